@@ -143,7 +143,7 @@ var guards = map[string][]string{
 	"Referrer-Policy":              {"no-referrer"},
 	"Cross-Origin-Opener-Policy":   {"same-origin"},
 	"Cross-Origin-Resource-Policy": {"same-origin"},
-	"Permissions-Policy": {"camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), " +
+	"Permissions-Policy": {"camera=(), display-capture=(), geolocation=(self), microphone=(), payment=(), " +
 		"publickey-credentials-get=(), usb=()"},
 }
 

@@ -27,7 +27,9 @@ test('the code of a city works on another page', async () => {
 	await card.getByRole('button', { name: 'Widget' }).click();
 	const widget = await code();
 	// A page of another origin.
-	const server = createServer((_, reply) => reply.setHeader('Content-Type', 'text/html').end(`<!doctype html>${widget}`));
+	const server = createServer((_, reply) =>
+		reply.setHeader('Content-Type', 'text/html').end(`<!doctype html><title>Another page</title><body>${widget}`),
+	);
 	await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
 	try {
 		await page.context().clearCookies();

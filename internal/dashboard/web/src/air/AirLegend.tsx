@@ -1,8 +1,9 @@
 import type { ComponentChildren, JSX } from 'preact';
+import { number } from '../format';
 import { t } from '../i18n';
 import { hasScope } from '../session';
 import { Empty } from '../ui/FetchState';
-import { bandOf, bands, notReporting, toneOf } from './category';
+import { bandOf, bands, type Figure, highest, notReporting, toneOf } from './category';
 import './air.css';
 
 /** Index shows an index with the name and the colour of its category. A stale index has no colour. */
@@ -15,11 +16,23 @@ export function Index(props: { aqi: number | null; category: string | null; larg
 	);
 }
 
+/** rangeOf writes the range of a category. Concentrations have no upper limit. */
+function rangeOf(band: (typeof bands)[number], figure: Figure): string {
+	if (figure === 'aqi') {
+		return `${band.from}–${band.to}`;
+	}
+	const i = bands.indexOf(band);
+	const [from = 0, to] = [highest[figure][i - 1], highest[figure][i]];
+	return to === undefined ? `> ${number(from)}` : `${number(from)}–${number(to)}`;
+}
+
 /** Legend shows the colour and the range of each category. With counts, each entry is a filter. */
 export function Legend(props: {
 	counts?: ReadonlyMap<string, number>;
 	chosen?: string | undefined;
 	choose?: (word: string | undefined) => void;
+	/** figure is what the ranges are of; by default the index. */
+	figure?: Figure;
 }): JSX.Element {
 	const { counts, chosen, choose } = props;
 	return (
@@ -28,10 +41,7 @@ export function Legend(props: {
 				const inside = (
 					<>
 						<span class={`swatch ${toneOf(band)}`} aria-hidden="true" />
-						<span>{t(band.name)}</span>{' '}
-						<span class="range">
-							{band.from}–{band.to}
-						</span>{' '}
+						<span>{t(band.name)}</span> <span class="range">{rangeOf(band, props.figure ?? 'aqi')}</span>{' '}
 						{counts && <b>{counts.get(band.word) ?? 0}</b>}
 					</>
 				);

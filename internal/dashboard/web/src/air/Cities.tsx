@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import { lazy } from 'preact/compat';
 import { useMemo, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { number } from '../format';
@@ -6,17 +7,22 @@ import { locale, t } from '../i18n';
 import { Time } from '../ui/Badge';
 import { Empty, Fetched } from '../ui/FetchState';
 import { Select } from '../ui/Field';
+import { LazyPart } from '../ui/LazyPart';
 import { Card, Page } from '../ui/Page';
 import { Segments } from '../ui/Segments';
 import { useFilters } from '../ui/useFilters';
 import { useMinute } from '../ui/useNow';
 import { Index, Legend, RequireScope } from './AirLegend';
 import { lastReported } from './age';
-import { bandOf, bands, notReporting } from './category';
+import { bandOf, bands, figureOf, notReporting, pollutants } from './category';
 import { IndiaMap } from './IndiaMap';
-import { aged, cityPath, fresh, groupOf, type Layer, type Order, type Place, sorted, usePlaces } from './places';
+import { NearMe } from './NearMe';
+import { aged, cityPath, fresh, groupOf, type Layer, type Order, type Place, showing, sorted, usePlaces } from './places';
 import { drawn } from './projection';
 import { Search } from './Search';
+import { surfaceOf } from './surface';
+
+const DetailedMap = lazy(async () => (await import('./DetailedMap')).DetailedMap);
 
 /** Cities is the start page: the air quality of India on a map and as a list. */
 export function Cities(): JSX.Element {
@@ -33,7 +39,7 @@ export function Cities(): JSX.Element {
 }
 
 function Overview(): JSX.Element {
-	const [filters, change] = useFilters(['layer', 'state', 'category', 'order', 'at']);
+	const [filters, change] = useFilters(['layer', 'state', 'category', 'order', 'at', 'of', 'map', 'surface']);
 	const layer: Layer = filters.layer === 'stations' ? 'stations' : 'cities';
 	const query = usePlaces(layer);
 	return (
@@ -60,12 +66,20 @@ function Overview(): JSX.Element {
 	);
 }
 
-type Filters = ReturnType<typeof useFilters<'layer' | 'state' | 'category' | 'order' | 'at'>>;
+type Filters = ReturnType<typeof useFilters<'layer' | 'state' | 'category' | 'order' | 'at' | 'of' | 'map' | 'surface'>>;
 
 function Places(props: { places: readonly Place[]; layer: Layer; filters: Filters[0]; change: Filters[1] }): JSX.Element {
 	const { layer, filters, change } = props;
 	const now = useMinute();
-	const places = useMemo(() => aged(props.places, now), [props.places, now]);
+	const figure = layer === 'stations' ? figureOf(filters.of ?? null) : 'aqi';
+	const places = useMemo(
+		() =>
+			aged(
+				props.places.map((one) => showing(one, figure)),
+				now,
+			),
+		[props.places, figure, now],
+	);
 	const order: Order = filters.order === 'best' || filters.order === 'name' ? filters.order : 'worst';
 	const { state = '', category = '' } = filters;
 	const inState = useMemo(() => places.filter((place) => !state || place.state === state), [places, state]);
@@ -92,25 +106,48 @@ function Places(props: { places: readonly Place[]; layer: Layer; filters: Filter
 	// The map has the state borders of earlier years. A click chooses the first state of the API that covers the
 	// drawn one.
 	const pick = (name: string) => change({ state: states.find((one) => drawn(one).includes(name)) ?? '' });
+	const detailed = filters.map === 'detailed';
+	const map = { places: shown, layer, state, chosen, onChoose: (place: Place) => change({ at: place.id }), onState: pick };
 	return (
 		<>
-			<Legend counts={counts} chosen={category} choose={(word) => change({ category: word ?? '' })} />
+			<Legend figure={figure} counts={counts} chosen={category} choose={(word) => change({ category: word ?? '' })} />
 			<div class="overview">
 				<Card>
-					<IndiaMap
-						places={shown}
-						layer={layer}
-						state={state}
-						chosen={chosen}
-						onChoose={(place) => change({ at: place.id })}
-						onState={pick}
-					/>
+					<Segments
+						label={t('air.map.type')}
+						value={detailed ? 'detailed' : 'simple'}
+						options={[
+							['simple', t('air.map.simple')],
+							['detailed', t('air.map.detailed')],
+						]}
+						change={(one) => change({ map: one === 'simple' ? '' : one, ...(one === 'simple' && { surface: '' }) })}
+					/>{' '}
+					<NearMe places={shown} onChoose={map.onChoose} />
+					{detailed ? (
+						<LazyPart>
+							<DetailedMap
+								{...map}
+								surface={surfaceOf(filters.surface)}
+								onSurface={(one) => change({ surface: one === 'none' ? '' : one })}
+							/>
+						</LazyPart>
+					) : (
+						<IndiaMap {...map} />
+					)}
 					<div class="chosen-place" role="status">
 						{chosen && <Chosen place={chosen} now={now} />}
 					</div>
 				</Card>
 				<Card>
 					<div class="filters">
+						{layer === 'stations' && (
+							<Select
+								label={t('air.figure')}
+								value={figure}
+								options={[['aqi', t('air.index')], ...pollutants.map(({ id, name, unit }) => [id, `${name} (${unit})`] as const)]}
+								change={(one) => change({ of: one === 'aqi' ? '' : one })}
+							/>
+						)}
 						<Select
 							label={t('air.state')}
 							value={state}
@@ -168,6 +205,7 @@ function Chosen(props: { place: Place; now: Date }): JSX.Element {
 				<b>{place.name}</b>, {place.state}
 				{place.stations !== undefined && ` · ${t('air.stations.count', { count: place.stations })}`}
 				{place.source && ` · ${place.source}`}
+				{place.kind && ` · ${t(`air.kind.${place.kind}`)}`}
 				{' · '}
 				{place.stale ? lastReported(place.updated, props.now) : <Time at={place.updated} relative />}
 			</span>

@@ -5,11 +5,11 @@ import { withKey } from '../api/client';
 import { showLanguage } from '../i18n';
 import { Embed } from './Embed';
 
-const asked = vi.fn();
+const requested = vi.fn();
 
 function show(status: number, source: string): void {
 	const get = async (_path: string, options: unknown) => {
-		asked(options);
+		requested(options);
 		return status === 200
 			? { data: { current: { source: [source] } }, response: Response.json({}) }
 			: { error: { error: { code: 'not_found' } }, response: new Response(null, { status }) };
@@ -28,7 +28,7 @@ test('a city of the public edge has code to copy, in the language of the page', 
 	vi.stubGlobal('navigator', { clipboard: { writeText } });
 	show(200, 'cpcb');
 	await screen.findByText(/widget\.js" data-city="Delhi"><\/script>$/);
-	expect(asked.mock.lastCall?.[0]).toMatchObject({ credentials: 'omit' });
+	expect(requested.mock.lastCall?.[0]).toMatchObject({ credentials: 'omit' });
 	expect(screen.queryByText(/simulated/)).toBeNull();
 	fireEvent.click(screen.getByRole('button', { name: 'Image in Markdown' }));
 	const code = `![AQI of Delhi](${location.origin}/public/v1/cities/Delhi/badge.svg)`;
@@ -48,9 +48,9 @@ test('simulated air is named', async () => {
 });
 
 test('without a public edge there is nothing', async () => {
-	asked.mockClear();
+	requested.mockClear();
 	show(404, '');
-	await expect.poll(() => asked.mock.calls.length).toBe(1);
+	await expect.poll(() => requested.mock.calls.length).toBe(1);
 	await screen.findByRole('heading', { name: 'Delhi' });
 	expect(screen.queryByRole('heading', { name: /another page/ })).toBeNull();
 });

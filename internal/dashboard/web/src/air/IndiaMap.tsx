@@ -1,29 +1,12 @@
 import type { JSX, RefObject } from 'preact';
 import { memo } from 'preact/compat';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { Outline } from '../../outlines';
 import { locale, t } from '../i18n';
 import { lastReported } from './age';
 import { bandOf, toneOf } from './category';
+import { Credit, useOutlines } from './outline';
 import { type Layer, type Place, sorted } from './places';
 import { around, drawn, type Fraction, fitted, moved, nearest, pinched, size, type View, whole, within, zoomed } from './projection';
-
-/** useOutlines fetches the outlines of the states, a separate chunk. */
-function useOutlines(): readonly Outline[] {
-	const [outlines, setOutlines] = useState<readonly Outline[]>([]);
-	useEffect(() => {
-		let here = true;
-		void import('virtual:india').then(
-			({ default: read }) => here && setOutlines(read),
-			// Without outlines the page still works: it shows the marks and the list.
-			() => undefined,
-		);
-		return () => {
-			here = false;
-		};
-	}, []);
-	return outlines;
-}
 
 // The distance, in pixels of the screen, at which a tap still means a mark.
 const reach = 16;
@@ -31,18 +14,21 @@ const reach = 16;
 // At this zoom and above, a mark has space for its figure.
 const roomy = 2.2;
 
-/**
- * IndiaMap shows the states and a mark for each place. A mark has the colour of its category, and grows with its
- * severity. The list beside the map offers the same by keyboard, so marks react to pointers only.
- */
-export function IndiaMap(props: {
+/** MapProps are what a map shows, and what it reports. */
+export interface MapProps {
 	places: readonly Place[];
 	layer: Layer;
 	state: string;
 	chosen: Place | undefined;
 	onChoose: (place: Place) => void;
 	onState: (state: string) => void;
-}): JSX.Element {
+}
+
+/**
+ * IndiaMap shows the states and a mark for each place. A mark has the colour of its category, and grows with its
+ * severity. The list beside the map offers the same by keyboard, so marks react to pointers only.
+ */
+export function IndiaMap(props: MapProps): JSX.Element {
 	const outlines = useOutlines();
 	const [view, setView] = useState<View>(whole);
 	const [hovered, setHovered] = useState<Place>();
@@ -161,17 +147,7 @@ export function IndiaMap(props: {
 					{t('air.whole')}
 				</button>
 			</div>
-			<p class="hint">
-				{t('air.outlines')}{' '}
-				<a href="https://github.com/VictorCazanave/svg-maps/tree/master/packages/india" rel="noreferrer">
-					@svg-maps/india
-				</a>{' '}
-				(Victor Cazanave,{' '}
-				<a href="https://creativecommons.org/licenses/by/4.0/" rel="license noreferrer">
-					CC BY 4.0
-				</a>
-				), {t('air.outlines.changed')}
-			</p>
+			<Credit />
 		</div>
 	);
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { bandAt, bandOf, bands, figureOf, highest, toneOf } from './category';
-import { aged, cityPath, cityPlace, fresh, groupOf, sorted } from './places';
+import { aged, cityPath, cityPlace, fresh, groupOf, showing, sorted, stationPlace } from './places';
 
 test.each([
 	[0, 'Good'],
@@ -87,4 +87,23 @@ test('figures become stale on a page that stays open', () => {
 test('the name of a city with its state becomes a path', () => {
 	expect(cityPath('Aurangabad, Bihar')).toBe('/air/Aurangabad,%20Bihar');
 	expect(cityPath('A/B')).toBe('/air/A%2FB');
+});
+
+test('a concentration replaces the index of a station, with its category', () => {
+	const station = stationPlace({
+		...{ id: 's', name: 'S', city: 'Delhi', state: 'Delhi', latitude: 28.6, longitude: 77.2, kind: 'reference', source: 'cpcb' },
+		...{ attribution: 'CPCB', licence: 'x', first_seen: '2026-01-01T00:00:00Z', last_seen: '2026-01-01T00:00:00Z' },
+		...{ aqi: 300, category: 'Poor', pm25: 90.5, pm10: null, no2: 40, so2: 1700, co: 1, o3: 1, dominant: 'PM2.5', sub_indices: {} },
+		...{ updated: '2026-01-01T00:00:00Z', stale: false, age_hours: 0 },
+	} as Parameters<typeof stationPlace>[0]);
+	const shown = (figure: Parameters<typeof showing>[1]) => {
+		const { aqi, category, severity } = showing(station, figure);
+		return [aqi, category, severity];
+	};
+	expect(shown('aqi')).toEqual([300, 'Poor', 3]);
+	expect(shown('pm25')).toEqual([90.5, 'Poor', 3]);
+	expect(shown('no2')).toEqual([40, 'Good', 0]);
+	expect(shown('so2')).toEqual([1700, 'Severe', 5]);
+	expect(shown('pm10')).toEqual([null, null, -1]);
+	expect(station.position).toEqual([28.6, 77.2]);
 });

@@ -1,7 +1,7 @@
 import { type UseQueryResult, useQuery } from '@tanstack/preact-query';
 import { api, type Schemas, unwrap } from '../api/client';
 import { isStale } from './age';
-import { bandOf, type Category, notReporting } from './category';
+import { bandOf, bands, type Category, type Figure, highest, notReporting, type Pollutant } from './category';
 import { place } from './projection';
 
 /** Place is a city or a station on the map and in its list. */
@@ -19,10 +19,15 @@ export interface Place {
 	stale: boolean;
 	/** at is the position on the map; undefined if unknown. */
 	at: [number, number] | undefined;
+	/** position is latitude and longitude in degrees; undefined if unknown. */
+	position: readonly [latitude: number, longitude: number] | undefined;
 	/** severity orders categories: 0 is Good, and -1 is no category. */
 	severity: number;
 	stations: number | undefined;
 	source: string | undefined;
+	/** kind and figures are those of a station. figures are its means in the units of the categories. */
+	kind: Schemas['StationKind'] | undefined;
+	figures: Readonly<Record<Pollutant, number | null>> | undefined;
 }
 
 type Page<T> = { data: T[]; has_more: boolean; next_cursor: string | null };
@@ -57,9 +62,12 @@ export function cityPlace(city: Schemas['City']): Place {
 		updated: city.updated,
 		stale: city.stale,
 		at: place(city.latitude, city.longitude),
+		position: position(city),
 		severity: severity(city.category),
 		stations: city.stations,
 		source: undefined,
+		kind: undefined,
+		figures: undefined,
 	};
 }
 
@@ -75,10 +83,32 @@ export function stationPlace(station: Schemas['Station']): Place {
 		updated: station.updated,
 		stale: station.stale,
 		at: place(station.latitude, station.longitude),
+		position: position(station),
 		severity: severity(station.category),
 		stations: undefined,
 		source: station.attribution,
+		kind: station.kind,
+		figures: { pm25: station.pm25, pm10: station.pm10, no2: station.no2, so2: station.so2, co: station.co, o3: station.o3 },
 	};
+}
+
+function position({ latitude, longitude }: { latitude: number | null; longitude: number | null }): Place['position'] {
+	return latitude === null || longitude === null ? undefined : [latitude, longitude];
+}
+
+/**
+ * showing returns a station with a figure in place of the index, and with the category of that figure. Concentrations have
+ * CPCB's limits for means of 24 hours, and of 8 hours for CO and O3.
+ */
+export function showing(one: Place, figure: Figure): Place {
+	if (figure === 'aqi' || !one.figures) {
+		return one;
+	}
+	const amount = one.figures[figure];
+	const limits = highest[figure];
+	const above = limits.filter((limit) => (amount ?? 0) > limit).length;
+	const category = amount === null ? null : (bands[above]?.word ?? null);
+	return { ...one, aqi: amount, category, severity: severity(category) };
 }
 
 /** Layer is the kind of places on the map. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { outlines, rings, thin } from '../../outlines';
-import { around, drawn, fitted, moved, nearest, pinched, place, size, whole, within, zoomed } from './projection';
+import { around, boundsOf, corners, drawn, fitted, moved, nearest, pinched, place, size, whole, within, zoomed } from './projection';
 
 const drawing = outlines();
 
@@ -113,4 +113,23 @@ test('states of the API map to the older borders of the drawing', () => {
 	for (const state of ['Ladakh', 'Dadra and Nagar Haveli and Daman and Diu', 'Delhi', 'Odisha', 'Puducherry', 'Telangana']) {
 		expect(drawn(state).every((name) => names.has(name))).toBe(true);
 	}
+});
+
+test('the corners of the map are those of its projection', () => {
+	const [[south, west] = [0, 0], [north, east] = [0, 0]] = corners;
+	expect([south < 7, north > 37, west < 69, east > 97]).toEqual([true, true, true, true]);
+	const [x, y] = place(south + 1e-6, west + 1e-6) ?? [-1, -1];
+	expect([Math.round(x), Math.round(y)]).toEqual([0, size.height]);
+});
+
+test('the bounds of a state are in degrees', () => {
+	const kerala = drawing.filter(({ name }) => name === 'Kerala').map(({ box }) => box);
+	const [[south, west], [north, east]] = boundsOf(kerala) ?? [
+		[0, 0],
+		[0, 0],
+	];
+	// Thiruvananthapuram and Kasaragod are its ends.
+	expect([south, north].map(Math.round)).toEqual([8, 13]);
+	expect([west, east].map(Math.round)).toEqual([75, 77]);
+	expect(boundsOf([])).toBeUndefined();
 });

@@ -1,4 +1,5 @@
 import { geoMercator } from 'd3-geo';
+import type { Outline } from '../../outlines';
 
 /** size is the width and height of the map of India, in its units. */
 export const size = { width: 612, height: 696 } as const;
@@ -16,6 +17,31 @@ export function place(latitude: number | null, longitude: number | null): [x: nu
 	}
 	const at = project([longitude, latitude]);
 	return at && at[0] >= 0 && at[0] <= size.width && at[1] >= 0 && at[1] <= size.height ? at : undefined;
+}
+
+/** corners are latitude and longitude of the map's south-west and north-east corners. */
+export const corners = [
+	[0, size.height],
+	[size.width, 0],
+].map(([x = 0, y = 0]) => {
+	const [longitude, latitude] = project.invert?.([x, y]) ?? [0, 0];
+	return [latitude, longitude] as const;
+});
+
+/** boundsOf returns the south-west and north-east corners of boxes of the map. */
+export function boundsOf(boxes: readonly Outline['box'][]): [[number, number], [number, number]] | undefined {
+	const left = Math.min(...boxes.map(([x]) => x));
+	const bottom = Math.max(...boxes.map(([, y, , height]) => y + height));
+	const right = Math.max(...boxes.map(([x, , width]) => x + width));
+	const top = Math.min(...boxes.map(([, y]) => y));
+	const [west, south] = project.invert?.([left, bottom]) ?? [];
+	const [east, north] = project.invert?.([right, top]) ?? [];
+	return boxes.length === 0 || west === undefined || south === undefined || east === undefined || north === undefined
+		? undefined
+		: [
+				[south, west],
+				[north, east],
+			];
 }
 
 /** View is the visible part of the map. */

@@ -33,7 +33,8 @@ export const air = {
 	'air.surface': 'Surface',
 	'air.surface.none': 'None',
 	'air.surface.error': 'Error of the index',
-	'air.surface.hint': 'The surface is interpolated between the stations. It ends 100 km from the nearest one.',
+	'air.surface.hint':
+		'The surface is interpolated between the stations. It ends 100 km from the nearest one. Each tile counts as a call of the API.',
 	'air.surface.error.hint': 'The darker the grey, the larger the measured error of the surface.',
 	'air.near': 'Near me',
 	'air.near.failed': 'The browser gives no position.',

@@ -1,0 +1,275 @@
+import { DivIcon, DomUtil, LayerGroup, Map as LeafletMap, Marker, SVGOverlay, TileLayer } from 'leaflet';
+import 'leaflet/dist/leaflet.css';
+import './detailedMap.css';
+import type { JSX, RefObject } from 'preact';
+import { render } from 'preact';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { Outline } from '../../outlines';
+import { number } from '../format';
+import { language, t } from '../i18n';
+import { Select } from '../ui/Field';
+import { bandOf, toneOf } from './category';
+import { type Area, clustered, type Group } from './clusters';
+import type { MapProps } from './IndiaMap';
+import { Credit, useOutlines } from './outline';
+import type { Place } from './places';
+import { boundsOf, corners, drawn, size } from './projection';
+import { type Surface, surfaces } from './surface';
+
+// The drawn borders are exact to about five kilometres, so a closer view would mislead.
+const closest = 11;
+
+// From this zoom on, a mark has the name of its place.
+const named = 7;
+
+const whole: [[number, number], [number, number]] = [
+	[6.5, 68],
+	[37.2, 97.5],
+];
+
+/**
+ * DetailedMap is a map with zoom, groups of places, names, and the surface of the interpolated air. It loads tiles of the
+ * service only. The list beside it offers the same by keyboard, so marks react to pointers only.
+ */
+export function DetailedMap(props: MapProps & { surface: Surface; onSurface: (surface: Surface) => void }): JSX.Element {
+	const frame = useRef<HTMLDivElement>(null);
+	const map = useLeaflet(frame);
+	const outlines = useOutlines();
+	useStates(map, outlines, props);
+	useSurface(map, props.surface);
+	useMarks(map, props);
+	useView(map, outlines, props);
+	return (
+		<div class="map">
+			<div class="map-layers">
+				<Select
+					label={t('air.surface')}
+					value={props.surface}
+					options={[
+						['none', t('air.surface.none')],
+						['aqi', t('air.index')],
+						['pm25', 'PM2.5'],
+						['error', t('air.surface.error')],
+					]}
+					change={props.onSurface}
+				/>
+			</div>
+			{/* The library adds classes to its element, so the classes that change are those of another. */}
+			<div class={`detailed ${props.surface === 'none' ? '' : 'surfaced'}`}>
+				<div ref={frame} class="detailed-frame" role="application" aria-roledescription={t('air.map')} aria-label={t('air.map.label')} />
+			</div>
+			<div class="map-tools">
+				<button type="button" aria-label={t('air.nearer')} onClick={() => map?.zoomIn()}>
+					+
+				</button>
+				<button type="button" aria-label={t('air.farther')} onClick={() => map?.zoomOut()}>
+					−
+				</button>
+				<button
+					type="button"
+					onClick={() => {
+						map?.fitBounds(whole);
+						props.onState('');
+					}}
+				>
+					{t('air.whole')}
+				</button>
+			</div>
+			<p class="hint">{t('air.map.marks')}</p>
+			{props.surface !== 'none' && <p class="hint">{t(props.surface === 'error' ? 'air.surface.error.hint' : 'air.surface.hint')}</p>}
+			<Credit />
+		</div>
+	);
+}
+
+/** useLeaflet creates the map of the library in an element. It is undefined before the first render. */
+function useLeaflet(frame: RefObject<HTMLDivElement>): LeafletMap | undefined {
+	const [map, setMap] = useState<LeafletMap>();
+	useEffect(() => {
+		if (!frame.current) {
+			return;
+		}
+		const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
+		const made = new LeafletMap(frame.current, {
+			...{ zoomControl: false, attributionControl: false, maxZoom: closest, zoomSnap: 0.25, zoomDelta: 1 },
+			...{ zoomAnimation: !still, fadeAnimation: false, markerZoomAnimation: !still, inertia: !still },
+			maxBounds: [
+				[0, 55],
+				[42, 110],
+			],
+		});
+		made.fitBounds(whole);
+		// Zero shows all of India, as on the other map.
+		const pressed = (event: KeyboardEvent) => event.key === '0' && made.fitBounds(whole);
+		frame.current.addEventListener('keydown', pressed);
+		const resized = new ResizeObserver(() => made.invalidateSize({ animate: false }));
+		resized.observe(frame.current);
+		setMap(made);
+		return () => {
+			resized.disconnect();
+			made.remove();
+		};
+	}, [frame]);
+	return map;
+}
+
+/** useStates draws the outlines of the states. A click chooses a state. */
+function useStates(map: LeafletMap | undefined, outlines: readonly Outline[], props: MapProps): void {
+	const { state } = props;
+	const choose = useRef(props.onState);
+	choose.current = props.onState;
+	useEffect(() => {
+		if (!map || outlines.length === 0) {
+			return;
+		}
+		const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
+		svg.setAttribute('viewBox', `0 0 ${size.width} ${size.height}`);
+		svg.setAttribute('preserveAspectRatio', 'none');
+		svg.setAttribute('aria-hidden', 'true');
+		const highlighted = drawn(state);
+		render(
+			<g class="states">
+				{outlines.map(({ id, name, path }) => (
+					// biome-ignore lint/a11y/noStaticElementInteractions: the choice of a state is beside the map
+					<path key={id} d={path} class={highlighted.includes(name) ? 'on' : ''} onClick={() => choose.current(name)}>
+						<title>{name}</title>
+					</path>
+				))}
+			</g>,
+			svg,
+		);
+		const [southWest = [0, 0], northEast = [0, 0]] = corners;
+		const layer = new SVGOverlay(
+			svg,
+			[
+				[southWest[0], southWest[1]],
+				[northEast[0], northEast[1]],
+			],
+			{ pane: 'tilePane', zIndex: 1 },
+		).addTo(map);
+		return () => {
+			render(null, svg);
+			layer.remove();
+		};
+	}, [map, outlines, state]);
+}
+
+/** useSurface shows the interpolated air in tiles of the service. */
+function useSurface(map: LeafletMap | undefined, surface: Surface): void {
+	useEffect(() => {
+		if (!map || surface === 'none') {
+			return;
+		}
+		const layer = new TileLayer(`/dashboard/v1/tiles/surface/{z}/{x}/{y}.png?${surfaces[surface]}`, {
+			...{ maxNativeZoom: 9, zIndex: 2, className: 'surface' },
+			bounds: whole,
+		}).addTo(map);
+		return () => {
+			layer.remove();
+		};
+	}, [map, surface]);
+}
+
+/** useMarks draws the places of the visible part, and groups of them. */
+function useMarks(map: LeafletMap | undefined, props: MapProps): void {
+	const { chosen } = props;
+	const marks = useMemo(() => clustered(props.places), [props.places]);
+	const choose = useRef(props.onChoose);
+	choose.current = props.onChoose;
+	useEffect(() => {
+		if (!map) {
+			return;
+		}
+		const group = new LayerGroup().addTo(map);
+		map.getPane('markerPane')?.setAttribute('aria-hidden', 'true');
+		const draw = () => {
+			group.clearLayers();
+			const bounds = map.getBounds().pad(0.2);
+			const area: Area = [bounds.getWest(), bounds.getSouth(), bounds.getEast(), bounds.getNorth()];
+			const zoom = map.getZoom();
+			const found = marks(area, zoom);
+			// The chosen place has a mark of its own, also where it is part of a group.
+			if (chosen && !found.places.some(({ id }) => id === chosen.id)) {
+				found.places.push(chosen);
+			}
+			for (const one of found.groups) {
+				new Marker([one.at.latitude, one.at.longitude], { keyboard: false, icon: groupIcon(one) })
+					.on('click', () => map.setView([one.at.latitude, one.at.longitude], Math.min(one.opens, closest)))
+					.addTo(group);
+			}
+			for (const place of found.places) {
+				const { position } = place;
+				if (position) {
+					const icon = placeIcon(place, zoom >= named, place.id === chosen?.id);
+					new Marker([position[0], position[1]], {
+						keyboard: false,
+						icon,
+						zIndexOffset: place.id === chosen?.id ? 1000 : place.severity * 10,
+					})
+						.on('click', () => choose.current(place))
+						.addTo(group);
+				}
+			}
+		};
+		draw();
+		map.on('moveend', draw);
+		return () => {
+			map.off('moveend', draw);
+			group.remove();
+		};
+	}, [map, marks, chosen, language.value]);
+}
+
+/** useView shows the chosen state, and brings the chosen place into sight. */
+function useView(map: LeafletMap | undefined, outlines: readonly Outline[], props: MapProps): void {
+	const { state, chosen } = props;
+	const shown = useRef('');
+	useEffect(() => {
+		if (!map || state === shown.current) {
+			return;
+		}
+		const names = drawn(state);
+		const bounds = state ? boundsOf(outlines.filter(({ name }) => names.includes(name)).map(({ box }) => box)) : whole;
+		if (bounds) {
+			shown.current = state;
+			map.fitBounds(bounds);
+		}
+	}, [map, outlines, state]);
+	useEffect(() => {
+		const at = chosen?.position;
+		if (map && at) {
+			map.setView([at[0], at[1]], Math.max(map.getZoom(), named));
+		}
+	}, [map, chosen?.id]);
+}
+
+/** icon returns a mark whose middle is its position. Its texts are no HTML. */
+function icon(classes: string, text: string, title: string, label: string | undefined, height: number): DivIcon {
+	const element = DomUtil.create('div', `pin ${classes}`);
+	element.title = title;
+	DomUtil.create('span', '', element).textContent = text;
+	if (label) {
+		DomUtil.create('b', '', element).textContent = label;
+	}
+	return new DivIcon({ html: element, className: '', iconSize: [44, height], iconAnchor: [22, height / 2] });
+}
+
+function groupIcon({ count, worst, stale }: Group): DivIcon {
+	const title = stale
+		? t('air.stale.count', { count: number(count) })
+		: `${t('air.map.group', { count: number(count) })}${worst ? ` ${worst.name}: ${figureOf(worst)}` : ''}`;
+	return icon(`group ${stale ? 'stale' : toneOf(bandOf(worst?.category))}`, `×${number(count)}`, title, undefined, 38);
+}
+
+/** figureOf writes the figure of a place with its category. */
+function figureOf({ aqi, category }: Place): string {
+	const band = bandOf(category);
+	return `${aqi === null ? '–' : number(aqi)} ${band ? t(band.name) : t('air.noindex')}`;
+}
+
+function placeIcon(place: Place, label: boolean, chosen: boolean): DivIcon {
+	const { aqi, stale, kind, name } = place;
+	const classes = [stale ? 'stale' : toneOf(bandOf(place.category)), kind ?? '', chosen ? 'chosen-pin' : ''].join(' ');
+	const title = [name, stale ? t('air.stale') : figureOf(place), ...(kind ? [t(`air.kind.${kind}`)] : [])].join(', ');
+	return icon(classes, stale || aqi === null ? '–' : number(Math.round(aqi * 10) / 10), title, label || chosen ? name : undefined, 24);
+}
