@@ -16,6 +16,9 @@ COPY package.json package-lock.json .npmrc ./
 RUN --mount=type=cache,target=/root/.npm npm ci
 COPY schema schema
 COPY internal/dashboard/web internal/dashboard/web
+# The page /docs has the guides and the changelog.
+COPY docs docs
+COPY CHANGELOG.md ./
 RUN npm run dashboard:types && npm run dashboard:build
 
 # The files of the image, below /image. The context contains .git, so that Go records the commit

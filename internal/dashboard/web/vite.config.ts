@@ -1,5 +1,6 @@
 import { defineConfig } from 'vite';
 import { indiaOutlines } from './outlines';
+import { markdownPages } from './pages';
 
 const service = process.env.VAYU ?? 'http://127.0.0.1:8080';
 
@@ -8,7 +9,7 @@ const service = process.env.VAYU ?? 'http://127.0.0.1:8080';
 export default defineConfig({
 	base: '/dashboard/',
 	cacheDir: '../../../node_modules/.vite',
-	plugins: [indiaOutlines()],
+	plugins: [indiaOutlines(), markdownPages()],
 	esbuild: { jsx: 'automatic', jsxImportSource: 'preact' },
 	build: {
 		outDir: '../dist',
