@@ -92,6 +92,7 @@ integration: bin/vayu-crash ## run the tests that need the built binary (build t
 	.ci/integration
 	.ci/new-source --check
 	.ci/sdk
+	.ci/generators
 	.ci/clients
 	.ci/readers
 	.ci/views
@@ -211,7 +212,7 @@ $(NPM): package.json package-lock.json
 $(TYPES): $(NPM) $(wildcard schema/openapi.yaml schema/openapi/*.yaml)
 	npm run --silent dashboard:types
 
-$(PAGE): $(TYPES) $(WEBSRC) package.json
+$(PAGE): $(TYPES) $(WEBSRC) $(wildcard docs/*.md docs/guides/*.md docs/operations/*.md) CHANGELOG.md package.json
 	npm run --silent dashboard:build
 	@touch $@
 
