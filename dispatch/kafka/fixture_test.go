@@ -16,6 +16,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/segmentio/kafka-go"
+	"github.com/segmentio/kafka-go/protocol"
 	"github.com/twmb/franz-go/pkg/kfake"
 
 	"vayu/dispatch/outbox"
@@ -98,11 +99,13 @@ func partitionsOf(tb testing.TB, l *Log, name string) []kafka.Partition {
 	return reply.Topics[0].Partitions
 }
 
-// isTemporary reports whether a broker has rejected a write that may succeed when retried soon.
+// isTemporary reports whether a broker, or the client that knows its partitions, has rejected a write that may succeed
+// when retried soon.
 func isTemporary(err error) bool {
-	return slices.ContainsFunc([]kafka.Error{
+	return slices.ContainsFunc([]error{
 		kafka.NotLeaderForPartition, kafka.LeaderNotAvailable, kafka.UnknownTopicOrPartition, kafka.NotEnoughReplicas,
-	}, func(code kafka.Error) bool { return errors.Is(err, code) })
+		protocol.ErrNoTopic, protocol.ErrNoPartition,
+	}, func(code error) bool { return errors.Is(err, code) })
 }
 
 // newLog creates a Log with topics of four partitions and a group of its own. change
