@@ -14,7 +14,8 @@ import (
 	"vayu/schema"
 )
 
-// box answers a query for the cities in a box with a page of their records, each with its position. A city without a record is left out, because the client did not name it.
+// box answers a query for the cities in a box with a page of their records, each with its position. A city without a
+// record is left out, because the client did not name it.
 func (s *Service) box(
 	c *httpapi.Call, a *worldState, snap *snapshot.Snapshot, q *request.Query, now time.Time,
 ) (resp httpapi.Response, err error) {

@@ -23,7 +23,8 @@ var errUnexpected = errors.New("a statement changed an unexpected number of rows
 
 // Expect runs a statement that usually changes n rows, and reports whether it does. In a transaction of several changes
 // on PostgreSQL it assumes so, and sends the statement with later ones in one round trip. If the assumption is wrong,
-// the transaction is rolled back, and each of its changes runs again by itself, without assumptions.
+// the transaction is rolled back, and each of its changes runs again by itself, without assumptions. In a
+// transaction of several changes, a later query or Update returns the error of the statement.
 func (tx *Tx) Expect(n int64, query string, args ...any) (bool, error) {
 	if tx.queue == nil {
 		changed, err := tx.Exec(query, args...)

@@ -36,10 +36,10 @@ type Query struct {
 	From, To schema.Day
 	Hourly   bool
 	Detail   bool
-	Kinds    rollup.KindSet // value of parameter kinds; 0 for the default kinds
-	MaxAge   int64          // seconds
-	Scale    scale.Scale    // 0 for none
-	Box      param.Box
+	Kinds    rollup.KindSet    // value of parameter kinds; 0 for the default kinds
+	MaxAge   int64             // seconds
+	Scale    scale.Scale       // 0 for none
+	Box      param.Box         // value of parameter bbox, in degrees; zero without HasBox
 	Bulk     bool              // the query is for one city of a bulk query
 	Paging   map[string]string // the parameters of a page: bbox, limit and cursor
 }
@@ -79,7 +79,8 @@ func parameterBit(name string) uint32 {
 	return 0
 }
 
-// Has reports whether the query has one of the parameters of some bits.
+// Has reports whether the query has at least one parameter of a set of the bits Has…, such as HasLat|HasLon. It has no
+// error, because Parse has rejected unknown parameters.
 func (q *Query) Has(bits uint32) bool { return q.given&bits != 0 }
 
 // Parse parses and validates the raw query of GET /v1/aqi. Its error is a *schema.Problem. It rejects unknown

@@ -35,7 +35,8 @@ var matcher = sync.OnceValue(func() language.Matcher {
 const maxAccept = 1000
 
 // Nearest returns the language that a client prefers, as its header Accept-Language says. Invalid parts of the header
-// are ignored. The default is English.
+// are ignored. The default is English, also for a header of more than 1,000 bytes. golang.org/x/text/language compares
+// tags by the rules of CLDR, so ta-LK gets Tamil.
 func Nearest(accept string) Language {
 	if len(accept) > maxAccept {
 		return English

@@ -19,7 +19,8 @@ func Exec(ctx context.Context, conn *sql.Conn, statements string) (results []*pg
 	return results, err
 }
 
-// Send runs the statements of a batch in one round trip.
+// Send runs the statements of a batch in one round trip. It returns the first error: that of the server (*pgconn.PgError),
+// of the connection, or of a function that the batch calls with a result.
 func Send(ctx context.Context, conn *sql.Conn, batch *pgx.Batch) error {
 	return raw(conn, func(c *pgx.Conn) error { return c.SendBatch(ctx, batch).Close() })
 }

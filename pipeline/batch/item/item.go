@@ -141,7 +141,8 @@ func Reject(tx *sqlstore.Tx, now time.Time, item Item, why *schema.Problem) (*Fi
 
 // Finish counts a begun record as successful or failed, in the transaction that makes its outcome final. It is
 // idempotent. The batch is counted at the end of the transaction, because that locks the batch's row. If the batch is
-// then complete, the function completed is called; it may be nil.
+// then complete, the function completed is called; it may be nil. The errors are those of the store. Update returns those
+// of the count and of completed.
 func Finish(tx *sqlstore.Tx, now time.Time, batchID string, index int, successful bool, completed func(*sqlstore.Tx, *Finished) error) error {
 	outcome, n := outcomeFailed, count{batch: batchID, failed: 1, now: now, completed: completed}
 	if successful {
