@@ -245,6 +245,32 @@ func TestAlertChancesFollowTheIssue(t *testing.T) {
 	known(true, "on a day of the issue")
 }
 
+// An alert takes the tag of a language, and names the nearest language of advice. The language of the client that creates
+// it has no effect, because others get its messages.
+func TestAlertLanguages(t *testing.T) {
+	t.Parallel()
+	w := india(t)
+	db := sqlstoretest.SQLite(t)
+	tenant := accesstest.AddTenant(t, db, "tenant")
+	access := accesstest.Access(t, db, time.Now)
+	client := accesstest.NewClient(t, access, alert.New(alert.Config{DB: db, Change: access.Change, Air: w.service.Air()}).Routes())
+	key := tenant.Keys[schema.Live]
+	for language, want := range map[string]string{"": "en", `,"language":"ta-IN"`: "ta", `,"language":"BN"`: "bn", `,"language":"fr"`: "en"} {
+		t.Run(want+language, func(t *testing.T) {
+			t.Parallel()
+			body := `{"place":{"city":"Delhi"},"condition":{"metric":"aqi","over":300}` + language + `}`
+			made := client.Do(key, http.MethodPost, "/v1/alerts", body, "Accept-Language", "te").Want(t, "creating an alert", 201)
+			if got := made.TextAt("language"); got != want {
+				t.Errorf("got the language %q, want %q", got, want)
+			}
+			changed := client.Do(key, http.MethodPatch, "/v1/alerts/"+made.TextAt("id"), `{"language":"pa_IN"}`).Want(t, "changing an alert", 200)
+			if got := changed.TextAt("language"); got != "pa" {
+				t.Errorf("got the language %q after a change, want pa", got)
+			}
+		})
+	}
+}
+
 // All errors of an alert are in one reply, each with its field.
 func TestAlertErrorsAreCompleteAndNamed(t *testing.T) {
 	t.Parallel()
@@ -263,7 +289,7 @@ func TestAlertErrorsAreCompleteAndNamed(t *testing.T) {
 		"place and condition": {422, `{"place":{"city":"Atlantis"},"condition":{"metric":"aqi","over":501}}`, []string{"condition.over", "place.city"}},
 		"all fields": {
 			422, `{"name":"\u0007","place":{"lat":91,"lon":73},"condition":{"metric":"pm25","over":-1},"hysteresis":-1,"minimum_interval":"soon",` +
-				`"quiet_hours":{"from":"25:00","to":"7"},"language":"fr"}`,
+				`"quiet_hours":{"from":"25:00","to":"7"},"language":"?"}`,
 			[]string{"minimum_interval", "name", "language", "quiet_hours.from", "quiet_hours.to", "condition.over", "place.lat"},
 		},
 		"hysteresis":        {422, `{"place":{"city":"Delhi"},"condition":{"metric":"aqi","over":300},"hysteresis":301}`, []string{"hysteresis"}},

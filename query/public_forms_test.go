@@ -180,3 +180,64 @@ func TestPublicAlertOfSimulatedAirIsATest(t *testing.T) {
 		t.Errorf("status, severity and response (-want +got):\n%s", diff)
 	}
 }
+
+// A feed in RSS has the entries of the feed in Atom, in each language.
+func TestPublicFeedsInRSSAndLanguages(t *testing.T) {
+	t.Parallel()
+	w := india(t)
+	w.cityHour(t, w.live, "Delhi", "Delhi", figure{at: hour.Add(-4 * time.Hour), aqi: 310}, figure{at: hour.Add(-2 * time.Hour), aqi: 250})
+	for path, want := range map[string]struct {
+		language string
+		titles   []string
+		dates    []string
+		link     string // of the last entry
+	}{
+		"/public/v1/cities/Delhi/feed": {
+			"en", []string{"Air quality of Delhi", "Delhi: AQI 250, Poor", "Delhi: AQI 310, Very Poor"},
+			[]string{"Fri, 20 Nov 2026 06:30:00 +0000", "Fri, 20 Nov 2026 04:30:00 +0000"}, "https://air.example/public/v1/cities/Delhi",
+		},
+		"/public/v1/cities/Delhi/feed?language=ta": {
+			"ta", []string{"காற்றின் தரம்: Delhi", "Delhi: AQI 250, மோசம்", "Delhi: AQI 310, மிக மோசம்"},
+			[]string{"Fri, 20 Nov 2026 06:30:00 +0000", "Fri, 20 Nov 2026 04:30:00 +0000"}, "https://air.example/public/v1/cities/Delhi",
+		},
+		"/public/v1/alerts?language=hi": {
+			"hi", []string{"वायु गुणवत्ता की चेतावनियाँ", "Delhi: AQI 266, ख़राब"},
+			[]string{"Fri, 20 Nov 2026 08:30:00 +0000"}, "https://air.example/public/v1/cities/Delhi/alert.cap",
+		},
+	} {
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+			base, query, _ := strings.Cut(path, "?")
+			status, h, body := w.open(t, base+".rss?"+query)
+			if status != http.StatusOK || h.Get("Content-Type") != "application/rss+xml" {
+				t.Fatalf("status %d, type %q: %s", status, h.Get("Content-Type"), body)
+			}
+			links := elements(t, body, "link")
+			got := []any{elements(t, body, "language"), elements(t, body, "title"), elements(t, body, "pubDate"), links[len(links)-1]}
+			if diff := cmp.Diff([]any{[]string{want.language}, want.titles, want.dates, want.link}, got); diff != "" {
+				t.Errorf("language, titles, times and link (-want +got):\n%s", diff)
+			}
+			_, _, atom := w.open(t, base+".atom?"+query)
+			if diff := cmp.Diff(elements(t, atom, "title"), elements(t, body, "title")); diff != "" {
+				t.Errorf("titles (-Atom +RSS):\n%s", diff)
+			}
+			if diff := cmp.Diff(elements(t, atom, "summary"), elements(t, body, "description")[1:]); diff != "" {
+				t.Errorf("summaries (-Atom +RSS):\n%s", diff)
+			}
+			if want := ` xml:lang="` + want.language + `"`; !strings.Contains(atom, want) {
+				t.Errorf("the feed in Atom lacks%s: %s", want, atom)
+			}
+		})
+	}
+}
+
+// A feed is in exactly one of the languages of advice, as every other form of the public edge.
+func TestInvalidLanguagesOfPublicFeeds(t *testing.T) {
+	t.Parallel()
+	w := india(t)
+	for _, path := range []string{"cities/Delhi/feed.rss?language=ta-IN", "cities/Delhi/feed.atom?language=", "alerts.rss?language=fr"} {
+		if status, _, body := w.open(t, "/public/v1/"+path); status != http.StatusBadRequest || !strings.Contains(body, `"field":"language"`) {
+			t.Errorf("%s: status %d: %s", path, status, body)
+		}
+	}
+}

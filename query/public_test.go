@@ -28,6 +28,7 @@ func publicPaths() []string {
 	return []string{
 		"/public/v1/cities", "/public/v1/cities/Delhi", "/public/v1/cities/Delhi/badge.svg", "/public/v1/aqi?lat=28.64&lon=77.21",
 		"/public/v1/cities/Delhi/chart.svg", "/public/v1/cities/Delhi/feed.atom", "/public/v1/cities/Delhi/alert.cap", "/public/v1/alerts.atom",
+		"/public/v1/cities/Delhi/feed.rss?language=ta", "/public/v1/alerts.rss",
 		"/public/v1/stations.geojson", "/public/v1/tiles/stations/4/11/6.mvt", "/public/v1/tiles/surface/6/45/26.png",
 	}
 }

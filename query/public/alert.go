@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"vayu/internal/httpapi"
+	"vayu/query/alert/wording"
 	"vayu/query/places"
 	"vayu/query/rollup"
 	"vayu/schema"
@@ -129,7 +130,7 @@ func (e *edge) infoOf(r *request, i int, language advice.Language) info {
 		name += ", " + c.State
 	}
 	f := info{
-		Language: string(language) + "-IN", Category: []string{"Health", "Env"}, Event: "Air quality", Response: w.response,
+		Language: string(language) + "-IN", Category: []string{"Health", "Env"}, Event: wording.Of(language).Air, Response: w.response,
 		Urgency: "Immediate", Severity: w.severity, Certainty: "Observed",
 		Effective: capTime(rollup.Instant(c.At)), Expires: capTime(nextHour(r.now)), SenderName: "Vayu, " + strings.Join(e.attribution(r, i), ", "),
 		Headline: fmt.Sprintf("%s: AQI %d, %s", name, c.AQI, text.Name), Description: text.Statement, Instruction: text.General,

@@ -59,18 +59,29 @@ func (e *edge) city(r *request) (resp httpapi.Response, at uint32, err error) {
 		return resp, 0, err
 	}
 	languages := advice.Languages[:2] // on each page
-	if text, given := r.Params["language"]; given {
-		further := advice.Language(text)
-		if !further.Known() {
-			return resp, 0, param.Invalid("language", "The languages are "+names(advice.Languages[:])+".")
-		}
-		if !slices.Contains(languages, further) {
-			languages = append(slices.Clone(languages), further)
-		}
+	further, err := r.language()
+	if err != nil {
+		return resp, 0, err
+	}
+	if !slices.Contains(languages, further) {
+		languages = append(slices.Clone(languages), further)
 	}
 	key := "page " + names(languages) + " " + r.snap.Index.Label(i)
 	resp, err = e.answers.get(r, key, func() (httpapi.Response, error) { return e.page(r, i, languages) })
 	return resp, r.snap.Cities[i].At, err
+}
+
+// language returns the parameter language, English without it. It is exactly one of the codes, so that a cache holds few
+// forms of a reply. The error is a *schema.Problem.
+func (r *request) language() (advice.Language, error) {
+	text, given := r.Params["language"]
+	if !given {
+		return advice.English, nil
+	}
+	if language := advice.Language(text); language.Known() {
+		return language, nil
+	}
+	return "", param.Invalid("language", "The languages are "+names(advice.Languages[:])+".")
 }
 
 // names lists languages.
@@ -143,6 +154,6 @@ func (e *edge) hours(r *request, i, n int) ([]hour, error) {
 func links(label string) map[string]string {
 	base := Prefix + "/cities/" + url.PathEscape(label)
 	return map[string]string{
-		"self": base, "badge": base + "/badge.svg", "chart": base + "/chart.svg", "feed": base + "/feed.atom", "alert": base + "/alert.cap",
+		"self": base, "badge": base + "/badge.svg", "chart": base + "/chart.svg", "feed": base + "/feed.atom", "rss": base + "/feed.rss", "alert": base + "/alert.cap",
 	}
 }

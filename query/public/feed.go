@@ -1,105 +1,114 @@
 package public
 
 import (
-	"encoding/xml"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"vayu/internal/httpapi"
+	"vayu/query/alert/wording"
 	"vayu/query/rollup"
 	"vayu/schema/advice"
 	"vayu/schema/naqi"
 )
 
-// atomType is the media type of a feed, and atomTypes are those that readers ask for.
-const (
-	atomType  = "application/atom+xml"
-	atomTypes = atomType + ", application/rss+xml, application/xml, text/xml"
-)
-
-// feed is an Atom feed (RFC 4287).
+// feed is what a feed says in each format.
 type feed struct {
-	XMLName xml.Name `xml:"http://www.w3.org/2005/Atom feed"`
-	ID      string   `xml:"id"`
-	Title   string   `xml:"title"`
-	Updated string   `xml:"updated"`
-	Links   []link   `xml:"link"`
-	Author  string   `xml:"author>name"`
-	Rights  string   `xml:"rights,omitempty"`
-	Entries []entry  `xml:"entry"`
-}
-
-type link struct {
-	Rel  string `xml:"rel,attr"`
-	Type string `xml:"type,attr,omitempty"`
-	Href string `xml:"href,attr"`
+	ID, Title string
+	URL       string // of the feed itself
+	Site      string // URL that the feed is about
+	Language  advice.Language
+	Updated   time.Time
+	Rights    string
+	Entries   []entry
 }
 
 type entry struct {
-	ID      string `xml:"id"`
-	Title   string `xml:"title"`
-	Updated string `xml:"updated"`
-	Links   []link `xml:"link"`
-	Summary string `xml:"summary"`
+	ID, Title string
+	Updated   time.Time
+	Type, URL string // media type and URL of the document that the entry is about; Type may be empty
+	Summary   string
 }
 
-// cityFeed answers with a feed of a city. An entry is an hour in which the category was another one than before, in the
-// last 24 hours. An entry for each hour would be noise in a reader.
-func (e *edge) cityFeed(r *request) (resp httpapi.Response, at uint32, err error) {
-	i, err := r.cityOf()
-	if err != nil {
-		return resp, 0, err
-	}
-	label := r.snap.Index.Label(i)
-	resp, err = e.answers.get(r, "feed "+label, func() (resp httpapi.Response, err error) {
-		found, err := e.hours(r, i, dayHours)
+// format is a format of feeds.
+type format struct {
+	suffix, mediaType string
+	document          func(*feed) any
+}
+
+// cityFeed returns the handler of a feed of a city. An entry is an hour in which the category was another one than
+// before, in the last 24 hours. An entry for each hour would be noise in a reader.
+func (e *edge) cityFeed(as format) handler {
+	return func(r *request) (resp httpapi.Response, at uint32, err error) {
+		i, err := r.cityOf()
 		if err != nil {
-			return resp, err
+			return resp, 0, err
 		}
+		label := r.snap.Index.Label(i)
 		of := links(label)
-		f := e.newFeed(r, "Air quality of "+label, of["feed"])
-		f.Rights = strings.Join(e.attribution(r, i), ", ")
-		for n, h := range slices.Backward(found) {
-			if n == 0 || h.Category != found[n-1].Category {
-				text, _ := advice.Of(h.Category, advice.English)
+		title := func(p wording.Phrases) string { return fmt.Sprintf(p.AirOf, label) }
+		resp, err = e.feed(r, as, of["self"]+"/feed", of["self"], title, func(f *feed) error {
+			found, err := e.hours(r, i, dayHours)
+			if err != nil {
+				return err
+			}
+			f.Rights = strings.Join(e.attribution(r, i), ", ")
+			for n, h := range slices.Backward(found) {
+				if n == 0 || h.Category != found[n-1].Category {
+					text, _ := advice.Of(h.Category, f.Language)
+					f.Entries = append(f.Entries, entry{
+						ID: fmt.Sprintf("%s#%d", f.ID, h.Hour.Unix()), Title: fmt.Sprintf("%s: AQI %d, %s", label, h.AQI, text.Name),
+						Updated: h.Hour, URL: e.BaseURL + of["self"], Summary: text.Statement + " " + text.General,
+					})
+				}
+			}
+			return nil
+		})
+		return resp, r.snap.Cities[i].At, err
+	}
+}
+
+// alertFeed returns the handler of a feed of the alerts, which links to the message of each.
+func (e *edge) alertFeed(as format) handler {
+	return func(r *request) (resp httpapi.Response, at uint32, err error) {
+		title := func(p wording.Phrases) string { return p.Alerts }
+		resp, err = e.feed(r, as, Prefix+"/alerts", Prefix+"/cities", title, func(f *feed) error {
+			for _, i := range e.alerts(r) {
+				c := &r.snap.Cities[i]
+				label := r.snap.Index.Label(i)
+				text, _ := advice.Of(naqi.Category(int(c.AQI)), f.Language)
 				f.Entries = append(f.Entries, entry{
-					ID:    fmt.Sprintf("%s#%d", f.ID, h.Hour.Unix()),
-					Title: fmt.Sprintf("%s: AQI %d, %s", label, h.AQI, h.Category), Updated: h.Hour.Format(time.RFC3339),
-					Links: []link{{Rel: "alternate", Href: e.BaseURL + of["self"]}}, Summary: text.Statement + " " + text.General,
+					ID: f.ID + "#" + e.identifier(r, i), Title: fmt.Sprintf("%s: AQI %d, %s", label, c.AQI, text.Name),
+					Updated: rollup.Instant(c.At), Type: capType, URL: e.BaseURL + links(label)["alert"], Summary: text.Statement,
 				})
 			}
-		}
-		return xmlResponse(f, atomType)
-	})
-	return resp, r.snap.Cities[i].At, err
-}
-
-// alertFeed answers with a feed of the alerts, which links to the message of each.
-func (e *edge) alertFeed(r *request) (resp httpapi.Response, at uint32, err error) {
-	resp, err = e.answers.get(r, "alerts", func() (httpapi.Response, error) {
-		f := e.newFeed(r, "Air quality alerts", Prefix+"/alerts.atom")
-		for _, i := range e.alerts(r) {
-			c := &r.snap.Cities[i]
-			label, category := r.snap.Index.Label(i), naqi.Category(int(c.AQI))
-			text, _ := advice.Of(category, advice.English)
-			f.Entries = append(f.Entries, entry{
-				ID:    f.ID + "#" + e.identifier(r, i),
-				Title: fmt.Sprintf("%s: AQI %d, %s", label, c.AQI, category), Updated: rollup.Instant(c.At).Format(time.RFC3339),
-				Links: []link{{"alternate", capType, e.BaseURL + links(label)["alert"]}}, Summary: text.Statement,
-			})
-		}
-		return xmlResponse(f, atomType)
-	})
-	return resp, r.snap.Newest(), err
-}
-
-// newFeed returns a feed without entries. Its id is a tag URI (RFC 4151) that lasts while the path does.
-func (e *edge) newFeed(r *request, title, path string) feed {
-	return feed{
-		ID: "tag:" + e.authority() + ",2026:" + e.World.String() + path, Title: title, Author: "Vayu",
-		Updated: rollup.Instant(r.snap.Newest()).Format(time.RFC3339),
-		Links:   []link{{"self", atomType, e.BaseURL + path}},
+			return nil
+		})
+		return resp, r.snap.Newest(), err
 	}
+}
+
+// feed answers with a feed, in the language of the request. path is that of the feed without its suffix, and fill adds the
+// entries. The id is a tag URI (RFC 4151) that lasts while the path does. Feeds in other languages and formats have ids
+// of their own, so that a reader can follow several.
+func (e *edge) feed(r *request, as format, path, site string, title func(wording.Phrases) string, fill func(*feed) error) (resp httpapi.Response, err error) {
+	language, err := r.language()
+	if err != nil {
+		return resp, err
+	}
+	path += as.suffix
+	if language != advice.English {
+		path += "?language=" + string(language)
+	}
+	return e.answers.get(r, "feed "+path, func() (resp httpapi.Response, err error) {
+		f := &feed{
+			ID: "tag:" + e.authority() + ",2026:" + e.World.String() + path, Title: title(wording.Of(language)), URL: e.BaseURL + path, Site: e.BaseURL + site,
+			Language: language, Updated: rollup.Instant(r.snap.Newest()),
+		}
+		if err := fill(f); err != nil {
+			return resp, err
+		}
+		return xmlResponse(as.document(f), as.mediaType)
+	})
 }

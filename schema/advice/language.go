@@ -1,6 +1,7 @@
 package advice
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -30,6 +31,18 @@ var matcher = sync.OnceValue(func() language.Matcher {
 	}
 	return language.NewMatcher(tags)
 })
+
+// tag is a tag of a language, with a script or a region. Android writes an underscore.
+var tag = regexp.MustCompile(`^[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8}){0,3}$`)
+
+// OfTag returns the language that is nearest to a tag, such as ta-IN. The default is English. It returns false for text
+// that is no tag.
+func OfTag(text string) (Language, bool) {
+	if !tag.MatchString(text) {
+		return English, false
+	}
+	return Nearest(text), true
+}
 
 // maxAccept limits the length of a header Accept-Language, in bytes. Browsers send less than a hundred.
 const maxAccept = 1000

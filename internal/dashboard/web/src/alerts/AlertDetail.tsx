@@ -15,7 +15,7 @@ import { span } from '../webhooks/eventTypes';
 import { AlertFields } from './AlertFields';
 import { AlertHistory } from './AlertHistory';
 import { DeleteAlertDialog } from './DeleteAlertDialog';
-import { AlertBadge, conditionText, placeText, title } from './describe';
+import { AlertBadge, alertLanguages, conditionText, placeText, title } from './describe';
 import { changesOf, type Alert as Definition, draftOf } from './draft';
 import { RequireAlerts } from './RequireAlerts';
 import { TestAlert } from './TestAlert';
@@ -77,7 +77,7 @@ function One(props: { alert: Definition }): JSX.Element {
 						[t('alerts.hysteresis'), alert.hysteresis > 0 ? number(alert.hysteresis) : undefined],
 						[t('alerts.interval'), alert.minimum_interval > 0 ? span(alert.minimum_interval, locale.value) : undefined],
 						[t('alerts.quiet'), quiet ? t('alerts.quiet.text', { from: quiet.from, to: quiet.to }) : undefined],
-						[t('alerts.language'), alert.language === 'hi' ? 'हिन्दी' : 'English'],
+						[t('alerts.language'), alertLanguages.find(([code]) => code === alert.language)?.[1]],
 						[t('alerts.triggered.at'), alert.triggered_at ? <Time key="at" at={alert.triggered_at} /> : t('alerts.never')],
 						[t('alerts.created'), <Time key="created" at={alert.created_at} />],
 						[t('alerts.id'), <CopyableText key="id" value={id} />],

@@ -8,7 +8,7 @@ import { hasScope } from '../session';
 import { Check, Field, Radios, Select } from '../ui/Field';
 import { Card } from '../ui/Page';
 import { useSettled } from '../ui/useSettled';
-import { categoryName, limitHint, metricName, metrics } from './describe';
+import { alertLanguages, categoryName, limitHint, metricName, metrics } from './describe';
 import { type Comparison, comparisons, type Draft, days, type PlaceKind } from './draft';
 import './alerts.css';
 
@@ -209,10 +209,7 @@ function Options({ draft, change }: Part): JSX.Element {
 					label={t('alerts.language')}
 					name="language"
 					value={draft.language}
-					options={[
-						['en', 'English'],
-						['hi', 'हिन्दी'],
-					]}
+					options={alertLanguages}
 					change={(language) => change({ language })}
 				/>
 			</div>

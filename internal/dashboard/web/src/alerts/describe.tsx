@@ -9,6 +9,20 @@ import type { Alert, Condition, Metric } from './draft';
 /** metrics are the metrics of conditions in the order of the form. */
 export const metrics: readonly Metric[] = ['aqi', 'pm25', 'pm10', 'no2', 'so2', 'co', 'o3', 'category', 'grap_band', 'age', 'forecast'];
 
+/** alertLanguages are the languages of the events, each with its own name. */
+export const alertLanguages: readonly (readonly [Alert['language'], string])[] = [
+	['en', 'English'],
+	['hi', 'हिन्दी'],
+	['bn', 'বাংলা'],
+	['gu', 'ગુજરાતી'],
+	['kn', 'ಕನ್ನಡ'],
+	['ml', 'മലയാളം'],
+	['mr', 'मराठी'],
+	['pa', 'ਪੰਜਾਬੀ'],
+	['ta', 'தமிழ்'],
+	['te', 'తెలుగు'],
+];
+
 const pollutantOf = (metric: Metric) => pollutants.find(({ id }) => id === metric);
 
 /** metricName returns the name of a metric. */
