@@ -13,6 +13,7 @@ import (
 	"vayu/query/station"
 	"vayu/query/statistics"
 	"vayu/query/tiles"
+	"vayu/query/translation"
 	"vayu/schema"
 )
 
@@ -72,6 +73,9 @@ func (s *Service) aqi(c *httpapi.Call) (httpapi.Response, error) {
 		return httpapi.Response{}, err
 	}
 	resp.Cache = s.cache.At(now)
+	if q.Detail {
+		resp = translation.Detail(c.Request, resp)
+	}
 	return resp, nil
 }
 

@@ -203,6 +203,33 @@ func BenchmarkBulkAgainstSingle(b *testing.B) {
 	compare(b, bulk, single)
 }
 
+// BenchmarkFirstBulkOfAScale reports the first bulk query for 100 cities with an index of hourly means as a multiple of the
+// first query for one city: at most 20. Later queries are in memory.
+func BenchmarkFirstBulkOfAScale(b *testing.B) {
+	w := countryFixture(b, 100, 600, 1)
+	w.exec(b, fmt.Sprintf(`INSERT INTO %s.station_parameter_hour (station, parameter, kind, at, mean, count, expected, flag, averaging, updated)
+		SELECT 'made-' || toString(number %% 600), ['pm25', 'pm10', 'no2', 'so2', 'o3', 'co'][1 + intDiv(number, 600) %% 6], 'concentration',
+			toDateTime(%d) - 3600 * intDiv(number, 3600) AS hour, 20 + number %% 50, 4, 4, 'good', 15, hour FROM numbers(600 * 6 * 48)`, w.live, hour.Unix()))
+	names := make([]string, 100)
+	for n := range names {
+		names[n] = town(n)
+	}
+	var one, hundred []float64
+	for range 10 {
+		w.serve(b)
+		w.refresh(b)
+		for path, took := range map[string]*[]float64{"city=" + town(0): &one, "cities=" + strings.Join(names, ","): &hundred} {
+			c := newClient(b, w.url, w.key, "/v1/aqi?"+path+"&scale=us")
+			began := time.Now()
+			c.roundTrip(b)
+			*took = append(*took, float64(time.Since(began).Nanoseconds()))
+		}
+	}
+	b.ReportMetric(median(one), "ns/one")
+	b.ReportMetric(median(hundred), "ns/hundred")
+	b.ReportMetric(median(hundred)/median(one), "ratio")
+}
+
 // BenchmarkFirstQuery reports the first query for a city with ten years of days as
 // a multiple of the raw SQL query: at most 1.5.
 func BenchmarkFirstQuery(b *testing.B) { benchFirstQuery(b, yearsOf(b, 10), "Delhi", 3650) }

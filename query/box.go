@@ -33,11 +33,11 @@ func (s *Service) box(
 	if q.Has(request.HasDate) {
 		s.preload(c.Context(), a, snap, names)
 	}
+	answer := s.answers(c, a, snap, q, names, now)
 	b := append(make([]byte, 0, 128+320*len(cities)), `{"status":"success","data":[`...)
 	count, oldest := 0, int64(0)
-	for n, name := range names {
-		one := q.One(name)
-		got, err := s.answer(c, a, snap, &one, now)
+	for n := range names {
+		got, err := answer(n)
 		if missing(err) {
 			continue
 		}

@@ -34,6 +34,7 @@ func (s *Service) bulk(
 	if q.Has(request.HasDate) {
 		s.preload(c.Context(), a, snap, names)
 	}
+	answer := s.answers(c, a, snap, q, names, now)
 	b := make([]byte, 0, 64+256*len(names))
 	b = append(b, `{"status":"success","count":`...)
 	b = strconv.AppendInt(b, int64(len(names)), 10)
@@ -43,8 +44,7 @@ func (s *Service) bulk(
 		if i > 0 {
 			b = append(b, ',')
 		}
-		one := q.One(name)
-		resp, err := s.answer(c, a, snap, &one, now)
+		resp, err := answer(i)
 		if err == nil {
 			b = append(b, resp.Body...)
 			if oldest == 0 || resp.Measured < oldest {

@@ -3,6 +3,7 @@ package query_test
 import (
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -11,7 +12,9 @@ import (
 
 	"vayu/query"
 	"vayu/schema"
+	"vayu/schema/advice"
 	"vayu/schema/air"
+	"vayu/schema/naqi"
 )
 
 // The list of stations agrees with the counts: it has the stations that reported in
@@ -124,4 +127,46 @@ func TestDetailedViewHasTheConcentrationOfNH3(t *testing.T) {
 	w.serve(t, with) // a new process with only the file
 	w.service.Restore()
 	check(t, "/v1/aqi?city=Delhi", 52.44)
+}
+
+// The health statement follows Accept-Language. Without the header, and for English, the bytes are the same.
+func TestHealthFollowsAcceptLanguage(t *testing.T) {
+	t.Parallel()
+	w := india(t)
+	for _, path := range []string{
+		"/v1/aqi?city=Delhi&view=detail", "/v1/aqi?lat=28.6&lon=77.2&view=detail", "/v1/aqi?station=cpcb-mandir-marg&view=detail",
+		"/v1/aqi?city=Delhi&date=2026-11-19&view=detail", "/v1/aqi?cities=Delhi,Pune&view=detail", "/v1/aqi?bbox=68,6,98,38&view=detail",
+		"/v1/aqi?city=Delhi&view=detail&scale=us",
+	} {
+		t.Run(path, func(t *testing.T) {
+			t.Parallel()
+			_, plain, english := w.get(t, path)
+			for accept, want := range map[string]advice.Language{"en-IN": "en", "fr": "en", "ta-IN, en;q=0.5": "ta", "*;q=0.1, hi": "hi"} {
+				status, h, body := w.get(t, path, "Accept-Language", accept)
+				if status != http.StatusOK || h.Get("Content-Language") != string(want) || !strings.Contains(strings.Join(h.Values("Vary"), ","), "Accept-Language") {
+					t.Fatalf("%s: status %d, Content-Language %q, Vary %q", accept, status, h.Get("Content-Language"), h.Values("Vary"))
+				}
+				back := body
+				for _, category := range naqi.Categories() {
+					from, _ := advice.Of(category, want)
+					to, _ := advice.Of(category, advice.English)
+					back = strings.ReplaceAll(back, from.Statement, to.Statement)
+				}
+				if diff := cmp.Diff(english, back); diff != "" {
+					t.Errorf("%s: more than the statement differs (-want +got):\n%s", accept, diff)
+				}
+				if same := body == english; same != (want == advice.English) || same != (h.Get("Etag") == plain.Get("Etag")) {
+					t.Errorf("%s: same body: %t, ETags %q and %q", accept, same, plain.Get("Etag"), h.Get("Etag"))
+				}
+				if status, _, _ := w.get(t, path, "Accept-Language", accept, "If-None-Match", h.Get("Etag")); status != http.StatusNotModified {
+					t.Errorf("%s: status %d with the ETag, want 304", accept, status)
+				}
+			}
+		})
+	}
+	for _, path := range []string{"/v1/aqi?city=Delhi", "/v1/aqi?cities=Delhi,Pune"} { // they have no text
+		if _, h, _ := w.get(t, path, "Accept-Language", "ta"); h.Get("Content-Language") != "" || strings.Contains(strings.Join(h.Values("Vary"), ","), "Accept-Language") {
+			t.Errorf("%s: Content-Language %q, Vary %q", path, h.Get("Content-Language"), h.Values("Vary"))
+		}
+	}
 }

@@ -2,7 +2,7 @@ package query
 
 import (
 	"context"
-	"errors"
+	"maps"
 	"slices"
 	"time"
 
@@ -12,68 +12,86 @@ import (
 	"vayu/query/rollup"
 	"vayu/query/scales"
 	"vayu/query/snapshot"
-	"vayu/schema"
 	"vayu/schema/air"
 )
 
-// scaled answers a query for one place with its index on another scale. Current answers for cities are cached.
+// scaled answers a query for one place with its index on another scale.
 func (s *Service) scaled(
 	c *httpapi.Call, a *worldState, snap *snapshot.Snapshot, q *request.Query, now time.Time,
 ) (resp httpapi.Response, err error) {
 	if q.Has(request.HasFrom) {
 		return s.scaledRange(c, a, snap, q)
 	}
-	key := scales.Key{City: -1, Kinds: q.Kinds, Scale: q.Scale}
-	if q.Current() && q.Has(request.HasCity) && !q.Detail {
-		if key.City, err = snap.Index.Find(q.City); err != nil {
-			return resp, err
-		}
-		if got, ok := a.scaled.Get(snap, key); ok {
-			err = q.CheckAge(&got, now)
-			return got, err
-		}
-	}
-	if resp, err = s.record(c, a, snap, q, now); err != nil {
-		return resp, err
-	}
-	r, of, err := s.figuresOf(c, a, snap, q, now)
-	if err != nil {
-		return resp, err
-	}
-	if q.Scale.Hourly() {
-		to := int64(r.Figures.At)
-		if r.Daily {
-			to = r.Day.End().Unix()
-		}
-		r.Means, err = s.means(c, a, of, to-24*3600, to)
-		// While ClickHouse is down, current air has the indices that need no hourly means. Other errors are not hidden.
-		problem, down := errors.AsType[*schema.Problem](err)
-		r.Failed = down && problem.Code == schema.ServiceUnavailable && !r.Daily
-		if err != nil && !r.Failed {
-			return resp, err
-		}
-	}
-	body, err := r.AppendTo(slices.Clone(resp.Body), q.Scale)
-	if err != nil {
-		return resp, err
-	}
-	made := httpapi.Ready(body, time.Time{})
-	made.Measured, made.DataAge, made.Stale = resp.Measured, resp.DataAge, resp.Stale
-	if key.City >= 0 && !r.Failed {
-		a.scaled.Put(snap, key, made)
-	}
-	return made, nil
+	u := s.unscaled(c, a, snap, q, now)
+	scales.AddMeans([]*scales.Unscaled{u}, q.Scale, s.meansOf(c, a))
+	return u.Answer(&a.scaled, snap, q.Scale)
 }
 
-// means reads the hourly means of a place. It takes one of the account's slots, because it queries ClickHouse.
-func (s *Service) means(c *httpapi.Call, a *worldState, of scales.Stations, after, to int64) (scales.Means, error) {
-	release, err := s.historySlots.Acquire(c.Context(), c.Account)
-	if err != nil {
-		return nil, err
+// answers returns a function with the answer for the nth of several cities. For a scale it reads the hourly means of all
+// cities together.
+func (s *Service) answers(
+	c *httpapi.Call, a *worldState, snap *snapshot.Snapshot, q *request.Query, names []string, now time.Time,
+) func(n int) (httpapi.Response, error) {
+	if q.Scale == 0 {
+		return func(n int) (httpapi.Response, error) {
+			one := q.One(names[n])
+			return s.record(c, a, snap, &one, now)
+		}
 	}
-	defer release()
-	got, err := of.Read(c.Context(), a.tables, after, to)
-	return got, rollup.Unavailable(err)
+	all, of := make([]*scales.Unscaled, len(names)), map[int]*scales.Unscaled{}
+	for n, name := range names {
+		i, err := snap.Index.Find(name)
+		if all[n] = of[i]; err != nil || all[n] == nil {
+			one := q.One(name)
+			all[n] = s.unscaled(c, a, snap, &one, now)
+		}
+		if err == nil {
+			of[i] = all[n]
+		}
+	}
+	scales.AddMeans(slices.Collect(maps.Values(of)), q.Scale, s.meansOf(c, a))
+	return func(n int) (httpapi.Response, error) { return all[n].Answer(&a.scaled, snap, q.Scale) }
+}
+
+// unscaled answers a query for one place without its index on another scale. Current answers for cities are cached with
+// the index.
+func (s *Service) unscaled(c *httpapi.Call, a *worldState, snap *snapshot.Snapshot, q *request.Query, now time.Time) *scales.Unscaled {
+	u := &scales.Unscaled{Key: scales.Key{City: -1, Kinds: q.Kinds, Scale: q.Scale}}
+	if q.Current() && q.Has(request.HasCity) && !q.Detail {
+		if u.Key.City, u.Err = snap.Index.Find(q.City); u.Err != nil {
+			return u
+		}
+		if u.Resp, u.Whole = a.scaled.Get(snap, u.Key); u.Whole {
+			u.Err = q.CheckAge(&u.Resp, now)
+			return u
+		}
+	}
+	if u.Resp, u.Err = s.record(c, a, snap, q, now); u.Err != nil {
+		return u
+	}
+	if u.Record, u.Place.Stations, u.Err = s.figuresOf(c, a, snap, q, now); u.Err != nil {
+		return u
+	}
+	u.Place.To = int64(u.Record.Figures.At)
+	if u.Record.Daily {
+		u.Place.To = u.Record.Day.End().Unix()
+	}
+	u.Place.After = u.Place.To - 24*3600
+	return u
+}
+
+// meansOf returns a function that reads the hourly means of places. It takes one of the account's slots, because it
+// queries ClickHouse.
+func (s *Service) meansOf(c *httpapi.Call, a *worldState) func([]scales.Place) ([]scales.Means, error) {
+	return func(of []scales.Place) ([]scales.Means, error) {
+		release, err := s.historySlots.Acquire(c.Context(), c.Account)
+		if err != nil {
+			return nil, err
+		}
+		defer release()
+		got, err := scales.Read(c.Context(), a.tables, of)
+		return got, rollup.Unavailable(err)
+	}
 }
 
 // figuresOf returns the figures of the record that answers a query for one place now or on a day. It also returns the
@@ -184,9 +202,11 @@ func (s *Service) scaledRange(c *httpapi.Call, a *worldState, snap *snapshot.Sna
 	days := history.Span{First: q.From, Last: q.To}
 	var means scales.Means
 	if q.Scale.Hourly() {
-		if means, err = s.means(c, a, of, days.First.Start().Unix()-24*3600, days.Last.End().Unix()); err != nil {
+		all, err := s.meansOf(c, a)([]scales.Place{{Stations: of, After: days.First.Start().Unix() - 24*3600, To: days.Last.End().Unix()}})
+		if err != nil {
 			return resp, err
 		}
+		means = all[0]
 	}
 	body, err := history.AppendRange(make([]byte, 0, 160+1000*len(dated)), label, days, q.Hourly, dated, func(b []byte, d *history.Dated) ([]byte, error) {
 		r := scales.Record{Figures: &d.Figures, Means: means, Day: d.Day, Daily: !q.Hourly, Short: true}

@@ -3,6 +3,7 @@ package scales
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -48,44 +49,88 @@ func (m Means) window(at int64) *scale.Hours {
 	return &out
 }
 
-// Read reads the hourly means of a place, in hours that end after the time `after` and not later than `to`. Both are in
-// Unix seconds. The mean of a place is the weighted mean of its stations. An hour of a station counts with three quarters
-// of its readings, as in EU and US rules.
-func (of Stations) Read(ctx context.Context, t rollup.Tables, after, to int64) (Means, error) {
-	out := Means{}
-	if len(of.IDs) == 0 {
-		return out, nil
-	}
+// Place is a place whose hourly means are wanted, in hours that end after the time After and not later than To. Both are
+// in Unix seconds.
+type Place struct {
+	Stations
+	After, To int64
+}
+
+// Read reads the hourly means of places. The result has one element per place, in the same order. The mean of a place is
+// the weighted mean of its stations. An hour of a station counts with three quarters of its readings, as in EU and US
+// rules. One query reads many places. A station that several places share needs a query for each.
+func Read(ctx context.Context, t rollup.Tables, of []Place) ([]Means, error) {
 	ctx, cancel := context.WithTimeout(ctx, rollup.QueryTimeout)
 	defer cancel()
-	weights := make([]string, len(of.Weights))
-	for i, w := range of.Weights {
-		weights[i] = strconv.FormatFloat(w, 'g', -1, 64)
+	out := make([]Means, len(of))
+	for i := range out {
+		out[i] = Means{}
+	}
+	for first := 0; first < len(of); {
+		next := group(of, first)
+		if err := read(ctx, t, of[first:next], out[first:next]); err != nil {
+			return nil, fmt.Errorf("reading hourly means: %w", err)
+		}
+		first = next
+	}
+	return out, nil
+}
+
+// group returns the end of the places from `first` on that one query can read: they have different stations, and at most
+// as many as a query can name.
+func group(of []Place, first int) int {
+	seen := map[string]bool{}
+	for i := first; i < len(of); i++ {
+		ids := of[i].IDs
+		if i > first && len(seen)+len(ids) > rollup.MaxStationsPerQuery || slices.ContainsFunc(ids, func(id string) bool { return seen[id] }) {
+			return i
+		}
+		for _, id := range ids {
+			seen[id] = true
+		}
+	}
+	return len(of)
+}
+
+// read reads the hourly means of places that share no station, with one query.
+func read(ctx context.Context, t rollup.Tables, of []Place, into []Means) error {
+	var ids []string
+	var weights, places, after, to []string // of each station
+	first, last := of[0].After, of[0].To
+	for n, p := range of {
+		ids = append(ids, p.IDs...)
+		for _, w := range p.Weights {
+			weights = append(weights, strconv.FormatFloat(w, 'g', -1, 64))
+			places = append(places, strconv.Itoa(n))
+			after, to = append(after, strconv.FormatInt(p.After, 10)), append(to, strconv.FormatInt(p.To, 10))
+		}
+		first, last = min(first, p.After), max(last, p.To)
+	}
+	if len(ids) == 0 {
+		return nil
 	}
 	names := make([]string, len(air.RecordPollutants))
 	for i, p := range air.RecordPollutants {
 		names[i] = "'" + p.String() + "'"
 	}
-	var at, pollutant uint32
+	list := func(values []string) string { return "[" + strings.Join(values, ", ") + "]" }
+	var at, place, pollutant uint32
 	var mean float64
-	err := t.Each(ctx, []any{&at, &pollutant, &mean}, func() {
-		h := out[int64(at)]
+	return t.Each(ctx, []any{&place, &at, &pollutant, &mean}, func() {
+		h := into[place][int64(at)]
 		if h == nil {
 			unmeasured := scale.Unmeasured()
 			h = &unmeasured
-			out[int64(at)] = h
+			into[place][int64(at)] = h
 		}
 		h[pollutant] = mean
-	}, fmt.Sprintf(`SELECT toUInt32(at), toUInt32(indexOf([%[2]s], toString(parameter)) - 1), sum(amount * weight) / sum(weight)
+	}, fmt.Sprintf(`SELECT toUInt32(%[4]s[n]) AS place, toUInt32(at), toUInt32(indexOf(%[2]s, toString(parameter)) - 1), sum(amount * weight) / sum(weight)
 			FROM (SELECT at, parameter, assumeNotNull(mean) AS amount,
-					transform(toString(station), {stations:Array(String)}, [%[3]s]::Array(Float64), 0.) AS weight
+					transform(toString(station), {stations:Array(String)}, arrayEnumerate({stations:Array(String)}), 0) AS n, %[3]s::Array(Float64)[n] AS weight
 				FROM %[1]s.station_parameter_hour FINAL
 				WHERE station IN {stations:Array(String)} AND at > toDateTime({after:Int64}, 'UTC') AND at <= toDateTime({to:Int64}, 'UTC')
-					AND parameter IN (%[2]s) AND kind = 'concentration' AND mean IS NOT NULL AND averaging <= 60 AND 4 * count >= 3 * expected)
-			GROUP BY at, parameter`, t.Database, strings.Join(names, ", "), strings.Join(weights, ", ")),
-		rollup.Param("stations", of.IDs), rollup.Number("after", max(after, 0)), rollup.Number("to", max(to, 0)))
-	if err != nil {
-		return nil, fmt.Errorf("reading hourly means: %w", err)
-	}
-	return out, nil
+					AND parameter IN %[2]s AND kind = 'concentration' AND mean IS NOT NULL AND averaging <= 60 AND 4 * count >= 3 * expected
+					AND toInt64(toUnixTimestamp(at)) > %[5]s::Array(Int64)[n] AND toInt64(toUnixTimestamp(at)) <= %[6]s::Array(Int64)[n])
+			GROUP BY place, at, parameter`, t.Database, list(names), list(weights), list(places), list(after), list(to)),
+		rollup.Param("stations", ids), rollup.Number("after", max(first, 0)), rollup.Number("to", max(last, 0)))
 }
