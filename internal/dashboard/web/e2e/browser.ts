@@ -1,4 +1,4 @@
-import { mkdir } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import axe, { type AxeResults } from 'axe-core';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
@@ -6,7 +6,8 @@ import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest';
 
 const shots = resolve(import.meta.dirname, '../../shots');
 
-// A failed test leaves a trace for `npx playwright show-trace` and a screenshot of its first page here.
+// A failed test leaves a trace for `npx playwright show-trace`, and a screenshot and the HTML of its first page here. The
+// trace has no snapshots of each step: they take a third of the processor time of all tests.
 const failures = join(shots, 'failures');
 
 // These flags stop the requests that Chromium sends to Google at every start.
@@ -26,14 +27,17 @@ afterEach(async ({ task }) => {
 /** close closes a window. After a failure it keeps the trace and a screenshot under the name of the test. */
 async function close(context: BrowserContext, failure: string): Promise<void> {
 	if (failure) {
+		await mkdir(failures, { recursive: true });
 		const file = join(failures, failure.replace(/[^a-z0-9]+/gi, '-'));
-		// A crashed page has no screenshot. Its trace must be saved all the same.
-		await context
-			.pages()[0]
-			?.screenshot({ path: `${file}.png`, fullPage: true, timeout: 10_000 })
-			.catch(() => undefined);
+		const page = context.pages()[0];
+		// A crashed page has no screenshot and no HTML. Its trace must be saved all the same.
+		await page?.screenshot({ path: `${file}.png`, fullPage: true, timeout: 10_000 }).catch(() => undefined);
+		const html = await page?.content().catch(() => undefined);
+		if (html) {
+			await writeFile(`${file}.html`, html);
+		}
 		await context.tracing.stop({ path: `${file}.zip` });
-		process.stderr.write(`kept ${file}.png and .zip\n`);
+		process.stderr.write(`kept ${file}.png, .html and .zip\n`);
 	}
 	await context.close();
 }
@@ -55,7 +59,7 @@ export async function visit(path = '/', base = inject('base'), options: BrowserC
 	const context = await browser.newContext({ baseURL: base, viewport: { width: 1280, height: 800 }, locale: 'en-IN', ...options });
 	context.setDefaultTimeout(60_000);
 	open.push(context);
-	await context.tracing.start({ snapshots: true });
+	await context.tracing.start({ snapshots: false });
 	const page = await context.newPage();
 	const faults: string[] = [];
 	page.on('pageerror', (error) => faults.push(String(error)));
