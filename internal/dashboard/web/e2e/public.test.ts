@@ -44,6 +44,7 @@ async function received(page: Page, city: string): Promise<PublicPage> {
 
 test('a page of another origin shows the air with one script', async () => {
 	const { page, faults } = await visit();
+	await page.goto('about:blank'); // ends the requests of the dashboard, which visit opened
 	const requests: { url: string; headers: Record<string, string> }[] = [];
 	page.on('request', (request) => requests.push({ url: request.url(), headers: request.headers() }));
 	await page.context().clearCookies();
