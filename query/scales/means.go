@@ -58,7 +58,8 @@ type Place struct {
 
 // Read reads the hourly means of places. The result has one element per place, in the same order. The mean of a place is
 // the weighted mean of its stations. An hour of a station counts with three quarters of its readings, as in EU and US
-// rules. One query reads many places. A station that several places share needs a query for each.
+// rules. One query reads many places. A station that several places share needs a query for each. Units are those of
+// [scale.Hour]. An error is one of ClickHouse or of ctx.
 func Read(ctx context.Context, t rollup.Tables, of []Place) ([]Means, error) {
 	ctx, cancel := context.WithTimeout(ctx, rollup.QueryTimeout)
 	defer cancel()
