@@ -20,7 +20,8 @@ TIMEOUT   ?= 40m
 # detector would report races that do not exist.
 UNRACED   := modernc.org/sqlite/lib modernc.org/libc github.com/santhosh-tekuri/jsonschema/v6 go.yaml.in/yaml/v3
 RACE      := -race $(UNRACED:%=-gcflags=%=-race=false)
-# Packages that compute much in one goroutine. Race detection would take a tenth of the time of all tests, and find nothing.
+# Packages without goroutines, whose tests compute much: a tenth of all processor time with -race. Tests of other packages
+# run their code with the race detector.
 SINGLE    := ./internal/apidoc ./internal/arch ./ingest/source/file
 # Arguments of `vayu serve` in `make run`: make run ARGS="--listen :9000".
 ARGS      ?=
@@ -60,7 +61,7 @@ test: $(NPM) web ## run every test
 	$(GO) test -timeout $(TIMEOUT) ./...
 
 # `make lint` has all analyzers of go vet.
-test-race: $(NPM) $(PAGE) ## run every Go test, with the race detector where there are goroutines
+test-race: $(NPM) $(PAGE) ## run every Go test, most with the race detector
 	$(GO) test -vet=off -timeout $(TIMEOUT) $(SINGLE)
 	CGO_ENABLED=1 $(GO) test $(RACE) -vet=off -timeout $(TIMEOUT) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(SINGLE))")
 

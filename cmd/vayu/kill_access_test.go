@@ -15,7 +15,7 @@ import (
 )
 
 // accessKills is the number of kills under load.
-const accessKills = 8
+const accessKills = 15
 
 // acknowledged has the ids of acknowledged changes.
 type acknowledged struct {

@@ -13,9 +13,9 @@ import (
 	"vayu/internal/failpoint"
 )
 
-// rechargeKills is the number of kills: two at each failpoint, and every fourth at
+// rechargeKills is the number of kills: three at each failpoint, and every fourth at
 // random.
-const rechargeKills = 32
+const rechargeKills = 48
 
 // Money moves once despite kills. The operator drops, delays, duplicates and falsifies
 // replies. Clients retry.

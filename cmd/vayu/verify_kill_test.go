@@ -20,9 +20,9 @@ import (
 	"vayu/schema"
 )
 
-// verifyKills is the number of kills: two at each failpoint, and every fourth at
+// verifyKills is the number of kills: three at each failpoint, and every fourth at
 // random.
-const verifyKills = 28
+const verifyKills = 40
 
 // No penny drop is repeated despite kills. The bank drops, delays, duplicates and
 // falsifies replies. Clients retry.

@@ -105,7 +105,7 @@ func TestIntegrationRotationUnderTraffic(t *testing.T) {
 }
 
 // webhookKills is the number of kills under load; every committed event arrives.
-const webhookKills = 15
+const webhookKills = 30
 
 func TestIntegrationNoEventIsLostWhenTheServiceIsKilled(t *testing.T) {
 	t.Parallel()

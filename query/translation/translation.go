@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"vayu/internal/httpapi"
@@ -19,7 +20,8 @@ type translation struct {
 	header         map[string][]string
 }
 
-var translations = func() map[advice.Language]*translation { //nolint:gochecknoglobals // a constant
+// load makes the translations on the first call. A health statement that is not UTF-8 would panic; tests use all of them.
+var load = sync.OnceValue(func() map[advice.Language]*translation {
 	field := func(text string) []byte {
 		value, err := json.Marshal(text)
 		if err != nil {
@@ -37,7 +39,7 @@ var translations = func() map[advice.Language]*translation { //nolint:gochecknog
 		all[language] = t
 	}
 	return all
-}()
+})
 
 // Detail returns an answer with view=detail in the language that the client prefers. Only the field health has a
 // language. The names of categories are values of the contract, which clients compare. A string in JSON has no plain
@@ -47,7 +49,7 @@ func Detail(r *http.Request, resp httpapi.Response) httpapi.Response {
 	if accept := r.Header.Values("Accept-Language"); len(accept) > 0 {
 		language = advice.Nearest(strings.Join(accept, ","))
 	}
-	t := translations[language]
+	t := load()[language]
 	if language != advice.English {
 		body := resp.Body
 		for i, english := range t.english {
