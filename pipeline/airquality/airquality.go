@@ -126,16 +126,20 @@ func (r *Rollup) Increment(ctx context.Context) (Result, error) {
 	if wanted {
 		return r.afterMigration(ctx)
 	}
-	return r.run(ctx, "increment", func(ctx context.Context, started time.Time) (plan, error) {
-		p, err := r.since(ctx, started)
-		if err != nil {
-			return p, err
-		}
-		begin := time.Now()
-		p.chunks, err = r.testIncrement(ctx, p, started)
-		p.tests = time.Since(begin)
+	return r.run(ctx, "increment", r.planIncrement)
+}
+
+// planIncrement plans the hours that may have changed since the last roll-up, and runs the quality tests that must
+// precede them.
+func (r *Rollup) planIncrement(ctx context.Context, started time.Time) (plan, error) {
+	p, err := r.since(ctx, started)
+	if err != nil {
 		return p, err
-	})
+	}
+	begin := time.Now()
+	p.chunks, err = r.testIncrement(ctx, p, started)
+	p.tests = time.Since(begin)
+	return p, err
 }
 
 // Backfill recomputes all hours that depend on readings from one instant to another. The next increment still finds the

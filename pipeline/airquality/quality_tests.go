@@ -19,7 +19,9 @@ const recentWindow = 48 * time.Hour
 
 // TestSeries runs the quality tests that compare a reading with other readings. It
 // covers recent hours that have ended and have untested readings. It recomputes the
-// hours whose results changed. It is idempotent.
+// hours whose results changed, and computes the hours of readings that arrived after
+// the increment. Otherwise a new hour of a city would have only the stations whose
+// results changed. It is idempotent.
 func (r *Rollup) TestSeries(ctx context.Context) (Result, error) {
 	return r.run(ctx, "tests", func(ctx context.Context, started time.Time) (plan, error) {
 		last, ended, err := r.lastTests(ctx, started)
@@ -39,10 +41,15 @@ func (r *Rollup) TestSeries(ctx context.Context) (Result, error) {
 				return plan{}, err
 			}
 		}
+		p, err := r.planIncrement(ctx, started)
+		if err != nil {
+			return plan{}, err
+		}
 		// A reading can change the results of readings that are up to 24 hours
 		// older.
 		changed, err := r.changedResults(ctx, resultFilter{since: ended, after: last.Add(-recentWindow - 24*time.Hour), tests: quality.SeriesTests()})
-		return plan{chunks: split(merge(changed)), started: time.Unix(0, 0), tested: started}, err
+		p.chunks, p.tested = slices.Concat(p.chunks, split(merge(changed))), started
+		return p, err
 	})
 }
 

@@ -53,6 +53,33 @@ func TestSeriesAreTestedAfterTheFigures(t *testing.T) {
 	}
 }
 
+// The tests compute the hours of readings that arrived after the increment. An hour of a city thus never has only the
+// stations whose results changed.
+func TestSeriesKeepCitiesWhole(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
+	w.station("s", "Pune", "Maharashtra")
+	w.station("quiet", "Pune", "Maharashtra")
+	w.station("elsewhere", "Delhi", "Delhi")
+	if got := w.figuresOnly(); got.Stations != 0 {
+		t.Fatalf("the increment before the readings is of %d stations", got.Stations)
+	}
+	closed := schema.HourEnd(time.Now()).Add(-time.Hour)
+	w.readings(slices.Concat(spike("s", closed), spike("quiet", closed)[2:], spike("elsewhere", closed)[2:])...)
+	if _, err := w.rollup.TestSeries(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := w.text("SELECT DISTINCT station FROM %s.station_parameter_hour FINAL ORDER BY station"), []string{"elsewhere", "quiet", "s"}; !slices.Equal(got, want) {
+		t.Errorf("hours of the stations %q, want %q", got, want)
+	}
+	if got := w.suspects("s"); got != "1 of 8" {
+		t.Errorf("after the tests %s readings are suspect, want 1", got)
+	}
+	if again := w.figuresOnly(); again.Stations != 0 {
+		t.Errorf("the next increment computes %d stations again", again.Stations)
+	}
+}
+
 // A series is tested once its hour is complete: a sensor by the minute is not
 // tested every minute.
 func TestSeriesOfAnOpenHourAreTestedWhenItHasEnded(t *testing.T) {
