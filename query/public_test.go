@@ -137,7 +137,7 @@ func TestPublicRepliesAreRevalidated(t *testing.T) {
 	t.Parallel()
 	w := india(t)
 	for _, path := range publicPaths() {
-		for _, encoding := range []string{"identity", "gzip", "zstd"} {
+		for _, encoding := range []string{"identity", "br", "gzip", "zstd"} {
 			t.Run(path+" "+encoding, func(t *testing.T) {
 				t.Parallel()
 				status, h, body := w.open(t, path, "Accept-Encoding", encoding)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/andybalholm/brotli"
 	"github.com/google/go-cmp/cmp"
 	"github.com/klauspost/compress/zstd"
 	"github.com/prometheus/client_golang/prometheus"
@@ -198,6 +199,8 @@ func TestConditionalRequests(t *testing.T) {
 		"in a second line":   {[]string{"If-None-Match", "\"a\"\n" + tag}, 304},
 		"any":                {[]string{"If-None-Match", "*"}, 304},
 		"compressed form":    {[]string{"If-None-Match", strings.TrimSuffix(tag, `"`) + `-gzip"`}, 304},
+		"form in brotli":     {[]string{"If-None-Match", strings.TrimSuffix(tag, `"`) + `-br"`}, 304},
+		"unknown form":       {[]string{"If-None-Match", strings.TrimSuffix(tag, `"`) + `-deflate"`}, 200},
 		"another":            {[]string{"If-None-Match", `"x"`}, 200},
 		"without quotes":     {[]string{"If-None-Match", strings.Trim(tag, `"`)}, 200},
 		"since then":         {[]string{"If-Modified-Since", changed.Format(http.TimeFormat)}, 304},
@@ -237,7 +240,7 @@ func TestANotModifiedReplyNamesTheSameRepresentation(t *testing.T) {
 		return out
 	}
 	for _, path := range [...]string{"/v1/ready", "/v1/big"} {
-		for _, accept := range [...]string{"", "gzip", "zstd", "identity"} {
+		for _, accept := range [...]string{"", "br", "gzip", "zstd", "identity"} {
 			full, _ := request(t, "GET", base, path, "Accept-Encoding", accept)
 			for _, method := range [...]string{"GET", "HEAD"} {
 				resp, body := request(t, method, base, path, "Accept-Encoding", accept, "If-None-Match", full.Header.Get("ETag"))
@@ -257,7 +260,8 @@ func TestCompression(t *testing.T) {
 	base, _ := worldsAPI(t)
 	plain, _ := request(t, "GET", base, "/v1/big")
 	for accept, want := range map[string]string{
-		"gzip": "gzip", "zstd": "zstd", "gzip, zstd": "zstd", "gzip;q=1, zstd;q=0.5": "gzip", "*": "zstd", "br": "",
+		"gzip": "gzip", "zstd": "zstd", "gzip, zstd": "zstd", "gzip;q=1, zstd;q=0.5": "gzip", "*": "zstd", "br": "br",
+		"gzip, deflate, br, zstd": "zstd", "gzip, br": "gzip", "gzip;q=0.9, br": "br", "br;q=0, *": "zstd", "BR": "br", "deflate": "",
 		"gzip;q=0": "", "identity, gzip;q=0.5": "", "GZIP": "gzip", "gzip;q=x": "", "": "",
 	} {
 		for _, path := range [...]string{"/v1/big", "/v1/parts"} {
@@ -283,6 +287,8 @@ func unpack(t *testing.T, encoding, body string) string {
 	var r io.Reader = strings.NewReader(body)
 	var err error
 	switch encoding {
+	case "br":
+		r = brotli.NewReader(r)
 	case "gzip":
 		r, err = gzip.NewReader(r)
 	case "zstd":

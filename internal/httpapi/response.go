@@ -123,7 +123,7 @@ func etagListed(headers []string, etag string) bool {
 				continue
 			}
 			tag = tag[1 : len(tag)-1]
-			if base, encoding, found := strings.Cut(tag, "-"); found && (encoding == compression.Gzip || encoding == compression.Zstd) {
+			if base, encoding, found := strings.Cut(tag, "-"); found && compression.Supported(encoding) {
 				tag = base
 			}
 			if tag == opaque {
@@ -195,7 +195,7 @@ func write(w http.ResponseWriter, r *http.Request, resp *Response) (status int) 
 	encoding := ""
 	if size >= compression.MinSize {
 		varyByEncoding(h)
-		encoding = compression.Negotiate(r.Header["Accept-Encoding"])
+		encoding = compression.Negotiate(r.Header["Accept-Encoding"], resp.packed != nil)
 	}
 	if resp.ETag != nil {
 		h["Etag"] = resp.ETag

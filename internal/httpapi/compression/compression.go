@@ -1,4 +1,4 @@
-// Package compression compresses replies with zstd or gzip, as the client prefers.
+// Package compression compresses replies with zstd, brotli or gzip, as the client prefers.
 package compression
 
 import (
@@ -8,11 +8,14 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 )
 
 const (
+	// Brotli is the name of the encoding in HTTP.
+	Brotli = "br"
 	// Gzip is the name of the encoding in HTTP.
 	Gzip = "gzip"
 	// Zstd is the name of the encoding in HTTP.
@@ -22,34 +25,32 @@ const (
 	MinSize = 1024
 )
 
-var gzipWriters = sync.Pool{New: func() any {
-	w, _ := gzip.NewWriterLevel(io.Discard, gzip.BestSpeed) // the level is valid
-	return w
-}}
+// writer is what the encoders have in common.
+type writer interface {
+	io.WriteCloser
+	Reset(w io.Writer)
+}
 
-var zstdWriters = sync.Pool{New: func() any {
-	// One goroutine and a small window suffice, because most bodies have some kilobytes.
-	w, _ := zstd.NewWriter(io.Discard, zstd.WithEncoderConcurrency(1),
-		zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(1<<17))
-	return w
-}}
+// writers has the encoders of replies that are compressed for each request.
+var writers = map[string]*sync.Pool{
+	Brotli: {New: func() any { return brotli.NewWriterV2(io.Discard, 1) }},
+	Gzip: {New: func() any {
+		w, _ := gzip.NewWriterLevel(io.Discard, gzip.BestSpeed) // the level is valid
+		return w
+	}},
+	Zstd: {New: func() any {
+		// One goroutine and a small window suffice, because most bodies have some kilobytes.
+		w, _ := zstd.NewWriter(io.Discard, zstd.WithEncoderConcurrency(1),
+			zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(1<<17))
+		return w
+	}},
+}
 
 // Write compresses body and then tail with the encoding, and writes the result to w. It ignores write
 // errors, because only a disconnected client causes them.
 func Write(w io.Writer, encoding string, body []byte, tail [][]byte) {
-	if encoding == Zstd {
-		z := zstdWriters.Get().(*zstd.Encoder)
-		defer zstdWriters.Put(z)
-		z.Reset(w)
-		_, _ = z.Write(body)
-		for _, part := range tail {
-			_, _ = z.Write(part)
-		}
-		_ = z.Close()
-		return
-	}
-	z := gzipWriters.Get().(*gzip.Writer)
-	defer gzipWriters.Put(z)
+	z := writers[encoding].Get().(writer)
+	defer writers[encoding].Put(z)
 	z.Reset(w)
 	_, _ = z.Write(body)
 	for _, part := range tail {
@@ -58,9 +59,14 @@ func Write(w io.Writer, encoding string, body []byte, tail [][]byte) {
 	_ = z.Close()
 }
 
-// Negotiate returns the encoding that the Accept-Encoding headers prefer (RFC 9110, 12.5.3): zstd,
-// gzip, or "" for neither. It returns zstd if the client prefers zstd and gzip equally.
-func Negotiate(headers []string) string {
+// At the levels of Write, gzip and zstd need 0.2 ms for 100 kB of JSON, and brotli 0.5 ms for 2 to 13 % fewer bytes.
+// Only a body that is compressed once is worth it. The order is that of preference.
+var eachTime, onlyOnce = [...]string{Zstd, Gzip, Brotli}, [...]string{Zstd, Brotli, Gzip}
+
+// Negotiate returns the encoding that the Accept-Encoding headers prefer (RFC 9110, 12.5.3): zstd, br,
+// gzip, or "" for none. If the client prefers several equally, zstd is first. Then comes br for a body that is compressed
+// once, and gzip for one that is compressed for each request.
+func Negotiate(headers []string, once bool) string {
 	if len(headers) == 0 {
 		return ""
 	}
@@ -79,7 +85,11 @@ func Negotiate(headers []string) string {
 		}
 	}
 	best, most := "", 0.0
-	for _, name := range [...]string{Zstd, Gzip} {
+	order := eachTime
+	if once {
+		order = onlyOnce
+	}
+	for _, name := range order {
 		q, named := weight[name]
 		if !named {
 			q = weight["*"]
@@ -97,26 +107,40 @@ func Negotiate(headers []string) string {
 // best admits one compression at the best level at a time, because the encoder of zstd needs 35 MB at this level.
 var best sync.Mutex
 
+// brotliLevel is for 800 kB in 0.1 s. The best level, 11, needs 2.5 s for 9 % fewer bytes.
+const brotliLevel = 9
+
 // Lazy returns a function that returns body compressed with an encoding, at the best level. It compresses at
 // the first call for the encoding. It is safe for concurrent use.
 func Lazy(body []byte) func(encoding string) []byte {
-	zstandard := sync.OnceValue(func() []byte {
+	return memo(func(encoding string) []byte {
 		best.Lock()
 		defer best.Unlock()
-		w, _ := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedBestCompression))
-		return w.EncodeAll(body, nil)
-	})
-	gzipped := sync.OnceValue(func() []byte {
 		var packed bytes.Buffer
-		w, _ := gzip.NewWriterLevel(&packed, gzip.BestCompression) // the level is valid
-		_, _ = w.Write(body)                                       // a write to a buffer never fails
+		var w writer
+		switch encoding {
+		case Brotli:
+			w = brotli.NewWriterLevel(&packed, brotliLevel)
+		case Zstd:
+			z, _ := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedBestCompression))
+			return z.EncodeAll(body, nil)
+		default:
+			w, _ = gzip.NewWriterLevel(&packed, gzip.BestCompression) // the level is valid
+		}
+		_, _ = w.Write(body) // a write to a buffer never fails
 		_ = w.Close()
 		return packed.Bytes()
 	})
-	return func(encoding string) []byte {
-		if encoding == Zstd {
-			return zstandard()
-		}
-		return gzipped()
-	}
 }
+
+// memo returns a function that calls pack once for each encoding.
+func memo(pack func(encoding string) []byte) func(encoding string) []byte {
+	forms := map[string]func() []byte{}
+	for encoding := range writers {
+		forms[encoding] = sync.OnceValue(func() []byte { return pack(encoding) })
+	}
+	return func(encoding string) []byte { return forms[encoding]() }
+}
+
+// Supported reports whether an encoding is one of this package.
+func Supported(encoding string) bool { return writers[encoding] != nil }

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 
@@ -19,6 +20,8 @@ func decompress(t *testing.T, encoding string, form []byte) string {
 	var r io.Reader
 	var err error
 	switch encoding {
+	case compression.Brotli:
+		r = brotli.NewReader(bytes.NewReader(form))
 	case compression.Gzip:
 		r, err = gzip.NewReader(bytes.NewReader(form))
 	case compression.Zstd:
@@ -38,7 +41,7 @@ func TestLazyCompressesOncePerEncoding(t *testing.T) {
 	t.Parallel()
 	body := strings.Repeat("the air of Delhi ", 1000)
 	packed := compression.Lazy([]byte(body))
-	for _, encoding := range []string{compression.Gzip, compression.Zstd} {
+	for _, encoding := range []string{compression.Brotli, compression.Gzip, compression.Zstd} {
 		t.Run(encoding, func(t *testing.T) {
 			t.Parallel()
 			var forms [8][]byte
@@ -56,5 +59,20 @@ func TestLazyCompressesOncePerEncoding(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Of encodings that a client prefers equally, brotli precedes gzip only for a body that is compressed once.
+func TestPreferenceDependsOnHowOftenABodyIsCompressed(t *testing.T) {
+	t.Parallel()
+	for accept, want := range map[string][2]string{ // each time, once
+		"gzip, deflate, br": {compression.Gzip, compression.Brotli}, "gzip, br, zstd": {compression.Zstd, compression.Zstd},
+		"gzip;q=0.5, br;q=0.6": {compression.Brotli, compression.Brotli}, "gzip, br;q=0.9": {compression.Gzip, compression.Gzip},
+		"zstd;q=0, *": {compression.Gzip, compression.Brotli}, "br, identity": {compression.Brotli, compression.Brotli}, "br;q=0": {"", ""},
+	} {
+		headers := []string{accept}
+		if got := [2]string{compression.Negotiate(headers, false), compression.Negotiate(headers, true)}; got != want {
+			t.Errorf("%q: got %q, want %q", accept, got, want)
+		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/andybalholm/brotli"
 	"github.com/klauspost/compress/zstd"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -229,17 +230,16 @@ func checkJSON(s *jsonschema.Schema, text []byte) []string {
 	return nil
 }
 
-func unpack(encoding string, body []byte) ([]byte, error) {
+func unpack(encoding string, body []byte) (plain []byte, err error) {
 	var r io.Reader = bytes.NewReader(body)
 	switch encoding {
 	case "":
-		return body, nil
+	case "br":
+		r = brotli.NewReader(r)
 	case "gzip":
-		z, err := gzip.NewReader(r)
-		if err != nil {
+		if r, err = gzip.NewReader(r); err != nil {
 			return nil, fmt.Errorf("the body is not gzip: %w", err)
 		}
-		r = z
 	case "zstd":
 		z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1))
 		if err != nil {
@@ -250,11 +250,10 @@ func unpack(encoding string, body []byte) ([]byte, error) {
 	default:
 		return nil, fmt.Errorf("the encoding %q is not in the contract", encoding)
 	}
-	plain, err := io.ReadAll(r)
-	if err != nil {
-		return nil, fmt.Errorf("unpacking the body: %w", err)
+	if plain, err = io.ReadAll(r); err != nil {
+		err = fmt.Errorf("unpacking the body: %w", err)
 	}
-	return plain, nil
+	return plain, err
 }
 
 // explain returns the text of a validation error without the URL of the schema, which is always the same.
