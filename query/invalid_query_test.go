@@ -72,6 +72,8 @@ func TestInvalidQueries(t *testing.T) {
 		"city and position":        {"city=Delhi&lat=28&lon=77", schema.ConflictingParameters, "lon"},
 		"lat alone":                {"lat=28.6", schema.InvalidRequest, "lon"},
 		"lon alone":                {"lon=77.2", schema.InvalidRequest, "lat"},
+		"lat and lon swapped":      {"lat=77.2&lon=28.6", schema.InvalidRequest, "lat"},
+		"swapped, with a date":     {"lat=77.2&lon=28.6&date=2026-11-01", schema.InvalidRequest, "lat"},
 		"lat too far":              {"lat=91&lon=77", schema.InvalidRequest, "lat"},
 		"lat not a number":         {"lat=NaN&lon=77", schema.InvalidRequest, "lat"},
 		"lat infinite":             {"lat=Inf&lon=77", schema.InvalidRequest, "lat"},

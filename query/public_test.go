@@ -121,7 +121,7 @@ func TestPublicRepliesAreTheSameForEveryClient(t *testing.T) {
 				"Cache-Control": "public, max-age=1380, s-maxage=1380, stale-while-revalidate=300, stale-if-error=86400", // 09:12 to 09:35
 				"Vary":          "",
 			} {
-				if len(body) >= 1024 && name == "Vary" {
+				if len(body) >= 1024 && name == "Vary" && plain.Get("Content-Type") != "image/png" {
 					want = "Accept-Encoding"
 				}
 				if got := plain.Get(name); got != want {
@@ -161,7 +161,7 @@ func TestPublicRepliesAreRevalidated(t *testing.T) {
 						t.Errorf("HEAD: the %s is %q, want %q", name, got, h.Get(name))
 					}
 				}
-				if packed := h.Get("Content-Encoding"); encoding != "identity" && len(body) > 1024 && packed != encoding {
+				if packed := h.Get("Content-Encoding"); encoding != "identity" && len(body) > 1024 && h.Get("Content-Type") != "image/png" && packed != encoding {
 					t.Errorf("%d bytes have the encoding %q, want %q", len(body), packed, encoding)
 				}
 			})

@@ -40,6 +40,11 @@ func worldsAPI(t *testing.T) (base string, end func() *prometheus.Registry) {
 		Routes: []httpapi.Route{
 			{Method: "GET", Path: "/v1/ready", Handler: func(*httpapi.Call) (httpapi.Response, error) { return ready, nil }},
 			{Method: "GET", Path: "/v1/big", Handler: func(*httpapi.Call) (httpapi.Response, error) { return big, nil }},
+			{Method: "GET", Path: "/v1/image", Handler: func(*httpapi.Call) (httpapi.Response, error) {
+				image := big
+				image.Type = []string{"image/png"}
+				return image, nil
+			}},
 			{Method: "GET", Path: "/v1/parts", Handler: func(*httpapi.Call) (httpapi.Response, error) {
 				return httpapi.Response{Body: []byte(long[:10]), Tail: [][]byte{[]byte(long[10:])}}, nil
 			}},
@@ -277,8 +282,11 @@ func TestCompression(t *testing.T) {
 			}
 		}
 	}
-	if resp, _ := request(t, "GET", base, "/v1/ready", "Accept-Encoding", "gzip"); resp.Header.Get("Content-Encoding") != "" {
-		t.Error("a small body was compressed")
+	for _, path := range [...]string{"/v1/ready", "/v1/image"} { // a small body, and a compressed format
+		resp, _ := request(t, "GET", base, path, "Accept-Encoding", "gzip")
+		if got, vary := resp.Header.Get("Content-Encoding"), strings.Join(resp.Header.Values("Vary"), ", "); got != "" || strings.Contains(vary, "Accept-Encoding") {
+			t.Errorf("%s has the encoding %q, Vary %q, want neither", path, got, vary)
+		}
 	}
 }
 

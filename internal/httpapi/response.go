@@ -169,6 +169,11 @@ func (resp *Response) render() (err error) {
 	return err
 }
 
+// isPacked reports whether bodies of a type are compressed by their format. Compression would enlarge them.
+func isPacked(contentType []string) bool {
+	return len(contentType) == 1 && (contentType[0] == "image/png" || contentType[0] == "font/woff2")
+}
+
 // write sends a rendered response and returns its status. It writes all replies of the router except streams.
 func write(w http.ResponseWriter, r *http.Request, resp *Response) (status int) {
 	status, body := resp.Status, resp.Body
@@ -193,7 +198,7 @@ func write(w http.ResponseWriter, r *http.Request, resp *Response) (status int) 
 	// The encoding is chosen before a possible 304, which must have the ETag and Vary of the corresponding 200
 	// (RFC 9110, 15.4.5).
 	encoding := ""
-	if size >= compression.MinSize {
+	if size >= compression.MinSize && !isPacked(resp.Type) {
 		varyByEncoding(h)
 		encoding = compression.Negotiate(r.Header["Accept-Encoding"], resp.packed != nil)
 	}

@@ -2,9 +2,11 @@
 package advice
 
 import (
+	"encoding/json"
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"vayu/internal/httpapi"
 	"vayu/schema"
@@ -18,6 +20,9 @@ func Routes() []httpapi.Route {
 		Method: http.MethodGet, Path: "/v1/advice", Scope: string(schema.AQIRead), Params: []string{"category", "group", "language"}, Handler: get,
 	}}
 }
+
+// cached is for texts that change only with a new version of the service. A client then gets them within an hour.
+const cached = "private, max-age=3600"
 
 // reply is the reply to GET /v1/advice.
 type reply struct {
@@ -67,5 +72,8 @@ func get(c *httpapi.Call) (httpapi.Response, error) {
 		}
 		r.Data = append(r.Data, a)
 	}
-	return httpapi.Response{Value: r, Header: header}, nil
+	body, err := json.Marshal(r)
+	resp := httpapi.Ready(body, time.Time{})
+	resp.Header, resp.Cache = header, []string{cached}
+	return resp, err
 }

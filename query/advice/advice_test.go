@@ -49,6 +49,29 @@ func TestAdvice(t *testing.T) {
 	}
 }
 
+// A client need not fetch the advice of a language again.
+func TestAdviceIsRevalidated(t *testing.T) {
+	t.Parallel()
+	c := client(t)
+	tags := map[string]bool{}
+	for _, language := range []string{"en", "ta"} {
+		reply := c.Do(key, "GET", "/v1/advice", "", "Accept-Language", language).Want(t, language, 200)
+		tag := reply.Header.Get("Etag")
+		tags[tag] = true
+		if got := reply.Header.Get("Cache-Control"); got != "private, max-age=3600" {
+			t.Errorf("%s: the Cache-Control is %q", language, got)
+		}
+		again := c.Do(key, "GET", "/v1/advice", "", "Accept-Language", language, "If-None-Match", tag).Want(t, language, 304)
+		if got := again.Header.Get("Vary"); !strings.Contains(got, "Accept-Language") || again.Header.Get("Content-Language") != language {
+			t.Errorf("%s: 304 has Vary %q, Content-Language %q", language, got, again.Header.Get("Content-Language"))
+		}
+		c.Do(key, "GET", "/v1/advice?category=Poor", "", "Accept-Language", language, "If-None-Match", tag).Want(t, "another body", 200)
+	}
+	if len(tags) != 2 {
+		t.Errorf("two languages have the ETags %v", tags)
+	}
+}
+
 // The reply names its language, and a cache keeps the languages apart.
 func TestLanguageOfAdvice(t *testing.T) {
 	t.Parallel()

@@ -10,6 +10,7 @@ import (
 	"vayu/schema"
 	"vayu/schema/air"
 	"vayu/schema/gazetteer"
+	"vayu/schema/geo"
 	"vayu/schema/scale"
 	"vayu/schema/spelling"
 )
@@ -73,6 +74,14 @@ func Kinds(name, value string) (rollup.KindSet, error) {
 		}
 	}
 	return set, nil
+}
+
+// Position rejects a position in India whose coordinates are swapped.
+func Position(p geo.Point) error {
+	if geo.InIndia(p.Longitude, p.Latitude) {
+		return Invalid("lat", "The position has its longitude in lat, and its latitude in lon.")
+	}
+	return nil
 }
 
 // Scale parses the identifier of an air quality index, such as "us".

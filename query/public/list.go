@@ -13,7 +13,6 @@ import (
 	"vayu/query/station"
 	"vayu/schema"
 	"vayu/schema/air"
-	"vayu/schema/geo"
 )
 
 // listCities answers with all cities by name.
@@ -116,10 +115,7 @@ func (e *edge) parsePosition(r *request) (q snapshot.Position, err error) {
 	if q.Point.Longitude, err = degrees("lon", lon, 180); err != nil {
 		return q, err
 	}
-	if geo.InIndia(q.Point.Longitude, q.Point.Latitude) {
-		return q, param.Invalid("lat", "The position has its longitude in lat, and its latitude in lon.")
-	}
-	return q, nil
+	return q, param.Position(q.Point)
 }
 
 // degrees parses degrees with at most so many decimals.

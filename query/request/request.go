@@ -248,8 +248,10 @@ func (q *Query) checkRange(today schema.Day) error {
 
 func (q *Query) checkPlace() error {
 	switch place := q.given & (HasCity | HasPincode | HasCities | HasBox | HasStation | HasLat | HasLon); place {
-	case HasCity, HasPincode, HasCities, HasBox, HasStation, HasLat | HasLon:
+	case HasCity, HasPincode, HasCities, HasBox, HasStation:
 		return nil
+	case HasLat | HasLon:
+		return param.Position(q.Point)
 	case 0:
 		return param.Invalid("city", "Send one of city, pincode, cities, bbox, station, or lat and lon.")
 	case HasLat:
