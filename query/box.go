@@ -31,7 +31,7 @@ func (s *Service) box(
 		names[n] = snap.Index.Label(i)
 	}
 	if q.Has(request.HasDate) {
-		s.preload(c.Context(), a, snap, names)
+		a.preload(c.Context(), snap, names)
 	}
 	answer := s.answers(c, a, snap, q, names, now)
 	b := append(make([]byte, 0, 128+320*len(cities)), `{"status":"success","data":[`...)

@@ -4,20 +4,17 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strconv"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"vayu/internal/httpapi"
+	"vayu/query/places"
 	"vayu/query/request"
 	"vayu/query/snapshot"
 	"vayu/schema"
 	"vayu/schema/air"
 )
-
-// bulkLoads is the number of cities whose histories one bulk query loads concurrently.
-const bulkLoads = 4
 
 // bulk answers a query for several cities. The results are in the order of the cities in the query.
 func (s *Service) bulk(
@@ -32,7 +29,7 @@ func (s *Service) bulk(
 	}
 	c.Count = int64(len(names))
 	if q.Has(request.HasDate) {
-		s.preload(c.Context(), a, snap, names)
+		a.preload(c.Context(), snap, names)
 	}
 	answer := s.answers(c, a, snap, q, names, now)
 	b := make([]byte, 0, 64+256*len(names))
@@ -73,20 +70,15 @@ func appendProblem(b []byte, name string, err error) ([]byte, error) {
 	return append(b, text...), err
 }
 
-// preload loads the histories of cities concurrently into the cache. It ignores errors, because the answer loads a
-// missing history again.
-func (s *Service) preload(ctx context.Context, a *worldState, snap *snapshot.Snapshot, names []string) {
-	var group errgroup.Group
-	group.SetLimit(bulkLoads)
+// preload loads the histories of cities into the cache together.
+func (a *worldState) preload(ctx context.Context, snap *snapshot.Snapshot, names []string) {
+	var cities []places.City
 	for _, name := range names {
-		if i, err := snap.Index.Find(name); err == nil {
-			group.Go(func() error {
-				_ = a.history.Preload(ctx, snap.Cities[i].City)
-				return nil
-			})
+		if i, err := snap.Index.Find(name); err == nil && !slices.Contains(cities, snap.Cities[i].City) {
+			cities = append(cities, snap.Cities[i].City)
 		}
 	}
-	_ = group.Wait()
+	a.history.Preload(ctx, cities)
 }
 
 // withField returns a copy of a problem whose Field is field. It returns other errors unchanged.

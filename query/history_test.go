@@ -243,3 +243,51 @@ func TestDamagedSnapshotIsIgnored(t *testing.T) {
 		t.Errorf("files left behind: %v %v", left, err)
 	}
 }
+
+// countingConn counts queries of a table.
+type countingConn struct {
+	rollup.Conn
+	table   string
+	queries atomic.Int64
+}
+
+func (c *countingConn) Query(ctx context.Context, sql string, args ...any) (driver.Rows, error) {
+	if strings.Contains(sql, c.table) {
+		c.queries.Add(1)
+	}
+	return c.Conn.Query(ctx, sql, args...)
+}
+
+// A query for a day of many cities reads them together, first and after new figures. The cities are those that single
+// queries return.
+func TestADayOfManyCitiesIsOneQuery(t *testing.T) {
+	t.Parallel()
+	w := india(t)
+	conn := &countingConn{Conn: w.conn, table: w.live + ".city_day"}
+	w.serve(t, func(c *query.Config) { c.Conn = conn })
+	w.refresh(t)
+	const path = "/v1/aqi?cities=Delhi,Pune,Aurangabad%2CBihar,Delhi,Nowhere,Kochi&date=2026-11-19"
+	ask := func(name string, want int64) (body string) {
+		t.Helper()
+		before := conn.queries.Load()
+		_, _, body = w.get(t, path)
+		if got := conn.queries.Load() - before; got != want {
+			t.Errorf("%s: %d queries of days, want %d", name, got, want)
+		}
+		return body
+	}
+	first := ask("the first time", 1)
+	if again := ask("from memory", 0); again != first {
+		t.Errorf("from memory: %s, want %s", again, first)
+	}
+	for _, city := range []string{"Delhi", "Pune"} {
+		if _, _, one := w.get(t, "/v1/aqi?city="+city+"&date=2026-11-19"); !strings.Contains(first, one) {
+			t.Errorf("%s alone is %s, among others it is not: %s", city, one, first)
+		}
+	}
+	w.rollup(t, w.live, hour.Add(-72*time.Hour))
+	w.refresh(t) // it invalidates the days
+	if again := ask("after new figures", 1); again != first {
+		t.Errorf("after new figures: %s, want %s", again, first)
+	}
+}

@@ -104,48 +104,65 @@ func (c *cache) load(ctx context.Context, city places.City) (*entry, error) {
 	p, ok := c.entries.Peek(place{city: city})
 	if !ok {
 		touches := c.invalidations.Load()
-		days, err := c.tables.readDays(ctx, city, 0)
+		days, err := c.tables.readDays(ctx, []places.City{city}, 0)
 		if err != nil {
 			return nil, err
 		}
-		p = newEntry()
-		c.setDays(p, days)
-		c.entries.Add(place{city: city}, p)
-		if c.invalidations.Load() != touches {
-			p.invalidate(0)
-		}
-		c.evictToLimit()
-		return p, nil
+		return c.add(city, days[city], touches), nil
 	}
 	dirty, marks := p.dirtyState()
 	if dirty == notDirty {
 		return p, nil
 	}
-	tail, err := c.tables.readDays(ctx, city, dirty)
+	tail, err := c.tables.readDays(ctx, []places.City{city}, dirty)
 	if err != nil {
 		return nil, err
 	}
-	old := *p.days.Load()
-	head, _ := find(old, dirty)
-	c.setDays(p, append(slices.Clone(old[:head]), tail...))
+	c.replaceTail(p, dirty, marks, tail[city])
+	return p, nil
+}
+
+// add adds an entry with the days of a city, unless there is one, and returns the entry. touches is the number of
+// invalidations before the days were read.
+func (c *cache) add(city places.City, days []row, touches uint64) *entry {
+	p := newEntry()
+	p.mu.Lock()
+	c.setDays(p, days)
+	p.mu.Unlock()
+	if earlier, ok, _ := c.entries.PeekOrAdd(place{city: city}, p); ok { // of a concurrent load
+		c.onEvict(p)
+		return earlier
+	}
+	if c.invalidations.Load() != touches {
+		p.invalidate(0)
+	}
+	c.evictToLimit()
+	return p
+}
+
+// replaceTail replaces the days of an entry from a day on. marks is the number of invalidations before the days were
+// read. If there are more now, the days must be reloaded. Concurrent calls leave no older day unmarked.
+func (c *cache) replaceTail(p *entry, from schema.Day, marks uint64, tail []row) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	c.dropBlocks(p, dirty)
+	old := *p.days.Load()
+	head, _ := find(old, from)
+	c.setDays(p, append(slices.Clone(old[:head]), tail...))
+	c.dropBlocks(p, from)
 	for d := range p.filledDays {
-		if d >= dirty {
+		if d >= from {
 			delete(p.filledDays, d)
 		}
 	}
 	if p.invalidations == marks {
 		p.dirty = notDirty
+	} else {
+		p.dirty = min(p.dirty, from)
 	}
-	return p, nil
 }
 
-// setDays replaces the days of an entry, and updates the size of the cache.
+// setDays replaces the days of an entry, and updates the size of the cache. The caller must hold p.mu.
 func (c *cache) setDays(p *entry, days []row) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	grown := cap(days)
 	if old := p.days.Swap(&days); old != nil {
 		grown -= cap(*old)

@@ -52,13 +52,6 @@ func (h *History) Invalidate(from schema.Day) {
 // Bytes returns the memory that cached rows and their JSON texts use, in bytes.
 func (h *History) Bytes() int64 { return h.dayCache.size.Load() + h.hourCache.size.Load() }
 
-// Preload loads the days of a city into the cache. A caller may ignore the error, because [History.Answer] loads
-// missing days again.
-func (h *History) Preload(ctx context.Context, c places.City) error {
-	_, _, err := h.dayCache.cityDays(ctx, c)
-	return err
-}
-
 // interval is the form of an answer: one day, a list of days, or a list of hours.
 type interval uint8
 

@@ -14,20 +14,29 @@ import (
 // reader reads the stored hours and days of cities and stations.
 type reader struct{ rollup.Tables }
 
-// readDays reads the days of a city from the given day on, sorted.
-func (t reader) readDays(ctx context.Context, c places.City, from schema.Day) ([]row, error) {
-	var out []row
+// readDays reads the days of cities from the given day on, sorted, with one query.
+func (t reader) readDays(ctx context.Context, cities []places.City, from schema.Day) (map[places.City][]row, error) {
+	names, states := make([]string, len(cities)), make([]string, len(cities))
+	for i, c := range cities {
+		names[i], states[i] = c.Name, c.State
+	}
+	out := make(map[places.City][]row, len(cities))
+	var c places.City
 	var d int32
 	var scanned rollup.Scanned
-	err := t.Each(ctx, scanned.Into(&d), func() { out = append(out, row{schema.Day(d), scanned.Figures()}) },
-		fmt.Sprintf(`SELECT toInt32(day), %s FROM %s.city_day FINAL
-			WHERE city = {city:String} AND state = {state:String} AND day >= toDate({from:Int32})
-			ORDER BY day`, rollup.CityFigures, t.Database),
-		rollup.Param("city", c.Name), rollup.Param("state", c.State), rollup.Number("from", int32(from)))
+	err := t.Each(ctx, scanned.Into(&c.Name, &c.State, &d), func() { out[c] = append(out[c], row{schema.Day(d), scanned.Figures()}) },
+		fmt.Sprintf(`SELECT city, state, toInt32(day), %s FROM %s.city_day FINAL
+			WHERE city IN {cities:Array(String)} AND (city, state) IN arrayZip({cities:Array(String)}, {states:Array(String)})
+				AND day >= toDate({from:Int32})
+			ORDER BY city, state, day`, rollup.CityFigures, t.Database),
+		rollup.Param("cities", names), rollup.Param("states", states), rollup.Number("from", int32(from)))
 	if err != nil {
-		return nil, fmt.Errorf("reading days of %q: %w", c.Name, err)
+		return nil, fmt.Errorf("reading days of %q: %w", names, err)
 	}
-	return slices.Clip(out), nil
+	for c, days := range out {
+		out[c] = slices.Clip(days)
+	}
+	return out, nil
 }
 
 func (t reader) cityHours(ctx context.Context, c places.City, days Span) ([]row, error) {

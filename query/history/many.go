@@ -1,0 +1,95 @@
+package history
+
+import (
+	"context"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"vayu/query/places"
+	"vayu/query/rollup"
+	"vayu/schema"
+)
+
+// preloads is the number of cities whose days one call of Preload loads concurrently, if one query for all of them failed.
+const preloads = 4
+
+// Preload loads the days of cities into the cache, with at most two SQL queries if ClickHouse works. It reports no
+// error, because [History.Answer] loads missing days again.
+func (h *History) Preload(ctx context.Context, cities []places.City) {
+	c := h.dayCache
+	if len(cities) > 1 && c.tables.Healthy() {
+		_ = c.loadMany(ctx, cities)
+	}
+	var group errgroup.Group
+	group.SetLimit(preloads)
+	for _, city := range cities {
+		group.Go(func() error {
+			_, _, err := c.cityDays(ctx, city)
+			return err
+		})
+	}
+	_ = group.Wait()
+}
+
+// dirtyEntry is an entry with days to reload, as it was before the reload.
+type dirtyEntry struct {
+	*entry
+	from  schema.Day
+	marks uint64
+}
+
+// loadMany loads the cities that are not in the cache with one query, and reloads those with invalidated days with
+// another.
+func (c *cache) loadMany(ctx context.Context, cities []places.City) error {
+	var absent []places.City
+	stale, first := map[places.City]dirtyEntry{}, notDirty
+	for _, city := range cities {
+		p, ok := c.entries.Peek(place{city: city})
+		if !ok {
+			absent = append(absent, city)
+			continue
+		}
+		if from, marks := p.dirtyState(); from != notDirty {
+			stale[city] = dirtyEntry{p, from, marks}
+			first = min(first, from)
+		}
+	}
+	if len(absent) > 1 {
+		touches := c.invalidations.Load()
+		days, err := c.readMany(ctx, absent, 0, rollup.QueryTimeout)
+		if err != nil {
+			return err
+		}
+		for _, city := range absent {
+			c.add(city, days[city], touches)
+		}
+	}
+	if len(stale) < 2 {
+		return nil
+	}
+	known := make([]places.City, 0, len(stale))
+	for city := range stale {
+		known = append(known, city)
+	}
+	days, err := c.readMany(ctx, known, first, c.reloadTimeout)
+	if err != nil {
+		return err
+	}
+	for city, p := range stale {
+		i, _ := find(days[city], p.from)
+		c.replaceTail(p.entry, p.from, p.marks, days[city][i:])
+	}
+	return nil
+}
+
+func (c *cache) readMany(ctx context.Context, cities []places.City, from schema.Day, timeout time.Duration) (map[places.City][]row, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	c.counters.Loads.Add(float64(len(cities)))
+	days, err := c.tables.readDays(ctx, cities, from)
+	if err != nil {
+		c.counters.Failures.Inc()
+	}
+	return days, err
+}
