@@ -6,6 +6,7 @@ import (
 
 	"vayu/internal/httpapi"
 	"vayu/query/chart"
+	"vayu/query/hours"
 	"vayu/query/ranking"
 	"vayu/query/request"
 	"vayu/query/search"
@@ -34,6 +35,7 @@ func (s *Service) Routes() []httpapi.Route {
 		{Method: http.MethodGet, Path: "/v1/stations/{id}/quality", Scope: scope, Params: []string{"from", "to", "limit", "cursor"}, Handler: s.stationQuality},
 		{Method: http.MethodGet, Path: "/v1/statistics", Scope: scope, Params: statistics.Params, Handler: s.statistics},
 		{Method: http.MethodGet, Path: "/v1/rankings", Scope: scope, Params: ranking.Params(), Handler: s.rankings},
+		{Method: http.MethodGet, Path: "/v1/hours", Scope: scope, Params: hours.Params(), Handler: s.hourOfStations},
 		{Method: http.MethodGet, Path: "/v1/tiles/surface/{z}/{x}/{y}.png", Scope: scope, Params: tiles.Params(), Type: tiles.PNG, Handler: s.tile(tiles.ParseSurface)},
 		{Method: http.MethodGet, Path: "/v1/tiles/{layer}/{z}/{x}/{y}.mvt", Scope: scope, Type: tiles.MVT, Handler: s.tile(tiles.ParseLayer)},
 		{Method: http.MethodGet, Path: "/v1/forecast", Scope: scope, Params: []string{"city", "pincode", "lat", "lon", "days", "hours"}, Handler: s.forecast},

@@ -16,6 +16,7 @@ import (
 	"vayu/query/caching"
 	"vayu/query/forecast"
 	"vayu/query/history"
+	"vayu/query/hours"
 	"vayu/query/places"
 	"vayu/query/rollup"
 	"vayu/query/scales"
@@ -96,6 +97,7 @@ type worldState struct {
 	forecasts      *forecast.Latest
 	places         atomic.Pointer[search.Index] // nil until the first search
 	tiles          *tiles.Cache
+	hours          hours.Cache
 	scaled         scales.Cache
 	metrics        *worldMetrics
 	mu             sync.Mutex // serialises refreshes

@@ -57,3 +57,15 @@ func (s *Service) rankings(c *httpapi.Call) (resp httpapi.Response, err error) {
 	resp.Cache = s.cache.At(now)
 	return resp, err
 }
+
+// hourOfStations handles GET /v1/hours.
+func (s *Service) hourOfStations(c *httpapi.Call) (resp httpapi.Response, err error) {
+	a, snap, err := s.snapshotOf(c)
+	if err != nil {
+		return resp, err
+	}
+	now := s.now()
+	resp, err = a.hours.Answer(c, a.tables, snap, &s.historySlots, now)
+	resp.Cache = s.cache.At(now)
+	return resp, err
+}

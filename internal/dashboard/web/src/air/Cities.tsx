@@ -15,12 +15,14 @@ import { useMinute } from '../ui/useNow';
 import { Index, Legend, RequireScope } from './AirLegend';
 import { lastReported } from './age';
 import { bandOf, bands, figureOf, notReporting, pollutants } from './category';
+import { hourOf, lastHour, placesIn, useHour } from './hours';
 import { IndiaMap } from './IndiaMap';
 import { NearMe } from './NearMe';
 import { aged, cityPath, fresh, groupOf, type Layer, type Order, type Place, showing, sorted, usePlaces } from './places';
 import { drawn } from './projection';
 import { Search } from './Search';
 import { surfaceOf } from './surface';
+import { TimeSlider } from './TimeSlider';
 
 const DetailedMap = lazy(async () => (await import('./DetailedMap')).DetailedMap);
 
@@ -39,7 +41,7 @@ export function Cities(): JSX.Element {
 }
 
 function Overview(): JSX.Element {
-	const [filters, change] = useFilters(['layer', 'state', 'category', 'order', 'at', 'of', 'map', 'surface']);
+	const [filters, change] = useFilters(['layer', 'state', 'category', 'order', 'at', 'of', 'map', 'surface', 'hour']);
 	const layer: Layer = filters.layer === 'stations' ? 'stations' : 'cities';
 	const query = usePlaces(layer);
 	return (
@@ -51,7 +53,7 @@ function Overview(): JSX.Element {
 					['cities', t('air.cities')],
 					['stations', t('air.stations')],
 				]}
-				change={(one) => change({ layer: one === 'cities' ? '' : one, at: '' })}
+				change={(one) => change({ layer: one === 'cities' ? '' : one, at: '', hour: '' })}
 			/>
 			<Fetched query={query}>
 				{(places) =>
@@ -66,19 +68,26 @@ function Overview(): JSX.Element {
 	);
 }
 
-type Filters = ReturnType<typeof useFilters<'layer' | 'state' | 'category' | 'order' | 'at' | 'of' | 'map' | 'surface'>>;
+type Filters = ReturnType<typeof useFilters<'layer' | 'state' | 'category' | 'order' | 'at' | 'of' | 'map' | 'surface' | 'hour'>>;
 
 function Places(props: { places: readonly Place[]; layer: Layer; filters: Filters[0]; change: Filters[1] }): JSX.Element {
 	const { layer, filters, change } = props;
 	const now = useMinute();
 	const figure = layer === 'stations' ? figureOf(filters.of ?? null) : 'aqi';
+	const detailed = filters.map === 'detailed';
+	const last = lastHour(now);
+	const hour = detailed && layer === 'stations' ? hourOf(filters.hour, last) : undefined;
+	const past = useHour(hour, last);
+	const inHour = hour ? past.data : undefined;
 	const places = useMemo(
 		() =>
-			aged(
-				props.places.map((one) => showing(one, figure)),
-				now,
-			),
-		[props.places, figure, now],
+			inHour
+				? placesIn(props.places, inHour).map((one) => showing(one, figure))
+				: aged(
+						props.places.map((one) => showing(one, figure)),
+						now,
+					),
+		[props.places, figure, now, inHour],
 	);
 	const order: Order = filters.order === 'best' || filters.order === 'name' ? filters.order : 'worst';
 	const { state = '', category = '' } = filters;
@@ -106,7 +115,6 @@ function Places(props: { places: readonly Place[]; layer: Layer; filters: Filter
 	// The map has the state borders of earlier years. A click chooses the first state of the API that covers the
 	// drawn one.
 	const pick = (name: string) => change({ state: states.find((one) => drawn(one).includes(name)) ?? '' });
-	const detailed = filters.map === 'detailed';
 	const map = { places: shown, layer, state, chosen, onChoose: (place: Place) => change({ at: place.id }), onState: pick };
 	return (
 		<>
@@ -120,16 +128,27 @@ function Places(props: { places: readonly Place[]; layer: Layer; filters: Filter
 							['simple', t('air.map.simple')],
 							['detailed', t('air.map.detailed')],
 						]}
-						change={(one) => change({ map: one === 'simple' ? '' : one, ...(one === 'simple' && { surface: '' }) })}
+						change={(one) => change({ map: one === 'simple' ? '' : one, ...(one === 'simple' && { surface: '', hour: '' }) })}
 					/>{' '}
 					<NearMe places={shown} onChoose={map.onChoose} />
 					{detailed ? (
 						<LazyPart>
 							<DetailedMap
 								{...map}
-								surface={surfaceOf(filters.surface)}
-								onSurface={(one) => change({ surface: one === 'none' ? '' : one })}
+								surface={surfaceOf(inHour ? '' : filters.surface)}
+								onSurface={inHour ? undefined : (one) => change({ surface: one === 'none' ? '' : one })}
 							/>
+							{layer === 'stations' ? (
+								<TimeSlider
+									last={last}
+									at={hour}
+									shown={inHour?.hour}
+									failed={past.isError}
+									change={(one) => change({ hour: one ?? '' }, { replace: true })}
+								/>
+							) : (
+								<p class="hint">{t('air.time.stations')}</p>
+							)}
 						</LazyPart>
 					) : (
 						<IndiaMap {...map} />
@@ -207,7 +226,7 @@ function Chosen(props: { place: Place; now: Date }): JSX.Element {
 				{place.source && ` · ${place.source}`}
 				{place.kind && ` · ${t(`air.kind.${place.kind}`)}`}
 				{' · '}
-				{place.stale ? lastReported(place.updated, props.now) : <Time at={place.updated} relative />}
+				{place.stale ? silence(place, props.now) : <Time at={place.updated} relative={!place.hour} />}
 			</span>
 			{place.city && (
 				<Link class="primary" href={cityPath(place.city)}>
@@ -216,6 +235,11 @@ function Chosen(props: { place: Place; now: Date }): JSX.Element {
 			)}
 		</div>
 	);
+}
+
+/** silence says why a place has no figures: it was silent in the chosen hour, or its last figures are old. */
+function silence(place: Place, now: Date): string {
+	return place.hour ? t('air.time.none') : lastReported(place.updated, now);
 }
 
 const page = 100;
@@ -234,7 +258,7 @@ function List(props: { places: readonly Place[]; chosen: Place | undefined; now:
 							<Index aqi={place.aqi} category={place.category} stale={place.stale} />
 							<span class="place-name">
 								{place.name} <span class="hint">{place.state}</span>
-								{place.stale && <span class="hint last">{lastReported(place.updated, props.now)}</span>}
+								{place.stale && <span class="hint last">{silence(place, props.now)}</span>}
 							</span>
 						</button>
 						{place.city && (

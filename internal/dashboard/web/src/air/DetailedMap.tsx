@@ -31,7 +31,7 @@ const whole: [[number, number], [number, number]] = [
  * DetailedMap is a map with zoom, groups of places, names, and the surface of the interpolated air. It loads tiles of the
  * service only. The list beside it offers the same by keyboard, so marks react to pointers only.
  */
-export function DetailedMap(props: MapProps & { surface: Surface; onSurface: (surface: Surface) => void }): JSX.Element {
+export function DetailedMap(props: MapProps & { surface: Surface; onSurface: ((surface: Surface) => void) | undefined }): JSX.Element {
 	const frame = useRef<HTMLDivElement>(null);
 	const map = useLeaflet(frame);
 	const outlines = useOutlines();
@@ -42,17 +42,21 @@ export function DetailedMap(props: MapProps & { surface: Surface; onSurface: (su
 	return (
 		<div class="map">
 			<div class="map-layers">
-				<Select
-					label={t('air.surface')}
-					value={props.surface}
-					options={[
-						['none', t('air.surface.none')],
-						['aqi', t('air.index')],
-						['pm25', 'PM2.5'],
-						['error', t('air.surface.error')],
-					]}
-					change={props.onSurface}
-				/>
+				{props.onSurface ? (
+					<Select
+						label={t('air.surface')}
+						value={props.surface}
+						options={[
+							['none', t('air.surface.none')],
+							['aqi', t('air.index')],
+							['pm25', 'PM2.5'],
+							['error', t('air.surface.error')],
+						]}
+						change={props.onSurface}
+					/>
+				) : (
+					<p class="hint">{t('air.time.surface')}</p>
+				)}
 			</div>
 			{/* The library adds classes to its element, so the classes that change are those of another. */}
 			<div class={`detailed ${props.surface === 'none' ? '' : 'surfaced'}`}>

@@ -28,12 +28,14 @@ export interface Place {
 	/** kind and figures are those of a station. figures are its means in the units of the categories. */
 	kind: Schemas['StationKind'] | undefined;
 	figures: Readonly<Record<Pollutant, number | null>> | undefined;
+	/** hour is the end of the past hour whose figures these are; absent for present figures. */
+	hour?: string;
 }
 
 type Page<T> = { data: T[]; has_more: boolean; next_cursor: string | null };
 
 /** all fetches all pages of a list. */
-async function all<T>(page: (cursor: string | undefined) => Promise<Page<T>>): Promise<T[]> {
+export async function all<T>(page: (cursor: string | undefined) => Promise<Page<T>>): Promise<T[]> {
 	const found: T[] = [];
 	let cursor: string | undefined;
 	do {
@@ -46,7 +48,8 @@ async function all<T>(page: (cursor: string | undefined) => Promise<Page<T>>): P
 
 const severities = new Map<string, number>(['Good', 'Satisfactory', 'Moderate', 'Poor', 'Very Poor', 'Severe'].map((word, i) => [word, i]));
 
-function severity(category: Category | null): number {
+/** severity orders categories: 0 is Good, and -1 is no category. */
+export function severity(category: Category | null): number {
 	return bandOf(category) && category ? (severities.get(category) ?? -1) : -1;
 }
 

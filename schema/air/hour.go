@@ -1,0 +1,30 @@
+package air
+
+import (
+	"time"
+
+	"vayu/schema"
+)
+
+// HourReply is one page of the reply to GET /v1/hours. Hour is the end of the hour.
+type HourReply struct {
+	Status     string      `json:"status"`
+	Hour       time.Time   `json:"hour"`
+	Data       []HourEntry `json:"data"`
+	HasMore    bool        `json:"has_more"`
+	NextCursor *string     `json:"next_cursor"`
+}
+
+// HourEntry has the figures of a station in an hour. AQI and Category are null if the station has no AQI in it.
+type HourEntry struct {
+	Station  string        `json:"station"`
+	AQI      *int          `json:"aqi"`
+	Category *string       `json:"category"`
+	PM25     schema.Figure `json:"pm25"`
+	PM10     schema.Figure `json:"pm10"`
+	NO2      schema.Figure `json:"no2"`
+	SO2      schema.Figure `json:"so2"`
+	CO       schema.Figure `json:"co"`
+	O3       schema.Figure `json:"o3"`
+	Updated  time.Time     `json:"updated"`
+}
