@@ -264,6 +264,34 @@ func TestGuestWithoutEngineStartsOne(t *testing.T) {
 	}
 }
 
+// Answers from memory come first, so all threads of the engine have a lower priority than those of the service.
+func TestEngineHasALowerPriority(t *testing.T) {
+	t.Parallel()
+	db := own(t, embedded(t.TempDir()))
+	if _, err := one(t.Context(), db, "SELECT count() FROM numbers_mt(10000000)"); err != nil {
+		t.Fatal(err)
+	}
+	holder, ok := db.Holder()
+	if !ok {
+		t.Fatal("no holder")
+	}
+	files, err := filepath.Glob("/proc/" + strconv.Itoa(holder.PID) + "/task/*/stat")
+	if err != nil || len(files) < 2 {
+		t.Skipf("the threads of a process are known on Linux only: %v", err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			continue // the thread has ended
+		}
+		_, fields, _ := strings.Cut(string(text), ") ") // the name may have blanks
+		// ClickHouse gives some threads of its own a negative value, if it has the right to. They run no queries.
+		if nice, err := strconv.Atoi(strings.Fields(fields)[16]); err != nil || nice >= 0 && nice < 10 {
+			t.Errorf("%s: got the nice value %d and the error %v, want at least 10", file, nice, err)
+		}
+	}
+}
+
 func TestEngineEndsWithItsParent(t *testing.T) {
 	t.Parallel()
 	columnstoretest.Library(t)
