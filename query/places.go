@@ -29,8 +29,9 @@ func (s *Service) searchPlaces(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	resp, err := a.searchIndex(snap).Answer(snap, r, pins)
-	resp.Cache = s.cache.At(s.now())
+	now := s.now()
+	resp, err := a.page(c, snap, now, func() (httpapi.Response, error) { return a.searchIndex(snap).Answer(snap, r, pins) })
+	resp.Cache = s.cache.At(now)
 	return resp, err
 }
 

@@ -71,6 +71,10 @@ const (
 	// refreshTimeout limits a refresh of a snapshot. It is long, because the first refresh after an import of several
 	// years reads every station hour once.
 	refreshTimeout = 2 * time.Minute
+	// listPeriod is how long a page can state the ages of an earlier time. They are in hours.
+	listPeriod = 10 * time.Second
+	// maxLists and maxListBytes limit the pages in memory to 32 MB for each world. Larger pages are few.
+	maxLists, maxListBytes = 2_000, 16 << 10
 )
 
 // Service answers API queries about the air quality of both worlds (live and sandbox).
@@ -99,6 +103,7 @@ type worldState struct {
 	tiles          *tiles.Cache
 	hours          hours.Cache
 	scaled         scales.Cache
+	lists          *caching.Replies // pages of cities, stations, places and current rankings
 	metrics        *worldMetrics
 	mu             sync.Mutex // serialises refreshes
 }
@@ -131,7 +136,7 @@ func New(c Config) (*Service, error) {
 	}
 	s.sources = sources.New(c.Conn, cmp.Or(c.Operations, schema.OpsDatabase), c.Problems, c.Progress)
 	for _, world := range schema.Worlds {
-		a := &worldState{world: world, explainTimeout: explainTimeout, metrics: m.world(world), tiles: tiles.NewCache(s.pins)}
+		a := &worldState{world: world, explainTimeout: explainTimeout, metrics: m.world(world), tiles: tiles.NewCache(s.pins), lists: caching.NewReplies(listPeriod, maxLists, maxListBytes)}
 		a.snapshotTables = rollup.NewTables(c.Snapshots, c.Database(world))
 		a.forecasts = forecast.NewLatest(a.snapshotTables, world.String(), c.Directory, s.log, a.metrics.errors)
 		a.tables = a.snapshotTables.WithBreaker(c.Conn, "history of "+world.String())

@@ -46,14 +46,16 @@ func (s *Service) rankings(c *httpapi.Call) (resp httpapi.Response, err error) {
 	if err != nil {
 		return resp, err
 	}
-	if !r.Now() {
-		release, err := s.historySlots.Acquire(c.Context(), c.Account)
-		if err != nil {
+	if r.Now() {
+		resp, err = a.page(c, snap, now, func() (httpapi.Response, error) { return r.Answer(c.Context(), a.tables, snap, now) })
+	} else {
+		var release func()
+		if release, err = s.historySlots.Acquire(c.Context(), c.Account); err != nil {
 			return resp, err
 		}
 		defer release()
+		resp, err = r.Answer(c.Context(), a.tables, snap, now)
 	}
-	resp, err = r.Answer(c.Context(), a.tables, snap, now)
 	resp.Cache = s.cache.At(now)
 	return resp, err
 }

@@ -83,6 +83,15 @@ func Ready(body []byte, changed time.Time) Response {
 	return resp
 }
 
+// CompressOnce returns the response with a body that is compressed once for each encoding, and not for each request. It
+// is for responses that several requests share.
+func (resp Response) CompressOnce() Response {
+	if len(resp.Body) >= compression.MinSize && resp.Tail == nil {
+		resp.packed = compression.Once(resp.Body)
+	}
+	return resp
+}
+
 // ETag returns the quoted strong validator of a body. It is a hash of the body.
 func ETag(body []byte) string {
 	var sum, text [16]byte

@@ -101,7 +101,7 @@ func (e *edge) alert(r *request) (resp httpapi.Response, at uint32, err error) {
 	if !r.alerted(i) {
 		return resp, 0, schema.NewProblem(schema.NotFound, "city", "There is no alert for "+label+" now. An alert begins with an AQI of 201.")
 	}
-	resp, err = e.answers.get(r, "alert "+label, func() (httpapi.Response, error) { return xmlResponse(e.alertOf(r, i), capType) })
+	resp, err = e.answers.Get(r.snap, r.now, "alert "+label, func() (httpapi.Response, error) { return xmlResponse(e.alertOf(r, i), capType) })
 	return resp, r.snap.Cities[i].At, err
 }
 

@@ -18,7 +18,7 @@ func (e *edge) badge(r *request) (resp httpapi.Response, at uint32, err error) {
 	if err != nil {
 		return resp, 0, err
 	}
-	resp, err = e.answers.get(r, "badge "+r.snap.Index.Label(i), func() (httpapi.Response, error) {
+	resp, err = e.answers.Get(r.snap, r.now, "badge "+r.snap.Index.Label(i), func() (httpapi.Response, error) {
 		c := &r.snap.Cities[i]
 		label := r.snap.Index.Label(i) + " AQI"
 		text, fill, ink := "no current data", "#555555", "#ffffff"

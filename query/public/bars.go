@@ -30,7 +30,7 @@ func (e *edge) bars(r *request) (resp httpapi.Response, at uint32, err error) {
 	}
 	c := &r.snap.Cities[i]
 	label := r.snap.Index.Label(i)
-	resp, err = e.answers.get(r, fmt.Sprintf("chart %d %s", days, label), func() (resp httpapi.Response, err error) {
+	resp, err = e.answers.Get(r.snap, r.now, fmt.Sprintf("chart %d %s", days, label), func() (resp httpapi.Response, err error) {
 		found, err := e.hours(r, i, days*dayHours)
 		switch {
 		case err != nil:

@@ -67,7 +67,7 @@ func (e *edge) city(r *request) (resp httpapi.Response, at uint32, err error) {
 		languages = append(slices.Clone(languages), further)
 	}
 	key := "page " + names(languages) + " " + r.snap.Index.Label(i)
-	resp, err = e.answers.get(r, key, func() (httpapi.Response, error) { return e.page(r, i, languages) })
+	resp, err = e.answers.Get(r.snap, r.now, key, func() (httpapi.Response, error) { return e.page(r, i, languages) })
 	return resp, r.snap.Cities[i].At, err
 }
 

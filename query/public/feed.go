@@ -101,7 +101,7 @@ func (e *edge) feed(r *request, as format, path, site string, title func(wording
 	if language != advice.English {
 		path += "?language=" + string(language)
 	}
-	return e.answers.get(r, "feed "+path, func() (resp httpapi.Response, err error) {
+	return e.answers.Get(r.snap, r.now, "feed "+path, func() (resp httpapi.Response, err error) {
 		f := &feed{
 			ID: "tag:" + e.authority() + ",2026:" + e.World.String() + path, Title: title(wording.Of(language)), URL: e.BaseURL + path, Site: e.BaseURL + site,
 			Language: language, Updated: rollup.Instant(r.snap.Newest()),

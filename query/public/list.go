@@ -17,7 +17,7 @@ import (
 
 // listCities answers with all cities by name.
 func (e *edge) listCities(r *request) (resp httpapi.Response, at uint32, err error) {
-	resp, err = e.answers.get(r, "cities", func() (httpapi.Response, error) {
+	resp, err = e.answers.Get(r.snap, r.now, "cities", func() (httpapi.Response, error) {
 		list := schema.List[air.CityEntry]{Status: schema.Success, Data: []air.CityEntry{}}
 		for _, i := range r.snap.Index.Prefix("") {
 			list.Data = append(list.Data, station.CityEntry(r.snap, i, r.now))
@@ -29,7 +29,7 @@ func (e *edge) listCities(r *request) (resp httpapi.Response, at uint32, err err
 
 // stations answers with all stations as GeoJSON. Stations of accounts are not in a snapshot.
 func (e *edge) stations(r *request) (resp httpapi.Response, at uint32, err error) {
-	resp, err = e.answers.get(r, "stations", func() (httpapi.Response, error) {
+	resp, err = e.answers.Get(r.snap, r.now, "stations", func() (httpapi.Response, error) {
 		all := air.FeatureCollection{Type: "FeatureCollection", Features: make([]air.Feature, len(r.snap.Stations))}
 		for i := range r.snap.Stations {
 			st := &r.snap.Stations[i]
@@ -82,7 +82,7 @@ func (e *edge) position(r *request) (resp httpapi.Response, at uint32, err error
 	if q.Pin != 0 { // the snapshot caches it
 		resp, err = read()
 	} else {
-		resp, err = e.positions.get(r, fmt.Sprintf("%.2f %.2f", q.Point.Latitude, q.Point.Longitude), read)
+		resp, err = e.positions.Get(r.snap, r.now, fmt.Sprintf("%.2f %.2f", q.Point.Latitude, q.Point.Longitude), read)
 	}
 	return resp, r.snap.Newest(), err
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"vayu/internal/httpapi"
+	"vayu/query/caching"
 	"vayu/query/history"
 	"vayu/query/places"
 	"vayu/query/snapshot"
@@ -53,22 +54,30 @@ type Config struct {
 	Now     func() time.Time
 }
 
+const (
+	// maxReplies bounds the memory of rendered replies. It is the number of cities, about 500, times the forms of each.
+	maxReplies = 5_000
+	// stalePeriod is how long a rendered reply can say that its figures are not stale, although they have become so.
+	stalePeriod = 5 * time.Minute
+)
+
 // account is the name under which requests without a key take slots. It is not the id of any account.
 const account = "public"
 
 // edge answers the requests of the public edge.
 type edge struct {
 	Config
-	answers answers
+	answers *caching.Replies
 	// positions are replies to lat and lon. They are apart, because there are millions of positions, and requests for all
 	// of them would displace the cities.
-	positions answers
+	positions *caching.Replies
 	clients   *clients
 }
 
 // Routes returns the routes of the public edge.
 func Routes(c Config) []httpapi.Route {
-	e := &edge{Config: c, clients: newClients()}
+	replies := func() *caching.Replies { return caching.NewReplies(stalePeriod, maxReplies, 0) }
+	e := &edge{Config: c, clients: newClients(), answers: replies(), positions: replies()}
 	route := func(path, types string, h handler, params ...string) httpapi.Route {
 		return httpapi.Route{Method: http.MethodGet, Path: Prefix + path, NoAuth: true, Type: types, Params: params, Handler: e.handle(withAir(h))}
 	}

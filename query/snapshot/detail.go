@@ -26,7 +26,7 @@ func (s *Snapshot) detailed(record air.Record, d air.Detail, used []rollup.Sampl
 	if err != nil {
 		return nil, err
 	}
-	made := &detailedAnswer{Response: httpapi.Ready(body, time.Time{})}
+	made := &detailedAnswer{Response: httpapi.Ready(body, time.Time{}).CompressOnce()}
 	made.Measured = int64(updated)
 	if !d.Stale {
 		made.validUntil = rollup.Instant(updated).Add(rollup.StaleAfter)

@@ -106,7 +106,7 @@ func (c *Cache) render(r Request, s *snapshot.Snapshot, errs *rendered[*errorsBy
 	if err != nil {
 		return resp, fmt.Errorf("tile %d/%d/%d: %w", r.tile.Z, r.tile.X, r.tile.Y, err)
 	}
-	resp = httpapi.Ready(body, time.Time{})
+	resp = httpapi.Ready(body, time.Time{}).CompressOnce()
 	resp.Type = []string{media}
 	return resp, nil
 }

@@ -133,6 +133,15 @@ func Lazy(body []byte) func(encoding string) []byte {
 	})
 }
 
+// Once is like Lazy, at the level of Write. It is for bodies that change each hour.
+func Once(body []byte) func(encoding string) []byte {
+	return memo(func(encoding string) []byte {
+		var packed bytes.Buffer
+		Write(&packed, encoding, body, nil)
+		return packed.Bytes()
+	})
+}
+
 // memo returns a function that calls pack once for each encoding.
 func memo(pack func(encoding string) []byte) func(encoding string) []byte {
 	forms := map[string]func() []byte{}

@@ -37,28 +37,30 @@ func decompress(t *testing.T, encoding string, form []byte) string {
 	return string(plain)
 }
 
-func TestLazyCompressesOncePerEncoding(t *testing.T) {
+func TestBodyIsCompressedOncePerEncoding(t *testing.T) {
 	t.Parallel()
 	body := strings.Repeat("the air of Delhi ", 1000)
-	packed := compression.Lazy([]byte(body))
-	for _, encoding := range []string{compression.Brotli, compression.Gzip, compression.Zstd} {
-		t.Run(encoding, func(t *testing.T) {
-			t.Parallel()
-			var forms [8][]byte
-			var all sync.WaitGroup
-			for i := range forms {
-				all.Go(func() { forms[i] = packed(encoding) })
-			}
-			all.Wait()
-			if got := decompress(t, encoding, forms[0]); got != body {
-				t.Errorf("the form contains %d bytes, want the body of %d", len(got), len(body))
-			}
-			for i, form := range forms[1:] {
-				if &form[0] != &forms[0][0] {
-					t.Errorf("call %d compressed the body again", i+2)
+	forms := map[string]func(encoding string) []byte{"lazy": compression.Lazy([]byte(body)), "once": compression.Once([]byte(body))}
+	for name, packed := range forms {
+		for _, encoding := range []string{compression.Brotli, compression.Gzip, compression.Zstd} {
+			t.Run(name+" "+encoding, func(t *testing.T) {
+				t.Parallel()
+				var forms [8][]byte
+				var all sync.WaitGroup
+				for i := range forms {
+					all.Go(func() { forms[i] = packed(encoding) })
 				}
-			}
-		})
+				all.Wait()
+				if got := decompress(t, encoding, forms[0]); got != body {
+					t.Errorf("the form contains %d bytes, want the body of %d", len(got), len(body))
+				}
+				for i, form := range forms[1:] {
+					if &form[0] != &forms[0][0] {
+						t.Errorf("call %d compressed the body again", i+2)
+					}
+				}
+			})
+		}
 	}
 }
 

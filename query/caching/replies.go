@@ -1,0 +1,83 @@
+package caching
+
+import (
+	"errors"
+	"sync"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+
+	"vayu/internal/httpapi"
+	"vayu/query/snapshot"
+)
+
+// Replies holds rendered replies of one snapshot, and compresses each once. It is safe for concurrent use.
+type Replies struct {
+	lasting   time.Duration
+	most      int
+	mostBytes int
+
+	mu     sync.Mutex
+	of     *snapshot.Snapshot
+	period int64 // number of the period of the replies, each of which is as long as lasting
+	ready  *lru.Cache[string, *reply]
+}
+
+// NewReplies returns an empty cache of so many replies. lasting limits how long a reply can state the ages of an earlier
+// time, and whether figures were stale then. A body with more than mostBytes is not kept; 0 is no limit.
+func NewReplies(lasting time.Duration, most, mostBytes int) *Replies {
+	return &Replies{lasting: lasting, most: most, mostBytes: mostBytes}
+}
+
+type reply struct {
+	once sync.Once
+	resp httpapi.Response
+	err  error
+}
+
+var errPanicked = errors.New("rendering a reply panicked")
+
+// Get returns the reply with a key, which names everything but the snapshot and the time that the reply depends on. It
+// calls render if the reply is not there. Concurrent requests for a reply render it once. A failed reply is rendered
+// again by the next request.
+func (r *Replies) Get(s *snapshot.Snapshot, now time.Time, key string, render func() (httpapi.Response, error)) (httpapi.Response, error) {
+	one := r.entry(s, now, key)
+	one.once.Do(func() {
+		one.err = errPanicked // unless render returns
+		if one.resp, one.err = render(); one.err == nil {
+			one.resp = one.resp.CompressOnce()
+		}
+	})
+	large := r.mostBytes > 0 && len(one.resp.Body) > r.mostBytes
+	if one.err != nil || large || one.resp.Cache != nil { // a reply with a time limit of its own is incomplete
+		r.forget(key, one)
+	}
+	return one.resp, one.err
+}
+
+func (r *Replies) entry(s *snapshot.Snapshot, now time.Time, key string) *reply {
+	period := now.UnixNano() / int64(r.lasting)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.of != s || r.period != period {
+		if r.of != nil && s.Built.Before(r.of.Built) {
+			return &reply{} // the request began before the present snapshot was published
+		}
+		r.of, r.period = s, period
+		r.ready, _ = lru.New[string, *reply](r.most) // fails only if the size is not positive
+	}
+	one, ok := r.ready.Get(key)
+	if !ok {
+		one = &reply{}
+		r.ready.Add(key, one)
+	}
+	return one
+}
+
+func (r *Replies) forget(key string, one *reply) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if kept, ok := r.ready.Peek(key); ok && kept == one {
+		r.ready.Remove(key)
+	}
+}
