@@ -46,7 +46,7 @@ WEBSRC = $(shell git ls-files --cached --others --exclude-standard $(WEB) 2>/dev
 GOSRC  = $(shell git ls-files --cached --others --exclude-standard '*.go' 2>/dev/null | grep -v /testdata/)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build web test test-race check format vet lint size new-source readme integration notebooks kills bench bench-views bench-webhooks bench-recharges bench-verifications bench-analysts bench-sql bench-export bench-sensors scale proof cluster faults partitions fuzz fuzz-contract ifsc sbom vuln release hooks clean forecast-score
+.PHONY: help run build web test test-race check format vet lint size new-source readme integration notebooks kills bench bench-views bench-webhooks bench-recharges bench-verifications bench-analysts bench-sql bench-export bench-reads bench-sensors scale proof cluster faults partitions fuzz fuzz-contract ifsc sbom vuln release hooks clean forecast-score
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -151,6 +151,10 @@ bench-sql: $(NPM) ## measure vayu sql beside curl (fails below 0.9), and its mem
 bench-export: $(NPM) ## measure exports beside the same rows as the engine writes them, and the memory of ten million rows
 	$(GO) test -run '^$$' -bench 'BenchmarkExport$$' -benchtime 3x -timeout 30m ./query/dataset
 	$(GO) test -run '^$$' -bench 'BenchmarkExportMemory$$' -benchtime 1x -timeout 30m ./query/dataset
+
+# A new data directory needs ten minutes until it has its history. VAYU_BENCH_DATA names one to use again.
+bench-reads: build ## measure 5,000 mixed reads a second beside pushed readings and an export, and a bare mux in the same run
+	$(GO) test -run '^$$' -bench 'BenchmarkMixedReads$$' -benchtime 150000x -timeout 30m ./cmd/vayu
 
 # Ten minutes of a million sensors take 25 minutes and some 10 GB of memory. PostgreSQL is required
 # (VAYU_TEST_POSTGRES).

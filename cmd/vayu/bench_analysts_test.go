@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -44,7 +45,7 @@ func BenchmarkBesideAnalysts(b *testing.B) {
 	if err != nil {
 		b.Skipf("run make build first: %v", err)
 	}
-	s := serveFor(b, program)
+	s := serveFor(b, program, "--internal-listen", "off")
 	s.request(b, http.MethodPut, "/v1/stations/roof", `{"name": "Roof", "latitude": 28.6315, "longitude": 77.2167, "kind": "sensor"}`)
 	var quiet, beside windows
 	hogs := &hogs{data: s.data, ended: map[string]int{}}
@@ -80,19 +81,23 @@ func p99(all []time.Duration) time.Duration {
 }
 
 // service is a running vayu serve with a key of the sandbox.
-type service struct{ data, address, key string }
+type service struct {
+	data, address, key string
+	pid                int
+}
 
-// serveFor starts the program, and waits until it has the air of Delhi.
-func serveFor(b *testing.B, program string) *service {
+// serveFor starts the program with more arguments, and waits until it has the air of Delhi.
+func serveFor(b *testing.B, program string, more ...string) *service {
 	b.Helper()
-	s := &service{data: b.TempDir()}
+	s := &service{data: cmp.Or(os.Getenv("VAYU_BENCH_DATA"), b.TempDir())}
 	key, err := exec.CommandContext(b.Context(), program, "key", "create", "--mode", "test", "--scopes", "all", "--quiet", "--data", s.data, "--engine-port", "0").Output()
 	if err != nil {
 		b.Fatal(err)
 	}
 	s.key = strings.TrimSpace(string(key))
-	cmd := exec.Command(program, "serve", "--data", s.data, "--listen", "127.0.0.1:0", "--internal-listen", "off", "--sources", "none",
-		"--engine-port", "0", "--log-format", "json", "--rate-limits", "off") //nolint:noctx // stopped in order, by a signal
+	args := append([]string{"serve", "--data", s.data, "--listen", "127.0.0.1:0", "--sources", "none",
+		"--engine-port", "0", "--log-format", "json", "--rate-limits", "off"}, more...)
+	cmd := exec.Command(program, args...) //nolint:noctx // stopped in order, by a signal
 	log, err := cmd.StderrPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -100,6 +105,7 @@ func serveFor(b *testing.B, program string) *service {
 	if err != nil {
 		b.Fatal(err)
 	}
+	s.pid = cmd.Process.Pid
 	b.Cleanup(func() {
 		_ = cmd.Process.Signal(syscall.SIGTERM)
 		_ = cmd.Wait()
