@@ -180,3 +180,48 @@ func TestPublicationIsThatOfTheTables(t *testing.T) {
 		t.Errorf("got %+v after a restart, want %+v", again, first)
 	}
 }
+
+// A roll-up of private stations keeps the snapshot, and all that was computed from it. The publication still changes.
+func TestPrivateStationsKeepTheSnapshot(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
+	w.station(t, w.live, "cpcb-a", "Delhi", "Delhi", 28.6, 77.2, figure{at: hour, aqi: 100, amount: [6]float64{60, gap, gap, gap, gap, gap}})
+	w.cityHour(t, w.live, "Delhi", "Delhi", figure{at: hour, aqi: 100, amount: [6]float64{60, gap, gap, gap, gap, gap}})
+	reg := prometheus.NewRegistry()
+	w.serve(t, func(c *query.Config) { c.Metrics = reg })
+	w.refresh(t)
+	publication := w.service.Air().Published(schema.Live).Publication()
+	const builds = "vayu_snapshot_builds_total"
+	for _, step := range []struct {
+		name string
+		do   func()
+		want float64
+	}{
+		{"the first roll-up after the start", func() {}, 2}, // the start has no digests
+		{"a private station", func() {
+			w.ownStation(t, w.live, "acc_live", "roof", figure{at: hour, aqi: 300, amount: [6]float64{150, gap, gap, gap, gap, gap}})
+		}, 2},
+		{"the hour of a city", func() {
+			w.cityHour(t, w.live, "Delhi", "Delhi", figure{at: hour, aqi: 110, amount: [6]float64{62, gap, gap, gap, gap, gap}})
+		}, 3},
+		{"a public station", func() {
+			w.station(t, w.live, "cpcb-b", "Delhi", "Delhi", 28.7, 77.2, figure{at: hour, aqi: 120, amount: [6]float64{66, gap, gap, gap, gap, gap}})
+		}, 4},
+		{"no row", func() {}, 4},
+	} {
+		step.do()
+		w.rollup(t, w.live, hour.Add(-time.Hour))
+		w.refresh(t)
+		if diff := cmp.Diff(map[string]float64{builds: step.want}, metricValues(t, reg, builds)); diff != "" {
+			t.Errorf("after a roll-up of %s (-want +got):\n%s", step.name, diff)
+		}
+		now := w.service.Air().Published(schema.Live).Publication()
+		if now.Compare(publication) <= 0 {
+			t.Errorf("the publication %+v after a roll-up of %s is not newer than %+v", now, step.name, publication)
+		}
+		publication = now
+	}
+	if status, _, body := w.get(t, "/v1/aqi?city=Delhi"); status != http.StatusOK || !strings.Contains(body, `"aqi":110`) {
+		t.Errorf("got %d %s, want the corrected hour", status, body)
+	}
+}

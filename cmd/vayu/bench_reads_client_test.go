@@ -20,8 +20,9 @@ import (
 )
 
 const (
-	mixedInterval    = 200 * time.Microsecond // between two requests
-	mixedConnections = 64
+	mixedInterval = 200 * time.Microsecond // between two requests
+	// mixedConnections are enough that a slow read delays no other read of the schedule, as apps have connections of their own.
+	mixedConnections = 1_000
 	// mixedPatience bounds a measurement beyond its schedule, so that a hanging service ends it.
 	mixedPatience = time.Minute
 )

@@ -54,8 +54,8 @@ func (t Tables) StationDigest(ctx context.Context) (Digest, error) {
 	return out, nil
 }
 
-// HourDigests reads the digest of each hour at or after the time `since`, from the table
-// of stations' hours.
+// HourDigests reads the digest of each hour at or after the time `since`, from the hours of the stations in the table
+// of stations. It leaves out stations that an account has not published.
 func (t Tables) HourDigests(ctx context.Context, since uint32) (map[uint32]Digest, error) {
 	out := map[uint32]Digest{}
 	var at uint32
@@ -67,10 +67,25 @@ func (t Tables) HourDigests(ctx context.Context, since uint32) (map[uint32]Diges
 		}
 		out[at][part] = sum
 	}, fmt.Sprintf(`SELECT toUInt32(at), toUInt16(cityHash64(station) %% %d) AS part, sum(cityHash64(station, computed_at))
-			FROM %s.station_hour WHERE at >= toDateTime({since:UInt32}, 'UTC') GROUP BY at, part`, Buckets, t.Database),
+			FROM %s.station_hour WHERE at >= toDateTime({since:UInt32}, 'UTC') AND station IN (SELECT id FROM %[2]s.station) GROUP BY at, part`, Buckets, t.Database),
 		Number("since", since))
 	if err != nil {
 		return nil, fmt.Errorf("reading digests of station hours: %w", err)
+	}
+	return out, nil
+}
+
+// CityDigests reads a checksum of the rows of all cities for each hour at or after the time `since`. It changes like a
+// [Digest].
+func (t Tables) CityDigests(ctx context.Context, since uint32) (map[uint32]uint64, error) {
+	out := map[uint32]uint64{}
+	var at uint32
+	var sum uint64
+	err := t.Each(ctx, []any{&at, &sum}, func() { out[at] = sum },
+		t.SQL(`SELECT toUInt32(at), sum(cityHash64(city, state, computed_at)) FROM %s.city_hour WHERE at >= toDateTime({since:UInt32}, 'UTC') GROUP BY at`),
+		Number("since", since))
+	if err != nil {
+		return nil, fmt.Errorf("reading digests of city hours: %w", err)
 	}
 	return out, nil
 }

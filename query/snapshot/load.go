@@ -3,6 +3,7 @@ package snapshot
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -68,7 +69,7 @@ func (t loader) rollups(ctx context.Context, last mark) (now mark, since time.Ti
 }
 
 // refresh reads the rows that changed in hours at or after the time `since`. It reads stations and their hours only in
-// buckets whose digest differs from the previous snapshot.
+// buckets whose digest differs from the previous snapshot. If no digest differs, it sets f.unchanged and reads no rows.
 func (t loader) refresh(ctx context.Context, before *Snapshot, since uint32, now time.Time) (snapshotInput, error) {
 	old := before.input()
 	if since == 0 {
@@ -80,6 +81,9 @@ func (t loader) refresh(ctx context.Context, before *Snapshot, since uint32, now
 	}
 	if err := t.refreshHours(ctx, before, since, &f); err != nil {
 		return snapshotInput{}, err
+	}
+	if f.unchanged {
+		return f, nil
 	}
 	var err error
 	f.cities, err = t.cities(ctx, old.cities, since, now)
@@ -147,7 +151,12 @@ func (t loader) refreshHours(ctx context.Context, before *Snapshot, since uint32
 	if err != nil {
 		return err
 	}
-	f.digests.hours, f.changes.Since = hours, since
+	cities, same, err := t.changedCities(ctx, before, since)
+	if err != nil {
+		return err
+	}
+	f.digests.hours, f.digests.cities, f.changes.Since = hours, cities, since
+	f.unchanged = same && !slices.Contains(changed, true) && slices.Equal(f.digests.stations, before.digests.stations)
 	f.changes.Changed = make([]bool, len(f.stations))
 	got := map[string]rollup.Figures{}
 	condition, some := rollup.HashCondition("station", changed)
@@ -196,12 +205,13 @@ func (t loader) refreshHours(ctx context.Context, before *Snapshot, since uint32
 
 // digestReach limits the comparison by digest to hours that are at most this many seconds older than the newest hour of
 // the previous snapshot. After a roll-up of older hours, the hours of all stations are read.
-const digestReach = 26 * 3600
+const digestReach = 5 * 24 * 3600
 
 // digests are the digests of the rows from which a snapshot was built.
 type digests struct {
 	stations rollup.Digest
 	hours    map[uint32]rollup.Digest // digests of the table station_hour, by hour
+	cities   map[uint32]uint64        // digests of the table city_hour, by hour
 }
 
 // changedHours returns the new digests of hours after a roll-up, and which buckets have a changed hour. since is the
@@ -230,6 +240,28 @@ func (t loader) changedHours(ctx context.Context, old *Snapshot, since uint32) (
 		}
 	}
 	return now, changed, nil
+}
+
+// changedCities returns the new digests of the hours of cities, and whether they are the same as before.
+func (t loader) changedCities(ctx context.Context, old *Snapshot, since uint32) (now map[uint32]uint64, same bool, err error) {
+	if old == nil || since+digestReach < old.Newest() {
+		return nil, false, nil
+	}
+	if now, err = t.CityDigests(ctx, since); err != nil {
+		return nil, false, err
+	}
+	newest := old.Newest()
+	for at := range now {
+		newest = max(newest, at)
+	}
+	for at, sum := range old.digests.cities {
+		if at < since && at+digestReach >= newest {
+			now[at] = sum
+		}
+	}
+	before := maps.Clone(old.digests.cities)
+	maps.DeleteFunc(before, func(at uint32, _ uint64) bool { return at < since && at+digestReach < newest })
+	return now, maps.Equal(now, before), nil
 }
 
 // readCityHourReports reads data of the stations whose own latest hour is not the current hour of their city. For each

@@ -17,10 +17,17 @@ type Publisher struct {
 	tables    loader
 	kinds     rollup.KindSet // kinds of stations that count by default
 	file      string         // file of the snapshot; "" for none
-	published atomic.Pointer[Snapshot]
+	published atomic.Pointer[published]
 	mark      mark
 	promoteAt int64       // Unix seconds at which an hour becomes current without a roll-up; 0 for never
 	read      atomic.Bool // whether this process has read the tables
+}
+
+// published is a snapshot, and the newest publication of the tables that it has the rows of. A roll-up that changes no row
+// of the snapshot only changes the publication.
+type published struct {
+	*Snapshot
+	of rollup.Publication // zero for a restored snapshot
 }
 
 // NewPublisher returns a Publisher that builds snapshots from tables. By default, stations of the
@@ -35,15 +42,21 @@ func NewPublisher(t rollup.Tables, world schema.World, kinds rollup.KindSet, dir
 }
 
 // Latest returns the published snapshot; nil if there is none yet.
-func (p *Publisher) Latest() *Snapshot { return p.published.Load() }
-
-// Built returns the published snapshot, if this process has built it from the tables. It returns nil for a restored
-// snapshot, which may be older than what other instances have published.
-func (p *Publisher) Built() *Snapshot {
-	if !p.read.Load() {
-		return nil
+func (p *Publisher) Latest() *Snapshot {
+	if now := p.published.Load(); now != nil {
+		return now.Snapshot
 	}
-	return p.Latest()
+	return nil
+}
+
+// Built returns the published snapshot and its publication, if this process has built it from the tables. It returns nil
+// for a restored snapshot, which may be older than what other instances have published.
+func (p *Publisher) Built() (*Snapshot, rollup.Publication) {
+	if !p.read.Load() {
+		return nil, rollup.Publication{}
+	}
+	now := p.published.Load()
+	return now.Snapshot, now.of
 }
 
 // Restore publishes the snapshot of the last run from its file. It returns false and no error if
@@ -59,7 +72,7 @@ func (p *Publisher) Restore() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	p.published.Store(snap)
+	p.published.Store(&published{Snapshot: snap})
 	return true, nil
 }
 
@@ -68,54 +81,64 @@ func (p *Publisher) Save() error {
 	if p.file == "" {
 		return nil
 	}
-	return writeSnapshot(p.file, p.published.Load())
+	return writeSnapshot(p.file, p.Latest())
 }
 
 // Change describes the result of a refresh.
 type Change struct {
-	Published bool
+	Published bool // there is a new snapshot
 	// From is the first day whose rows a roll-up may have changed. Rolled is true if there was a roll-up; otherwise
 	// From is unset.
 	From   schema.Day
 	Rolled bool
 }
 
-// Refresh publishes a new snapshot if there is none yet, after a new roll-up, and when an hour becomes current.
+// Refresh publishes a new snapshot if there is none yet, after a new roll-up, and when an hour becomes current. It keeps
+// the previous snapshot if the roll-up changed no hour of a city or of a public station.
 func (p *Publisher) Refresh(ctx context.Context, now time.Time) (Change, error) {
 	mark, from, err := p.tables.rollups(ctx, p.mark)
 	if err != nil {
 		return Change{}, err
 	}
 	rolled := !p.read.Load() || mark != p.mark
-	if !rolled && (p.promoteAt == 0 || now.Unix() < p.promoteAt) {
+	due := p.promoteAt > 0 && now.Unix() >= p.promoteAt
+	if !rolled && !due {
 		return Change{}, nil
 	}
 	since := uint32(0)
 	if p.read.Load() {
 		since = uint32(max(from.Unix(), 0))
 	}
-	snap, err := p.rebuild(ctx, rolled, since, now)
+	snap, err := p.rebuild(ctx, rolled, due, since, now)
 	if err != nil {
 		return Change{}, err
 	}
-	snap.Publication = rollup.Publication{RolledUp: mark.at, Rollups: int64(mark.count), Promoted: snap.promoted()}
-	p.published.Store(snap)
+	fresh := snap != p.Latest()
+	p.published.Store(&published{snap, rollup.Publication{RolledUp: mark.at, Rollups: int64(mark.count), Promoted: snap.promoted()}})
 	p.promoteAt = snap.nextPromotion()
 	if rolled {
 		p.mark = mark
 		p.read.Store(true)
 	}
-	return Change{Published: true, Rolled: rolled, From: schema.DayOf(rollup.Instant(since))}, nil
+	return Change{Published: fresh, Rolled: rolled, From: schema.DayOf(rollup.Instant(since))}, nil
 }
 
 // rebuild builds a new snapshot. rolled means that there is a new roll-up. rebuild then reads the hours at or after the
-// time `since`. Otherwise it uses the rows of the previous snapshot, and only selects the current hours again.
-func (p *Publisher) rebuild(ctx context.Context, rolled bool, since uint32, now time.Time) (s *Snapshot, err error) {
+// time `since`. Otherwise it uses the rows of the previous snapshot, and only selects the current hours again. rebuild
+// returns the previous snapshot if no row changed, and no hour is due to become current.
+func (p *Publisher) rebuild(ctx context.Context, rolled, due bool, since uint32, now time.Time) (s *Snapshot, err error) {
 	before := p.Latest()
 	f := before.input()
 	if rolled {
 		f, err = p.tables.refresh(ctx, before, since, now)
-	} else {
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case f.unchanged && !due:
+		return before, nil
+	case f.unchanged || !rolled:
+		f = before.input()
 		since = uint32(now.Add(-rollup.HourReach * time.Second).Unix())
 		f.stations = slices.Clone(f.stations)
 		err = p.tables.promote(ctx, &f, now)

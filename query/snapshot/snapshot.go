@@ -48,8 +48,7 @@ type city struct {
 // published.
 type Snapshot struct {
 	Built       time.Time
-	Publication rollup.Publication // zero for a restored snapshot
-	Kinds       rollup.KindSet     // kinds of stations that count by default
+	Kinds       rollup.KindSet // kinds of stations that count by default
 	grid        *places.Grid
 	Index       *places.Index
 	Cities      []city
@@ -70,6 +69,8 @@ type snapshotInput struct {
 	kinds    rollup.KindSet
 	digests  digests
 	changes  rollup.Changes
+	// unchanged means that the tables have the same rows as when the previous snapshot was built.
+	unchanged bool
 }
 
 // build builds a snapshot without gap filling, from the rows of a snapshot file.

@@ -30,19 +30,22 @@ type Air struct {
 	Now       func() time.Time
 }
 
-// published is the air of a snapshot.
-type published struct{ *snapshot.Snapshot }
+// published is the air of a snapshot, and which publication of the world it is.
+type published struct {
+	*snapshot.Snapshot
+	publication rollup.Publication
+}
 
 // Figures returns the current figures of a place; false if there are none.
 func (p published) Figures(of *alert.Place) (rollup.Figures, bool) { return of.Figures(p.Snapshot) }
 
 // Publication returns which publication of the world this is.
-func (p published) Publication() rollup.Publication { return p.Snapshot.Publication }
+func (p published) Publication() rollup.Publication { return p.publication }
 
 // Published returns the published air of a world; nil if this process has not built a snapshot.
 func (a Air) Published(world schema.World) evaluation.Published {
-	if snap := a.Publishers[world].Built(); snap != nil {
-		return published{snap}
+	if snap, publication := a.Publishers[world].Built(); snap != nil {
+		return published{snap, publication}
 	}
 	return nil
 }
