@@ -50,15 +50,8 @@ func (s *Service) list(
 // page returns a page of a list that depends only on the snapshot, the URL and the Accept header of a call. It calls render
 // if the page is not in memory.
 func (a *worldState) page(c *httpapi.Call, snap *snapshot.Snapshot, now time.Time, render func() (httpapi.Response, error)) (httpapi.Response, error) {
-	key := c.URL.Path + "?" + c.URL.RawQuery + "\n" + strings.Join(c.Header["Accept"], ",")
-	if len(key) > maxListKey {
-		return render()
-	}
-	return a.lists.Get(snap, now, key, render)
+	return a.lists.Get(snap, now, c.URL.Path+"?"+c.URL.RawQuery+"\n"+strings.Join(c.Header["Accept"], ","), render)
 }
-
-// maxListKey is the length of the longest key of a page in memory, in bytes. Browsers send up to 140 bytes of Accept.
-const maxListKey = 500
 
 // oneStation handles GET /v1/stations/{id}.
 func (s *Service) oneStation(c *httpapi.Call) (httpapi.Response, error) {

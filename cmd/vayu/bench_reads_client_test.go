@@ -79,9 +79,7 @@ func measureReads(b *testing.B, address string, reads []read, n int, floor bool)
 					request = r.floor
 				}
 				due := begun.Add(time.Duration(i) * mixedInterval)
-				if wait := time.Until(due); wait > 0 {
-					time.Sleep(wait)
-				}
+				<-time.After(time.Until(due))
 				status, err := c.roundTrip(request)
 				m.all[i] = float64(time.Since(due).Microseconds()) / 1e3
 				switch {

@@ -15,8 +15,7 @@ import (
 	"vayu/schema"
 )
 
-// maxDepth limits the nesting of objects and arrays in a body, and thus the memory of the decoder. No body of the
-// API nests that deep.
+// maxDepth limits the nesting of objects and arrays in a body, and thus the memory of the decoder. No body is as deep.
 const maxDepth = 32
 
 // Decode strictly parses the body of a call as one JSON object. Names are case-sensitive and must be unique,

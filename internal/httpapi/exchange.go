@@ -8,8 +8,7 @@ import (
 	"vayu/internal/httpapi/server"
 )
 
-// exchange is the router's state of one request and its reply. It is one struct, so that a request needs a
-// single allocation.
+// exchange is the router's state of one request and its reply. It is one struct, for a single allocation.
 type exchange struct {
 	http.ResponseWriter
 	call    Call

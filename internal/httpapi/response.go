@@ -83,8 +83,7 @@ func Ready(body []byte, changed time.Time) Response {
 	return resp
 }
 
-// CompressOnce returns the response with a body that is compressed once for each encoding, and not for each request. It
-// is for responses that several requests share.
+// CompressOnce returns the response, whose body is compressed once for each encoding. Several requests can share it.
 func (resp Response) CompressOnce() Response {
 	if len(resp.Body) >= compression.MinSize && resp.Tail == nil {
 		resp.packed = compression.Once(resp.Body)

@@ -37,10 +37,16 @@ type reply struct {
 
 var errPanicked = errors.New("rendering a reply panicked")
 
+// maxKey is the length of the longest key of a kept reply, in bytes. Browsers send up to 140 bytes of Accept.
+const maxKey = 500
+
 // Get returns the reply with a key, which names everything but the snapshot and the time that the reply depends on. It
 // calls render if the reply is not there. Concurrent requests for a reply render it once. A failed reply is rendered
 // again by the next request.
 func (r *Replies) Get(s *snapshot.Snapshot, now time.Time, key string, render func() (httpapi.Response, error)) (httpapi.Response, error) {
+	if len(key) > maxKey {
+		return render()
+	}
 	one := r.entry(s, now, key)
 	one.once.Do(func() {
 		one.err = errPanicked // unless render returns

@@ -3,6 +3,7 @@ package rollup
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -39,6 +40,59 @@ func HashCondition(column string, changed []bool) (condition string, some bool) 
 		return "", true
 	}
 	return fmt.Sprintf("cityHash64(%s) %% %d IN (%s)", column, Buckets, strings.Join(list, ", ")), true
+}
+
+// Digests are the digests of the rows from which a snapshot was built.
+type Digests struct {
+	Stations Digest
+	Hours    map[uint32]Digest // digests of the table station_hour, by hour
+	Cities   map[uint32]uint64 // checksums of the table city_hour, by hour
+}
+
+// digestReach limits the comparison by digest to hours that are at most this many seconds older than the newest hour of
+// the previous snapshot. After a roll-up of older hours, the hours of all stations are read.
+const digestReach = 5 * 24 * 3600
+
+// ReadDigests reads the digests of hours at or after the time `since`, which is the earliest hour of a roll-up, into d.
+// old are those of the previous snapshot, whose newest hour is newest; nil for none. ReadDigests returns which buckets of
+// stations have a changed hour, and whether old and d are the same in all.
+func (t Tables) ReadDigests(ctx context.Context, d, old *Digests, newest, since uint32) (changed []bool, same bool, err error) {
+	changed = make([]bool, Buckets)
+	if old == nil || since+digestReach < newest {
+		MarkDiffering(nil, nil, changed)
+		return changed, false, nil
+	}
+	if d.Hours, err = t.HourDigests(ctx, since); err != nil {
+		return nil, false, err
+	}
+	if d.Cities, err = t.CityDigests(ctx, since); err != nil {
+		return nil, false, err
+	}
+	for at := range d.Hours {
+		MarkDiffering(old.Hours[at], d.Hours[at], changed)
+		newest = max(newest, at)
+	}
+	for at, of := range old.Hours {
+		switch {
+		case at >= since && d.Hours[at] == nil: // the whole hour was removed
+			MarkDiffering(of, make(Digest, Buckets), changed)
+		case at < since && at+digestReach >= newest:
+			d.Hours[at] = of
+		}
+	}
+	same = old.Hours != nil && slices.Equal(d.Stations, old.Stations) && !slices.Contains(changed, true)
+	for at, sum := range d.Cities {
+		same = same && old.Cities[at] == sum
+	}
+	for at, sum := range old.Cities {
+		switch {
+		case at >= since:
+			same = same && d.Cities[at] == sum
+		case at+digestReach >= newest:
+			d.Cities[at] = sum
+		}
+	}
+	return changed, same, nil
 }
 
 // StationDigest reads the digest of the table of stations.

@@ -3,7 +3,6 @@ package snapshot
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -96,7 +95,7 @@ func (t loader) refreshStations(ctx context.Context, before *Snapshot, f *snapsh
 	var old []Station
 	var known rollup.Digest
 	if before != nil {
-		old, known = before.Stations, before.digests.stations
+		old, known = before.Stations, before.digests.Stations
 	}
 	now, err := t.StationDigest(ctx)
 	if err != nil {
@@ -104,7 +103,7 @@ func (t loader) refreshStations(ctx context.Context, before *Snapshot, f *snapsh
 	}
 	changed := make([]bool, rollup.Buckets)
 	rollup.MarkDiffering(known, now, changed)
-	f.digests.stations = now
+	f.digests.Stations = now
 	f.changes.SamePlaces = before != nil
 	condition, some := rollup.HashCondition("id", changed)
 	if !some {
@@ -147,16 +146,16 @@ func sameLocation(a, b *air.Station) bool {
 
 // refreshHours updates the figures of the stations in changed buckets.
 func (t loader) refreshHours(ctx context.Context, before *Snapshot, since uint32, f *snapshotInput) error {
-	hours, changed, err := t.changedHours(ctx, before, since)
+	var old *rollup.Digests
+	newest := uint32(0)
+	if before != nil {
+		old, newest = &before.digests, before.Newest()
+	}
+	changed, same, err := t.ReadDigests(ctx, &f.digests, old, newest, since)
 	if err != nil {
 		return err
 	}
-	cities, same, err := t.changedCities(ctx, before, since)
-	if err != nil {
-		return err
-	}
-	f.digests.hours, f.digests.cities, f.changes.Since = hours, cities, since
-	f.unchanged = same && !slices.Contains(changed, true) && slices.Equal(f.digests.stations, before.digests.stations)
+	f.changes.Since, f.unchanged = since, same
 	f.changes.Changed = make([]bool, len(f.stations))
 	got := map[string]rollup.Figures{}
 	condition, some := rollup.HashCondition("station", changed)
@@ -201,67 +200,6 @@ func (t loader) refreshHours(ctx context.Context, before *Snapshot, since uint32
 		}
 	}
 	return nil
-}
-
-// digestReach limits the comparison by digest to hours that are at most this many seconds older than the newest hour of
-// the previous snapshot. After a roll-up of older hours, the hours of all stations are read.
-const digestReach = 5 * 24 * 3600
-
-// digests are the digests of the rows from which a snapshot was built.
-type digests struct {
-	stations rollup.Digest
-	hours    map[uint32]rollup.Digest // digests of the table station_hour, by hour
-	cities   map[uint32]uint64        // digests of the table city_hour, by hour
-}
-
-// changedHours returns the new digests of hours after a roll-up, and which buckets have a changed hour. since is the
-// earliest hour of the roll-up.
-func (t loader) changedHours(ctx context.Context, old *Snapshot, since uint32) (map[uint32]rollup.Digest, []bool, error) {
-	changed := make([]bool, rollup.Buckets)
-	if old == nil || since+digestReach < old.Newest() {
-		rollup.MarkDiffering(nil, nil, changed)
-		return nil, changed, nil
-	}
-	now, err := t.HourDigests(ctx, since)
-	if err != nil {
-		return nil, nil, err
-	}
-	newest := old.Newest()
-	for at := range now {
-		rollup.MarkDiffering(old.digests.hours[at], now[at], changed)
-		newest = max(newest, at)
-	}
-	for at, d := range old.digests.hours {
-		switch {
-		case at >= since && now[at] == nil: // the whole hour was removed
-			rollup.MarkDiffering(d, make(rollup.Digest, rollup.Buckets), changed)
-		case at < since && at+digestReach >= newest:
-			now[at] = d
-		}
-	}
-	return now, changed, nil
-}
-
-// changedCities returns the new digests of the hours of cities, and whether they are the same as before.
-func (t loader) changedCities(ctx context.Context, old *Snapshot, since uint32) (now map[uint32]uint64, same bool, err error) {
-	if old == nil || since+digestReach < old.Newest() {
-		return nil, false, nil
-	}
-	if now, err = t.CityDigests(ctx, since); err != nil {
-		return nil, false, err
-	}
-	newest := old.Newest()
-	for at := range now {
-		newest = max(newest, at)
-	}
-	for at, sum := range old.digests.cities {
-		if at < since && at+digestReach >= newest {
-			now[at] = sum
-		}
-	}
-	before := maps.Clone(old.digests.cities)
-	maps.DeleteFunc(before, func(at uint32, _ uint64) bool { return at < since && at+digestReach < newest })
-	return now, maps.Equal(now, before), nil
 }
 
 // readCityHourReports reads data of the stations whose own latest hour is not the current hour of their city. For each

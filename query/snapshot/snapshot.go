@@ -54,7 +54,7 @@ type Snapshot struct {
 	Cities      []city
 	Stations    []Station
 	ByID        map[string]int32
-	digests     digests
+	digests     rollup.Digests
 	newestHours newestHours
 	recent      *gapfill.Recent    // as of the newest hour of any city; nil until it is read
 	Current     []httpapi.Response // by city; a city without figures has no Body
@@ -67,7 +67,7 @@ type snapshotInput struct {
 	stations []Station
 	cities   []city
 	kinds    rollup.KindSet
-	digests  digests
+	digests  rollup.Digests
 	changes  rollup.Changes
 	// unchanged means that the tables have the same rows as when the previous snapshot was built.
 	unchanged bool

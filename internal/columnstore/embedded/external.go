@@ -79,8 +79,7 @@ func (h *handler) load(s *session.Session, q *request, r *http.Request) error {
 	}
 }
 
-// field reads the query or a parameter of it. All of them together have the limit of a query, because they stay in
-// memory.
+// field reads the query or a parameter of it. All together have the limit of a query, because they stay in memory.
 func (e *external) field(name string, part io.Reader) error {
 	e.fields += len(name)
 	text, err := io.ReadAll(io.LimitReader(part, int64(max(0, maxQuery-e.fields))+1))

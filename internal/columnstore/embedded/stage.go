@@ -48,17 +48,15 @@ func inherited() (*stage, error) {
 	return &s, nil
 }
 
-// niceValue is the nice value of the engine. At the value 0 of the service, a thread of the service gets 9 times the
-// processor time of a thread of the engine, if both want the same processor (sched(7): a factor of 1.25 for each step).
-// So exports, roll-ups and analysts use what answers from memory leave. Inserts still advance beside busy processors.
+// niceValue is the nice value of the engine. A thread of the service, at 0, gets 9 times the processor time of a thread of
+// the engine (sched(7)). So exports, roll-ups and analysts use what answers from memory leave.
 const niceValue = 10
 
-// lower sets the nice value of this thread, and of the program that it executes. All threads of that program inherit it.
-// A value that is already higher stays, because only a privileged process may lower it.
+// lower sets the nice value of this thread, and of the program that it executes. A higher value stays, because only a
+// privileged process may lower it.
 func lower() error {
-	runtime.LockOSThread() // never unlocked: the same thread must execute the program
-	now, err := unix.Getpriority(unix.PRIO_PROCESS, 0)
-	if err == nil && 20-now >= niceValue { // the kernel returns 20 minus the value
+	runtime.LockOSThread()                                                                     // never unlocked: the same thread must execute the program
+	if now, err := unix.Getpriority(unix.PRIO_PROCESS, 0); err == nil && 20-now >= niceValue { // the kernel returns 20 - value
 		return nil
 	}
 	if err := unix.Setpriority(unix.PRIO_PROCESS, 0, niceValue); err != nil {
