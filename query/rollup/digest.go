@@ -109,7 +109,8 @@ func (t Tables) StationDigest(ctx context.Context) (Digest, error) {
 }
 
 // HourDigests reads the digest of each hour at or after the time `since`, from the hours of the stations in the table
-// of stations. It leaves out stations that an account has not published.
+// of stations. It leaves out stations that an account has not published. In a cluster both tables are distributed by
+// different keys, so that IN must be GLOBAL.
 func (t Tables) HourDigests(ctx context.Context, since uint32) (map[uint32]Digest, error) {
 	out := map[uint32]Digest{}
 	var at uint32
@@ -121,7 +122,7 @@ func (t Tables) HourDigests(ctx context.Context, since uint32) (map[uint32]Diges
 		}
 		out[at][part] = sum
 	}, fmt.Sprintf(`SELECT toUInt32(at), toUInt16(cityHash64(station) %% %d) AS part, sum(cityHash64(station, computed_at))
-			FROM %s.station_hour WHERE at >= toDateTime({since:UInt32}, 'UTC') AND station IN (SELECT id FROM %[2]s.station) GROUP BY at, part`, Buckets, t.Database),
+			FROM %s.station_hour WHERE at >= toDateTime({since:UInt32}, 'UTC') AND station GLOBAL IN (SELECT id FROM %[2]s.station) GROUP BY at, part`, Buckets, t.Database),
 		Number("since", since))
 	if err != nil {
 		return nil, fmt.Errorf("reading digests of station hours: %w", err)

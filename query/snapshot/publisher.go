@@ -41,7 +41,7 @@ func NewPublisher(t rollup.Tables, world schema.World, kinds rollup.KindSet, dir
 	return p
 }
 
-// Latest returns the published snapshot; nil if there is none yet.
+// Latest returns the published snapshot; nil if there is none yet. It may be a restored one, see [Publisher.Restore].
 func (p *Publisher) Latest() *Snapshot {
 	if now := p.published.Load(); now != nil {
 		return now.Snapshot

@@ -16,6 +16,7 @@ type HourReply struct {
 }
 
 // HourEntry has the figures of a station in an hour. AQI and Category are null if the station has no AQI in it.
+// Concentrations are in µg/m³, CO in mg/m³; a missing one is null.
 type HourEntry struct {
 	Station  string        `json:"station"`
 	AQI      *int          `json:"aqi"`

@@ -53,10 +53,10 @@ func inherited() (*stage, error) {
 const niceValue = 10
 
 // lower sets the nice value of this thread, and of the program that it executes. A higher value stays, because only a
-// privileged process may lower it.
+// privileged process may lower it. The kernel returns 20 minus the value.
 func lower() error {
-	runtime.LockOSThread()                                                                     // never unlocked: the same thread must execute the program
-	if now, err := unix.Getpriority(unix.PRIO_PROCESS, 0); err == nil && 20-now >= niceValue { // the kernel returns 20 - value
+	runtime.LockOSThread() // never unlocked: the same thread must execute the program
+	if now, err := unix.Getpriority(unix.PRIO_PROCESS, 0); err == nil && 20-now >= niceValue {
 		return nil
 	}
 	if err := unix.Setpriority(unix.PRIO_PROCESS, 0, niceValue); err != nil {
