@@ -22,6 +22,12 @@ func (s *Service) scaled(
 	if q.Has(request.HasFrom) {
 		return s.scaledRange(c, a, snap, q)
 	}
+	a.scaled.Prepare(snap, q, now, func(cities []string) {
+		answer := s.answers(c, a, snap, &request.Query{Scale: q.Scale}, cities, now)
+		for n := range cities {
+			_, _ = answer(n) // the query for a city reports its error
+		}
+	})
 	u := s.unscaled(c, a, snap, q, now)
 	scales.AddMeans([]*scales.Unscaled{u}, q.Scale, s.meansOf(c, a))
 	return u.Answer(&a.scaled, snap, q.Scale)
@@ -56,15 +62,9 @@ func (s *Service) answers(
 // unscaled answers a query for one place without its index on another scale. Current answers for cities are cached with
 // the index.
 func (s *Service) unscaled(c *httpapi.Call, a *worldState, snap *snapshot.Snapshot, q *request.Query, now time.Time) *scales.Unscaled {
-	u := &scales.Unscaled{Key: scales.Key{City: -1, Kinds: q.Kinds, Scale: q.Scale}}
-	if q.Current() && q.Has(request.HasCity) && !q.Detail {
-		if u.Key.City, u.Err = snap.Index.Find(q.City); u.Err != nil {
-			return u
-		}
-		if u.Resp, u.Whole = a.scaled.Get(snap, u.Key); u.Whole {
-			u.Err = q.CheckAge(&u.Resp, now)
-			return u
-		}
+	u := a.scaled.Lookup(snap, q, now)
+	if u.Whole || u.Err != nil {
+		return u
 	}
 	if u.Resp, u.Err = s.record(c, a, snap, q, now); u.Err != nil {
 		return u

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"vayu/query"
 	"vayu/schema"
 	"vayu/schema/air"
 )
@@ -128,6 +129,30 @@ func TestScalesOfTheCurrentAir(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The first read of a city after a new snapshot reads the hourly means of its neighbours, too.
+func TestReadOfOneCityPreparesItsNeighbours(t *testing.T) {
+	t.Parallel()
+	w := withMeans(t)
+	conn := &hangingConn{Conn: w.conn}
+	w.serve(t, func(c *query.Config) { c.Conn = conn })
+	w.refresh(t)
+	before := conn.queries.Load()
+	check := func(query, want string) {
+		t.Helper()
+		if got := w.ask(t, query); got.text() != want {
+			t.Errorf("%s: got %s, want %s", query, got.text(), want)
+		}
+	}
+	check("city=Pune&scale=us&max_age=36000", "us 154, Unhealthy, #FF0000, PM2.5")
+	if n := conn.queries.Load() - before; n != 1 {
+		t.Errorf("the first read queries ClickHouse %d times, want once", n)
+	}
+	conn.down.Store(true)
+	check("city=Delhi&scale=us", "us 96, Moderate, #FFFF00, PM2.5")
+	conn.down.Store(false)
+	check("city=Delhi&scale=eu", "eu 4, Poor, #FF5050, NO2")
 }
 
 // A record is the same with and without a scale, except for the additional fields.

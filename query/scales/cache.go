@@ -1,10 +1,15 @@
 package scales
 
 import (
+	"strconv"
 	"sync"
 	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/singleflight"
 
 	"vayu/internal/httpapi"
+	"vayu/query/request"
 	"vayu/query/rollup"
 	"vayu/query/snapshot"
 	"vayu/schema/scale"
@@ -22,8 +27,73 @@ type Key struct {
 type Cache struct{ latest atomic.Pointer[answers] }
 
 type answers struct {
-	snap *snapshot.Snapshot
-	by   sync.Map // Key -> httpapi.Response
+	snap  *snapshot.Snapshot
+	by    sync.Map // Key -> httpapi.Response
+	ready sync.Map // name of a block -> struct{}, for the blocks that Prepare has answered
+	group singleflight.Group
+}
+
+// blockSize is the number of neighbouring cities in Snapshot.Cities whose hourly means one query reads. The query for a
+// block takes about 40 ms, the query for one city 15 ms.
+const blockSize = 50
+
+// Prepare caches the current answers for the city of a query and for its block, so that a new snapshot costs a query for
+// each block and not for each city. It calls answer with the names of the cities, which answers them without max_age.
+// Concurrent calls for a block share one call of answer. If answer caches nothing, the next call of Prepare tries again.
+func (c *Cache) Prepare(snap *snapshot.Snapshot, q *request.Query, now time.Time, answer func(cities []string)) {
+	u := c.Lookup(snap, q, now)
+	if u.Whole || u.Key.City < 0 || q.Kinds != 0 || !q.Scale.Hourly() {
+		return
+	}
+	all := c.of(snap)
+	first := u.Key.City / blockSize * blockSize
+	newest := snap.Newest()
+	recent := newest - min(newest, uint32(rollup.StaleAfter/time.Second)) // an older city would need hours of its own
+	if snap.Cities[u.Key.City].At < recent {
+		return
+	}
+	name := q.Scale.ID() + " " + strconv.Itoa(first)
+	if _, done := all.ready.Load(name); all.snap != snap || done {
+		return
+	}
+	_, _, _ = all.group.Do(name, func() (any, error) {
+		if _, done := all.ready.Load(name); done {
+			return nil, nil
+		}
+		var cities []string
+		for i := first; i < min(first+blockSize, len(snap.Cities)); i++ {
+			if snap.Cities[i].At >= recent {
+				cities = append(cities, snap.Index.Label(i))
+			}
+		}
+		answer(cities)
+		all.by.Range(func(k, _ any) bool {
+			of := k.(Key)
+			if of.Scale == q.Scale && of.Kinds == 0 && of.City/blockSize*blockSize == first {
+				all.ready.Store(name, struct{}{})
+			}
+			return true
+		})
+		return nil, nil
+	})
+}
+
+// Lookup returns the cached answer to a query with its age at a time, or an empty answer with its key.
+func (c *Cache) Lookup(snap *snapshot.Snapshot, q *request.Query, now time.Time) *Unscaled {
+	u := &Unscaled{Key: Key{City: -1, Kinds: q.Kinds, Scale: q.Scale}}
+	if !q.Current() || !q.Has(request.HasCity) || q.Detail {
+		return u
+	}
+	i, err := snap.Index.Find(q.City)
+	if err != nil {
+		u.Err = err
+		return u
+	}
+	u.Key.City = i
+	if u.Resp, u.Whole = c.Get(snap, u.Key); u.Whole {
+		u.Err = q.CheckAge(&u.Resp, now)
+	}
+	return u
 }
 
 // Get returns the cached answer.
@@ -39,14 +109,20 @@ func (c *Cache) Get(snap *snapshot.Snapshot, k Key) (resp httpapi.Response, ok b
 // Put stores an answer. An answer from an older snapshot than the cached ones replaces them all, and is itself replaced
 // by the next one.
 func (c *Cache) Put(snap *snapshot.Snapshot, k Key, resp httpapi.Response) {
+	if all := c.of(snap); all.snap == snap {
+		all.by.Store(k, resp)
+	}
+}
+
+// of returns the answers from a snapshot, which replace the cached ones. If another snapshot replaces them at the same
+// time, it returns those of the other.
+func (c *Cache) of(snap *snapshot.Snapshot) *answers {
 	all := c.latest.Load()
 	if all == nil || all.snap != snap {
-		fresh := &answers{snap: snap}
-		if c.latest.CompareAndSwap(all, fresh) {
-			all = fresh
-		} else if all = c.latest.Load(); all.snap != snap {
-			return
+		if fresh := (&answers{snap: snap}); c.latest.CompareAndSwap(all, fresh) {
+			return fresh
 		}
+		all = c.latest.Load()
 	}
-	all.by.Store(k, resp)
+	return all
 }
