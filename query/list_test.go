@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -301,5 +302,30 @@ func TestCursorBelongsToItsFilter(t *testing.T) {
 			status, h, body := w.get(t, "/v1/stations?"+query+"&cursor="+*page.NextCursor)
 			checkProblem(t, status, h, body, schema.InvalidRequest, "cursor")
 		})
+	}
+}
+
+func TestRepliesAboutTheAirHaveETags(t *testing.T) {
+	t.Parallel()
+	w := india(t)
+	for _, path := range []string{
+		"/v1/cities", "/v1/stations", "/v1/stations?format=geojson", "/v1/places?q=delhi", "/v1/rankings", "/v1/rankings?period=year",
+		"/v1/hours?hour=" + hour.Format(time.RFC3339), "/v1/stations/cpcb-mandir-marg", "/v1/stations/cpcb-mandir-marg/quality",
+		"/v1/statistics?view=weekday&city=Pune",
+	} {
+		w.checkETag(t, path)
+	}
+}
+
+// checkETag requests a path twice, the second time with the ETag of the first reply.
+func (w *fixture) checkETag(t *testing.T, path string) {
+	t.Helper()
+	status, h, body := w.get(t, path)
+	if status != http.StatusOK || h.Get("ETag") == "" {
+		t.Errorf("%s: %d, ETag %q: %s", path, status, h.Get("ETag"), body)
+		return
+	}
+	if status, _, _ = w.get(t, path, "If-None-Match", h.Get("ETag")); status != http.StatusNotModified {
+		t.Errorf("%s with its ETag: %d", path, status)
 	}
 }

@@ -91,6 +91,7 @@ func TestSourcesOfAWorld(t *testing.T) {
 	if diff := cmp.Diff(want, w.sources(t), ignore); diff != "" {
 		t.Errorf("live (-want +got):\n%s", diff)
 	}
+	w.checkETag(t, "/v1/sources")
 	w.key = sandboxKey
 	want = []air.Source{{
 		Name: "simulator", LastRun: run(now.Add(-time.Minute), "timeout", 0, none),

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"encoding/hex"
 	"encoding/json"
 	"io"
@@ -165,14 +166,15 @@ var (
 	onlyTLS = []string{"max-age=31536000"}
 )
 
-// render sets the default status and encodes Value into Body. The router calls render before it sends anything,
-// so that an encoding error can still become an error reply.
+// render sets the default status and encodes Value into Body. A reply that clients may cache gets an ETag. The router
+// calls render before it sends anything, so that an encoding error can still become an error reply.
 func (resp *Response) render() (err error) {
-	if resp.Status == 0 {
-		resp.Status = http.StatusOK
-	}
+	resp.Status = cmp.Or(resp.Status, http.StatusOK)
 	if resp.Value != nil {
 		resp.Body, err = json.Marshal(resp.Value)
+		if resp.Cache != nil && resp.ETag == nil {
+			resp.ETag = []string{ETag(resp.Body)}
+		}
 	}
 	return err
 }
@@ -186,11 +188,9 @@ func isPacked(contentType []string) bool {
 func write(w http.ResponseWriter, r *http.Request, resp *Response) (status int) {
 	status, body := resp.Status, resp.Body
 	h := w.Header()
-	cache := resp.Cache
-	if cache == nil {
-		cache = noStore
+	if h["Cache-Control"] = noStore; resp.Cache != nil {
+		h["Cache-Control"] = resp.Cache
 	}
-	h["Cache-Control"] = cache
 	vary := h["Vary"] // on HTTP/2
 	maps.Copy(h, resp.Header)
 	if more := resp.Header["Vary"]; more != nil {

@@ -11,11 +11,13 @@ import (
 	"vayu/schema/air"
 )
 
+var cached = []string{fmt.Sprintf("private, max-age=%d", int(maxAge.Seconds()))}
+
 // List returns the handler of GET /v1/sources.
 func (l *Lists) List(now func() time.Time) httpapi.Handler {
 	return func(c *httpapi.Call) (httpapi.Response, error) {
 		reply, err := l.Of(c.Context(), c.World, now())
-		return httpapi.Response{Value: reply, Cache: []string{fmt.Sprintf("private, max-age=%d", int(maxAge.Seconds()))}}, err
+		return httpapi.Response{Value: reply, Cache: cached}, err
 	}
 }
 
@@ -29,6 +31,6 @@ func (l *Lists) One(now func() time.Time) httpapi.Handler {
 		if detail == nil {
 			return httpapi.Response{}, schema.NewProblem(schema.NotFound, "", "No source of this name has run in the last 30 days.")
 		}
-		return httpapi.Response{Value: air.SourceReply{Status: schema.Success, Data: *detail}}, nil
+		return httpapi.Response{Value: air.SourceReply{Status: schema.Success, Data: *detail}, Cache: cached}, nil
 	}
 }
