@@ -67,8 +67,9 @@ func TestPublicPageOfACity(t *testing.T) {
 			t.Errorf("language %s: status %d: %s", query, status, body)
 		}
 	}
-	for _, query := range []string{"ta-IN", "TA", "fr", ""} { // each form would be another entry of a cache
-		if status, _, body := w.open(t, "/public/v1/cities/delhi?language="+query); status != http.StatusBadRequest || !strings.Contains(body, `"field":"language"`) {
+	for query, nearest := range map[string]string{"ta-IN": "ta", "TA": "ta", "hi-IN": "hi", "fr": "en"} { // each form would be another entry of a cache
+		if status, _, body := w.open(t, "/public/v1/cities/delhi?language="+query); status != http.StatusBadRequest ||
+			!strings.Contains(body, `"field":"language"`) || !strings.Contains(body, "The nearest to yours is "+nearest+".") {
 			t.Errorf("language %q: status %d: %s", query, status, body)
 		}
 	}

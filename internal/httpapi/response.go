@@ -172,7 +172,7 @@ func (resp *Response) render() (err error) {
 	resp.Status = cmp.Or(resp.Status, http.StatusOK)
 	if resp.Value != nil {
 		resp.Body, err = json.Marshal(resp.Value)
-		if resp.Cache != nil && resp.ETag == nil {
+		if resp.Status == http.StatusOK && resp.Cache != nil && resp.ETag == nil {
 			resp.ETag = []string{ETag(resp.Body)}
 		}
 	}

@@ -72,7 +72,7 @@ func (e *edge) city(r *request) (resp httpapi.Response, at uint32, err error) {
 }
 
 // language returns the parameter language, English without it. It is exactly one of the codes, so that a cache holds few
-// forms of a reply. The error is a *schema.Problem.
+// forms of a reply. The error is a *schema.Problem that names the nearest code.
 func (r *request) language() (advice.Language, error) {
 	text, given := r.Params["language"]
 	if !given {
@@ -81,7 +81,8 @@ func (r *request) language() (advice.Language, error) {
 	if language := advice.Language(text); language.Known() {
 		return language, nil
 	}
-	return "", param.Invalid("language", "The languages are "+names(advice.Languages[:])+".")
+	nearest := string(advice.Nearest(text))
+	return "", param.Invalid("language", "The languages are "+names(advice.Languages[:])+". The nearest to yours is "+nearest+".")
 }
 
 // names lists languages.
