@@ -70,13 +70,22 @@ func dissolveStates(t *testing.T) string {
 		for _, rings := range polygons {
 			for _, ring := range rings {
 				toggle(outlines[name], ring)
+				if name == "Ladakh" {
+					west := westOf(t, ring)
+					toggle(outlines["Ladakh"], west)
+					if outlines["Jammu and Kashmir"] == nil {
+						outlines["Jammu and Kashmir"] = map[[2]vertex]bool{}
+					}
+					toggle(outlines["Jammu and Kashmir"], west)
+				}
 			}
 		}
 	}
 	var b strings.Builder
 	b.WriteString("# Outlines of India's states and union territories, generated from the parliamentary constituencies of 2019\n" +
-		"# by Arun Ganesh (CC0, datameet/maps): go test ./schema/gazetteer -update. One ring a line: the state's name, a tab,\n" +
-		"# then longitude,latitude in thousandths of a degree, the first absolute, each other relative to the one before.\n")
+		"# by Arun Ganesh (CC0, datameet/maps), and the border of Neelum (MIT, datameet/maps): go test ./schema/gazetteer\n" +
+		"# -update. One ring a line: the state's name, a tab, then longitude,latitude in thousandths of a degree, the first\n" +
+		"# absolute, each other relative to the one before.\n")
 	names := make([]string, 0, len(outlines))
 	for name := range outlines {
 		names = append(names, name)
@@ -110,6 +119,33 @@ func stateOf(state, constituency string) string {
 		return "Dadra and Nagar Haveli and Daman and Diu"
 	}
 	return air.CleanState(strings.ReplaceAll(state, "&", "and"))
+}
+
+// districtsBorder is the border between the districts Muzaffarabad and Leh, from the Line of Control to the north-west. The
+// constituency Ladakh contains Muzaffarabad, Mirpur and Punch, which are districts of Jammu and Kashmir since 2019. The
+// ends are vertices of the constituency. The others are of DataMeet's outline of the district Neelum (MIT).
+var districtsBorder = [][2]float64{
+	{74.813, 34.709}, {74.786, 34.755}, {74.772, 34.773}, {74.761, 34.806}, {74.736, 34.833}, {74.727, 34.85}, {74.703, 34.854},
+	{74.684, 34.873}, {74.666, 34.9}, {74.646, 34.896}, {74.607, 34.911}, {74.579, 34.897}, {74.57, 34.907}, {74.57, 34.96},
+	{74.576, 34.99}, {74.589, 34.999}, {74.569, 35.012}, {74.54, 35.026}, {74.541, 35.054}, {74.524, 35.077}, {74.51, 35.101},
+	{74.463, 35.108}, {74.456, 35.132}, {74.431, 35.123}, {74.42, 35.107}, {74.385, 35.078}, {74.363, 35.057}, {74.333, 35.063},
+	{74.301, 35.066}, {74.282, 35.046}, {74.257, 35.04}, {74.226, 35.069}, {74.21, 35.085}, {74.169, 35.079}, {74.142, 35.099},
+	{74.133, 35.112},
+}
+
+// westOf returns the part of the constituency Ladakh that is west of districtsBorder, as a closed ring.
+func westOf(t *testing.T, constituency [][2]float64) [][2]float64 {
+	t.Helper()
+	first := slices.Index(constituency, districtsBorder[0])
+	last := slices.Index(constituency, districtsBorder[len(districtsBorder)-1])
+	if first < 0 || last < first {
+		t.Fatalf("the border of the districts begins at vertex %d of the constituency and ends at %d", first, last)
+	}
+	west := slices.Clone(constituency[first : last+1])
+	for _, at := range slices.Backward(districtsBorder[:len(districtsBorder)-1]) {
+		west = append(west, at)
+	}
+	return west
 }
 
 func toggle(edges map[[2]vertex]bool, ring [][2]float64) {

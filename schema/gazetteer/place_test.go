@@ -63,9 +63,19 @@ func TestState(t *testing.T) {
 		"Sikkim": {Latitude: 27.33, Longitude: 88.61}, "Lakshadweep": {Latitude: 10.56, Longitude: 72.64},
 		"": {Latitude: 15, Longitude: 90}, // Bay of Bengal
 	} {
-		if got, ok := gazetteer.State(p); got != want || ok != (want != "") {
-			t.Errorf("State(%v) = %q, %v, want %q", p, got, ok, want)
-		}
+		stateIs(t, p, want)
+	}
+	// The Survey of India has Gilgit in Ladakh, and Muzaffarabad, Mirpur and Keran in Jammu and Kashmir.
+	stateIs(t, geo.Point{Latitude: 35.92, Longitude: 74.31}, "Ladakh")
+	for _, p := range []geo.Point{{Latitude: 34.37, Longitude: 73.47}, {Latitude: 33.15, Longitude: 73.75}, {Latitude: 34.66, Longitude: 73.96}} {
+		stateIs(t, p, "Jammu and Kashmir")
+	}
+}
+
+func stateIs(t *testing.T, p geo.Point, want string) {
+	t.Helper()
+	if got, ok := gazetteer.State(p); got != want || ok != (want != "") {
+		t.Errorf("State(%v) = %q, %v, want %q", p, got, ok, want)
 	}
 }
 

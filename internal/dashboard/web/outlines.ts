@@ -1,46 +1,37 @@
-import india from '@svg-maps/india';
+import { readFileSync } from 'node:fs';
+import { type Point, pointOf } from './src/air/projection';
 
 /** Outline is a state on the map of India: its shape and its bounding box, in units of the drawing. */
 export interface Outline {
-	id: string;
 	name: string;
 	path: string;
 	/** box is left, top, width and height. */
 	box: [number, number, number, number];
 }
 
-type Point = [x: number, y: number];
-
-/** rings parses the path commands m, l, L and z, the only ones in the drawing, into points. */
-export function rings(path: string): Point[][] {
-	const read: Point[][] = [];
-	let at: Point = [0, 0];
-	let start: Point = [0, 0];
-	let ring: Point[] = [];
-	for (const [, command = '', rest = ''] of path.matchAll(/([mMlLz])([^mMlLz]*)/g)) {
-		if (command === 'z') {
-			at = start;
+/** readRings reads lines of a state's name, a tab, and a ring of positions in thousandths of a degree, each relative to the one before. */
+export function readRings(text: string): Map<string, Point[][]> {
+	const states = new Map<string, Point[][]>();
+	for (const line of text.split('\n')) {
+		const [name = '', vertices] = line.split('\t');
+		if (!vertices || line.startsWith('#')) {
 			continue;
 		}
-		const numbers = (rest.match(/-?[\d.]+(?:e-?\d+)?/g) ?? []).map(Number);
-		for (let i = 0; i + 1 < numbers.length; i += 2) {
-			const [x, y] = [numbers[i] ?? 0, numbers[i + 1] ?? 0];
-			at = command === command.toUpperCase() ? [x, y] : [at[0] + x, at[1] + y];
-			if (i === 0 && command.toLowerCase() === 'm') {
-				start = at;
-				ring = [];
-				read.push(ring);
-			}
-			ring.push(at);
-		}
+		let [longitude, latitude] = [0, 0];
+		const ring = vertices.split(' ').map((vertex): Point => {
+			const [east = 0, north = 0] = vertex.split(',').map(Number);
+			[longitude, latitude] = [longitude + east, latitude + north];
+			return pointOf(latitude / 1000, longitude / 1000);
+		});
+		states.set(name, [...(states.get(name) ?? []), ring]);
 	}
-	return read;
+	return states;
 }
 
-/** thin writes rings as relative lines with one decimal, a tenth of a pixel. */
-export function thin(read: readonly Point[][]): string {
+/** pathOf writes rings as relative lines with one decimal, a tenth of a pixel. */
+export function pathOf(rings: readonly Point[][]): string {
 	let path = '';
-	for (const ring of read) {
+	for (const ring of rings) {
 		let last: Point | undefined;
 		let line = '';
 		for (const [x, y] of ring) {
@@ -52,9 +43,9 @@ export function thin(read: readonly Point[][]): string {
 			}
 			last = at;
 		}
-		// Drop islands that are smaller than a tenth of a pixel.
+		// An island that is smaller than a tenth of a pixel is a dot.
 		if (line.endsWith('l')) {
-			continue;
+			line += '.1 0 0 .1';
 		}
 		path += `${line
 			.trimEnd()
@@ -64,18 +55,17 @@ export function thin(read: readonly Point[][]): string {
 	return path;
 }
 
-/** outlines returns the states of @svg-maps/india with simplified shapes. */
+/** outlines returns the states of states.txt. Large states come first, so that a small one is drawn above its neighbours. */
 export function outlines(): Outline[] {
-	// The type declarations of @svg-maps/india are in another package, which is not installed.
-	return (india.locations as readonly { id: string; name: string; path: string }[]).map(({ id, name, path }) => {
-		const read = rings(path);
-		const points = read.flat();
-		const xs = points.map(([x]) => x);
-		const ys = points.map(([, y]) => y);
-		const [left, top] = [Math.min(...xs), Math.min(...ys)];
-		const size = (value: number) => Math.round(value * 10) / 10;
-		return { id, name, path: thin(read), box: [size(left), size(top), size(Math.max(...xs) - left), size(Math.max(...ys) - top)] };
-	});
+	const size = (value: number) => Math.round(value * 10) / 10;
+	return [...readRings(readFileSync(new URL('states.txt', import.meta.url), 'utf8'))]
+		.map(([name, rings]): Outline => {
+			const points = rings.flat();
+			const [xs, ys] = [points.map(([x]) => x), points.map(([, y]) => y)];
+			const [left, top] = [Math.min(...xs), Math.min(...ys)];
+			return { name, path: pathOf(rings), box: [size(left), size(top), size(Math.max(...xs) - left), size(Math.max(...ys) - top)] };
+		})
+		.sort((one, other) => other.box[2] * other.box[3] - one.box[2] * one.box[3]);
 }
 
 /** indiaOutlines is the Vite plugin that provides `virtual:india`, a chunk that only the map loads. */

@@ -19,7 +19,6 @@ import { hourOf, lastHour, placesIn, useHour } from './hours';
 import { IndiaMap } from './IndiaMap';
 import { NearMe } from './NearMe';
 import { aged, cityPath, fresh, groupOf, type Layer, type Order, type Place, showing, sorted, usePlaces } from './places';
-import { drawn } from './projection';
 import { Search } from './Search';
 import { surfaceOf } from './surface';
 import { TimeSlider } from './TimeSlider';
@@ -112,9 +111,8 @@ function Places(props: { places: readonly Place[]; layer: Layer; filters: Filter
 	const chosen = places.find((place) => place.id === filters.at);
 	const age = fresh(shown);
 	const silent = shown.filter(({ stale }) => stale).length;
-	// The map has the state borders of earlier years. A click chooses the first state of the API that covers the
-	// drawn one.
-	const pick = (name: string) => change({ state: states.find((one) => drawn(one).includes(name)) ?? '' });
+	// A state without places is not in the filter.
+	const pick = (name: string) => change({ state: states.includes(name) ? name : '' });
 	const map = { places: shown, layer, state, chosen, onChoose: (place: Place) => change({ at: place.id }), onState: pick };
 	return (
 		<>

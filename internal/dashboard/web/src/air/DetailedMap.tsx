@@ -13,10 +13,10 @@ import { type Area, clustered, type Group } from './clusters';
 import type { MapProps } from './IndiaMap';
 import { Credit, useOutlines } from './outline';
 import type { Place } from './places';
-import { boundsOf, corners, drawn, size } from './projection';
+import { boundsOf, corners, size } from './projection';
 import { type Surface, surfaces } from './surface';
 
-// The drawn borders are exact to about five kilometres, so a closer view would mislead.
+// The drawn borders are exact to about two kilometres, so a closer view would mislead.
 const closest = 11;
 
 // From this zoom on, a mark has the name of its place.
@@ -130,12 +130,11 @@ function useStates(map: LeafletMap | undefined, outlines: readonly Outline[], pr
 		svg.setAttribute('viewBox', `0 0 ${size.width} ${size.height}`);
 		svg.setAttribute('preserveAspectRatio', 'none');
 		svg.setAttribute('aria-hidden', 'true');
-		const highlighted = drawn(state);
 		render(
 			<g class="states">
-				{outlines.map(({ id, name, path }) => (
+				{outlines.map(({ name, path }) => (
 					// biome-ignore lint/a11y/noStaticElementInteractions: the choice of a state is beside the map
-					<path key={id} d={path} class={highlighted.includes(name) ? 'on' : ''} onClick={() => choose.current(name)}>
+					<path key={name} d={path} class={name === state ? 'on' : ''} onClick={() => choose.current(name)}>
 						<title>{name}</title>
 					</path>
 				))}
@@ -232,8 +231,7 @@ function useView(map: LeafletMap | undefined, outlines: readonly Outline[], prop
 		if (!map || state === shown.current) {
 			return;
 		}
-		const names = drawn(state);
-		const bounds = state ? boundsOf(outlines.filter(({ name }) => names.includes(name)).map(({ box }) => box)) : whole;
+		const bounds = state ? boundsOf(outlines.filter(({ name }) => name === state).map(({ box }) => box)) : whole;
 		if (bounds) {
 			shown.current = state;
 			map.fitBounds(bounds);

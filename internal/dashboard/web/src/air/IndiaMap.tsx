@@ -6,7 +6,7 @@ import { lastReported } from './age';
 import { bandOf, toneOf } from './category';
 import { Credit, useOutlines } from './outline';
 import { type Layer, type Place, sorted } from './places';
-import { around, drawn, type Fraction, fitted, moved, nearest, pinched, size, type View, whole, within, zoomed } from './projection';
+import { around, type Fraction, fitted, moved, nearest, pinched, size, type View, whole, within, zoomed } from './projection';
 
 // The distance, in pixels of the screen, at which a tap still means a mark.
 const reach = 16;
@@ -34,8 +34,7 @@ export function IndiaMap(props: MapProps): JSX.Element {
 	const [hovered, setHovered] = useState<Place>();
 	const { chosen, state } = props;
 	useEffect(() => {
-		const names = drawn(state);
-		setView(state ? fitted(outlines.filter(({ name }) => names.includes(name)).map(({ box }) => box)) : whole);
+		setView(state ? fitted(outlines.filter(({ name }) => name === state).map(({ box }) => box)) : whole);
 	}, [state, outlines]);
 	useEffect(() => {
 		const at = chosen?.at;
@@ -70,7 +69,6 @@ export function IndiaMap(props: MapProps): JSX.Element {
 		}
 	};
 	const named = hovered ?? chosen;
-	const highlighted = drawn(state);
 	return (
 		<div class="map">
 			<div
@@ -93,14 +91,9 @@ export function IndiaMap(props: MapProps): JSX.Element {
 					{useMemo(
 						() => (
 							<g class="states">
-								{outlines.map(({ id, name, path }) => (
+								{outlines.map(({ name, path }) => (
 									// biome-ignore lint/a11y/noStaticElementInteractions: the choice of a state is beside the map
-									<path
-										key={id}
-										d={path}
-										class={highlighted.includes(name) ? 'on' : ''}
-										onClick={() => drag.still() && props.onState(name)}
-									>
+									<path key={name} d={path} class={name === state ? 'on' : ''} onClick={() => drag.still() && props.onState(name)}>
 										<title>{name}</title>
 									</path>
 								))}

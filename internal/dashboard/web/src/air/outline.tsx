@@ -25,12 +25,12 @@ export function Credit(): JSX.Element {
 	return (
 		<p class="hint">
 			{t('air.outlines')}{' '}
-			<a href="https://github.com/VictorCazanave/svg-maps/tree/master/packages/india" rel="noreferrer">
-				@svg-maps/india
+			<a href="https://github.com/datameet/maps" rel="noreferrer">
+				Arun Ganesh, DataMeet
 			</a>{' '}
-			(Victor Cazanave,{' '}
-			<a href="https://creativecommons.org/licenses/by/4.0/" rel="license noreferrer">
-				CC BY 4.0
+			(
+			<a href="https://creativecommons.org/publicdomain/zero/1.0/" rel="license noreferrer">
+				CC0
 			</a>
 			), {t('air.outlines.changed')}
 		</p>

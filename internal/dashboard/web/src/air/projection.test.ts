@@ -1,14 +1,31 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { outlines, rings, thin } from '../../outlines';
-import { around, boundsOf, corners, drawn, fitted, moved, nearest, pinched, place, size, whole, within, zoomed } from './projection';
+import { outlines, pathOf, readRings } from '../../outlines';
+import { around, boundsOf, corners, fitted, moved, nearest, pinched, place, size, whole, within, zoomed } from './projection';
 
 const drawing = outlines();
 
-/** Returns the state whose outline contains a point. It counts the edges to the right of the point. */
+/** Parses the path of a state, which has the commands M, l and z only. */
+function ringsOf(path: string): [number, number][][] {
+	return path
+		.split('z')
+		.filter(Boolean)
+		.map((ring) => {
+			let at: [number, number] = [0, 0];
+			const numbers = (ring.match(/-?(\d*\.\d|\d+)/g) ?? []).map(Number);
+			return Array.from({ length: numbers.length / 2 }, (_, i) => {
+				at = [at[0] + (numbers[2 * i] ?? 0), at[1] + (numbers[2 * i + 1] ?? 0)];
+				return at;
+			});
+		});
+}
+
+/** Returns the state that is drawn on top at a point. It counts the edges to the right of the point. */
 function stateAt([x, y]: [number, number]): string | undefined {
-	return drawing.find(({ path }) => {
+	return drawing.findLast(({ path }) => {
 		let inside = false;
-		for (const ring of rings(path.replaceAll('M', 'm').replace(/^m/, 'M').replaceAll('zm', 'zM'))) {
+		for (const ring of ringsOf(path)) {
 			for (const [i, [ax, ay]] of ring.entries()) {
 				const [bx, by] = ring[(i + 1) % ring.length] ?? [ax, ay];
 				if (ay > y !== by > y && x < ((bx - ax) * (y - ay)) / (by - ay) + ax) {
@@ -30,7 +47,27 @@ test.each([
 	['Madurai', 9.9252, 78.1198, 'Tamil Nadu'],
 	['Shimla', 31.1048, 77.1734, 'Himachal Pradesh'],
 	['Delhi', 28.6448, 77.1201, 'Delhi'],
-	['Leh', 34.1526, 77.5771, 'Jammu and Kashmir'],
+	['Leh', 34.1526, 77.5771, 'Ladakh'],
+	['Kargil', 34.5539, 76.1349, 'Ladakh'],
+	['Gilgit', 35.9208, 74.3144, 'Ladakh'],
+	['Skardu', 35.2971, 75.6333, 'Ladakh'],
+	['Daulat Beg Oldi', 35.39, 77.93, 'Ladakh'],
+	['Aksai Chin', 35.2, 79.3, 'Ladakh'],
+	['the Shaksgam valley', 36.1, 76.6, 'Ladakh'],
+	['Srinagar', 34.0837, 74.7973, 'Jammu and Kashmir'],
+	['Muzaffarabad', 34.37, 73.4711, 'Jammu and Kashmir'],
+	['Mirpur', 33.1484, 73.7519, 'Jammu and Kashmir'],
+	['Jammu', 32.7266, 74.857, 'Jammu and Kashmir'],
+	['Tawang', 27.5859, 91.8594, 'Arunachal Pradesh'],
+	['Kibithu', 28.28, 97.01, 'Arunachal Pradesh'],
+	['Hyderabad', 17.385, 78.4867, 'Telangana'],
+	['Adilabad', 19.6641, 78.532, 'Telangana'],
+	['Vijayawada', 16.5062, 80.648, 'Andhra Pradesh'],
+	['Silvassa', 20.2763, 73.0083, 'Dadra and Nagar Haveli and Daman and Diu'],
+	['Daman', 20.4283, 72.8397, 'Dadra and Nagar Haveli and Daman and Diu'],
+	['Chandigarh', 30.7333, 76.7794, 'Chandigarh'],
+	['Puducherry', 11.9416, 79.8083, 'Puducherry'],
+	['Port Blair', 11.6683, 92.7378, 'Andaman and Nicobar Islands'],
 	['Aizawl', 23.7271, 92.7176, 'Mizoram'],
 ])('%s lies in its state of the map', (_, latitude, longitude, state) => {
 	const at = place(latitude, longitude);
@@ -45,35 +82,49 @@ test('a position that is unknown or outside India is not on the map', () => {
 
 test('the outlines are simplified, and each state keeps its bounding box', () => {
 	expect(drawing).toHaveLength(36);
-	expect(JSON.stringify(drawing).length).toBeLessThan(120_000);
+	expect(JSON.stringify(drawing).length).toBeLessThan(100_000);
 	for (const { name, path, box } of drawing) {
 		expect(path, name).toMatch(/^(M[\d.]+ [\d.]+l[-\d. ]*z)+$/);
 		expect(box[2] * box[3], name).toBeGreaterThan(0);
 	}
-});
-
-test('relative and absolute commands are parsed as points', () => {
-	expect(rings('m 1,2 3,4 L 10,10 l -1,0.5e1 z m 1,1 2,2 z')).toEqual([
-		[
-			[1, 2],
-			[4, 6],
-			[10, 10],
-			[9, 15],
-		],
-		[
-			[2, 3],
-			[4, 5],
-		],
-	]);
 	expect(
-		thin([
+		pathOf([
 			[
 				[1.04, 2],
 				[1.01, 2.01],
 				[1.52, 1],
 			],
+			[
+				[5, 5],
+				[5.01, 5],
+			],
 		]),
-	).toBe('M1 2l.5-1z');
+	).toBe('M1 2l.5-1zM5 5l.1 0 0 .1z');
+});
+
+const gazetteer = readRings(readFileSync(join(import.meta.dirname, '../../../../../schema/gazetteer/states.txt'), 'utf8'));
+
+test('the states are those of the gazetteer, whose names the API has', () => {
+	expect(drawing.map(({ name }) => name).sort()).toEqual([...gazetteer.keys()].sort());
+});
+
+test('the map has the whole extent of India', () => {
+	const all = [...gazetteer.values()].flat(2);
+	const drawn = drawing.map(({ box }) => box);
+	const ends = (xs: number[], ys: number[]) => [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
+	const want = ends(
+		all.map(([x]) => x),
+		all.map(([, y]) => y),
+	);
+	const got = ends(
+		drawn.flatMap(([x, , width]) => [x, x + width]),
+		drawn.flatMap(([, y, , height]) => [y, y + height]),
+	);
+	for (const [i, end] of want.entries()) {
+		expect(Math.abs((got[i] ?? 0) - end)).toBeLessThan(0.5);
+	}
+	expect(Math.min(...got)).toBeGreaterThanOrEqual(0);
+	expect([(got[1] ?? 0) <= size.width, (got[3] ?? 0) <= size.height]).toEqual([true, true]);
 });
 
 test('a view stays inside the map and within the zoom limits', () => {
@@ -106,13 +157,6 @@ test('a tap beside marks means the nearest within reach', () => {
 	expect(nearest(places, [15, 10], 20)).toBe(near);
 	expect(nearest(places, [22, 10], 20)).toBe(far);
 	expect(nearest(places, [80, 80], 20)).toBeUndefined();
-});
-
-test('states of the API map to the older borders of the drawing', () => {
-	const names = new Set(drawing.map(({ name }) => name));
-	for (const state of ['Ladakh', 'Dadra and Nagar Haveli and Daman and Diu', 'Delhi', 'Odisha', 'Puducherry', 'Telangana']) {
-		expect(drawn(state).every((name) => names.has(name))).toBe(true);
-	}
 });
 
 test('the corners of the map are those of its projection', () => {

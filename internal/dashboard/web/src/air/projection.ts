@@ -1,22 +1,40 @@
 import { geoMercator } from 'd3-geo';
 import type { Outline } from '../../outlines';
 
+/** Point is a point of the map, in its units. */
+export type Point = [x: number, y: number];
+
 /** size is the width and height of the map of India, in its units. */
 export const size = { width: 612, height: 696 } as const;
 
-// The map of @svg-maps/india is a Mercator projection. Scale and origin were fitted to the corners of its states.
-// The error is at most one unit, about five kilometres.
-const project = geoMercator()
-	.scale((20.9465 * 180) / Math.PI)
-	.translate([-1428.63, 837.52]);
+/** extent are the south-west and north-east corners of India with its islands, in degrees of longitude and latitude. */
+const extent: [Point, Point] = [
+	[68.1, 6.75],
+	[97.42, 37.08],
+];
+
+const margin = 4;
+
+const project = geoMercator().fitExtent(
+	[
+		[margin, margin],
+		[size.width - margin, size.height - margin],
+	],
+	{ type: 'MultiPoint', coordinates: extent },
+);
+
+/** pointOf returns the point of a position, which may be outside the map. */
+export function pointOf(latitude: number, longitude: number): Point {
+	return project([longitude, latitude]) ?? [Number.NaN, Number.NaN];
+}
 
 /** place returns the point of a position on the map; undefined outside it. */
-export function place(latitude: number | null, longitude: number | null): [x: number, y: number] | undefined {
+export function place(latitude: number | null, longitude: number | null): Point | undefined {
 	if (latitude === null || longitude === null) {
 		return undefined;
 	}
-	const at = project([longitude, latitude]);
-	return at && at[0] >= 0 && at[0] <= size.width && at[1] >= 0 && at[1] <= size.height ? at : undefined;
+	const at = pointOf(latitude, longitude);
+	return at[0] >= 0 && at[0] <= size.width && at[1] >= 0 && at[1] <= size.height ? at : undefined;
 }
 
 /** corners are latitude and longitude of the map's south-west and north-east corners. */
@@ -124,15 +142,4 @@ export function fitted(boxes: readonly (readonly [number, number, number, number
 	const room = 1.15;
 	const zoom = Math.min(size.width / ((right - left) * room), size.height / ((bottom - top) * room));
 	return around((left + right) / 2, (top + bottom) / 2, zoom);
-}
-
-// States of the API, and the states of the older map that cover them.
-const former: Readonly<Record<string, readonly string[]>> = {
-	'Dadra and Nagar Haveli and Daman and Diu': ['Dadra and Nagar Haveli', 'Daman and Diu'],
-	Ladakh: ['Jammu and Kashmir'],
-};
-
-/** drawn returns the names on the map of a state of the API. */
-export function drawn(state: string): readonly string[] {
-	return former[state] ?? [state];
 }

@@ -57,7 +57,7 @@ export const air = {
 	'air.down': 'Down',
 	'air.whole': 'All of India',
 	'air.outlines': 'Outlines:',
-	'air.outlines.changed': 'simplified. State lines are as drawn there.',
+	'air.outlines.changed': 'simplified. Boundaries follow the Survey of India.',
 	'air.state': 'State',
 	'air.india': 'All of India',
 	'air.category': 'Category',

@@ -57,7 +57,7 @@ export const air: Record<keyof typeof en, string> = {
 	'air.down': 'नीचे',
 	'air.whole': 'पूरा भारत',
 	'air.outlines': 'रेखाएँ:',
-	'air.outlines.changed': 'सरल की हुई। राज्यों की सीमाएँ वहाँ जैसी बनी हैं वैसी ही हैं।',
+	'air.outlines.changed': 'सरल की हुई। सीमाएँ भारतीय सर्वेक्षण विभाग के अनुसार हैं।',
 	'air.state': 'राज्य',
 	'air.india': 'पूरा भारत',
 	'air.category': 'श्रेणी',
