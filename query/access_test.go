@@ -75,7 +75,7 @@ func (w *fixture) serveWithQuota(t testing.TB, calls int64) {
 func (w *fixture) routes(t testing.TB, access httpapi.Access) http.Handler {
 	t.Helper()
 	_, measured := t.(*testing.B)
-	routes := slices.Concat(w.service.Routes(), w.service.PublicRoutes(w.public, "https://air.example", !measured))
+	routes := slices.Concat(w.service.Routes(), w.service.PublicRoutes(w.public, func() string { return "https://air.example" }, !measured))
 	h, err := httpapi.New(httpapi.Config{
 		Routes: routes, Access: access, Metrics: prometheus.NewRegistry(), Origins: map[string][]string{"acc": {"https://app.example"}},
 	})

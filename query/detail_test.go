@@ -129,7 +129,7 @@ func TestDetailedViewHasTheConcentrationOfNH3(t *testing.T) {
 	check(t, "/v1/aqi?city=Delhi", 52.44)
 }
 
-// The health statement follows Accept-Language. Without the header, and for English, the bytes are the same.
+// The name of the category and the health statement follow Accept-Language. Without the header, and for English, the bytes are the same.
 func TestHealthFollowsAcceptLanguage(t *testing.T) {
 	t.Parallel()
 	w := india(t)
@@ -151,9 +151,14 @@ func TestHealthFollowsAcceptLanguage(t *testing.T) {
 					from, _ := advice.Of(category, want)
 					to, _ := advice.Of(category, advice.English)
 					back = strings.ReplaceAll(back, from.Statement, to.Statement)
+					name, translated := `"category_name":"`+category+`"`, `"category_name":"`+from.Name+`"`
+					if strings.Contains(english, name) != strings.Contains(body, translated) {
+						t.Errorf("%s: the name of the category is not %s: %s", accept, from.Name, body)
+					}
+					back = strings.ReplaceAll(back, translated, name)
 				}
 				if diff := cmp.Diff(english, back); diff != "" {
-					t.Errorf("%s: more than the statement differs (-want +got):\n%s", accept, diff)
+					t.Errorf("%s: more than the name and the statement differs (-want +got):\n%s", accept, diff)
 				}
 				if same := body == english; same != (want == advice.English) || same != (h.Get("Etag") == plain.Get("Etag")) {
 					t.Errorf("%s: same body: %t, ETags %q and %q", accept, same, plain.Get("Etag"), h.Get("Etag"))

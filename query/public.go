@@ -5,9 +5,9 @@ import (
 	"vayu/query/public"
 )
 
-// PublicRoutes returns the routes that need no key; none unless a world is public. baseURL is the URL of the API for
-// clients, or empty. limited limits the rate of each address.
-func (s *Service) PublicRoutes(of public.Setting, baseURL string, limited bool) []httpapi.Route {
+// PublicRoutes returns the routes that need no key; none unless a world is public. baseURL returns the URL of the API
+// for clients. limited limits the rate of each address.
+func (s *Service) PublicRoutes(of public.Setting, baseURL func() string, limited bool) []httpapi.Route {
 	world, on := of.World()
 	if !on {
 		return nil

@@ -173,6 +173,33 @@ func TestSurfaceHasTheFiguresOfTheAPI(t *testing.T) {
 	}
 }
 
+// A grey that is darker means a larger error. A lower opacity far from stations would make it paler.
+func TestUncertaintyHasOneOpacity(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
+	for i := range 12 {
+		w.station(t, w.live, fmt.Sprint("s", i), "Delhi", "Delhi", 28.4+float64(i)/20, 77.2+float64(i%3)/10, figureAt(hour, 100+20*(i%4)))
+	}
+	w.cityHour(t, w.live, "Delhi", "Delhi", figureAt(hour, 120))
+	w.rollup(t, w.live, hour)
+	run(t, w)
+	_, _, body := w.get(t, path("surface", delhiTile, "png?show=uncertainty"))
+	img, err := png.Decode(strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[uint8]int{}
+	for y := range 256 {
+		for x := range 256 {
+			seen[color.NRGBAModel.Convert(img.At(x, y)).(color.NRGBA).A]++
+		}
+	}
+	delete(seen, 0)
+	if len(seen) != 1 {
+		t.Errorf("got pixels by opacity %v, want one opacity", seen)
+	}
+}
+
 // Figures older than three hours are not drawn, and a pin code near them has none.
 func TestTilesLeaveOutStaleFigures(t *testing.T) {
 	t.Parallel()

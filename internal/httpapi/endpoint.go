@@ -27,7 +27,8 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x.call.Request = r
 	m := e.methods[r.Method]
 	if m == nil {
-		if !e.router.origins.preflight(x) {
+		get := e.methods[http.MethodGet]
+		if !e.router.origins.preflight(x, get != nil && get.NoAuth) {
 			e.router.refuseMethod(x, strings.Join(e.allow, ", "))
 		}
 		return

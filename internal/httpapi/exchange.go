@@ -105,6 +105,7 @@ func (rt *router) varyBy(x *exchange, route *Route) {
 		x.constant("Vary", varyCookie)
 	case route.NoAuth && route.Method == http.MethodGet:
 		x.constant("Access-Control-Allow-Origin", everyPage)
+		x.constant("Access-Control-Expose-Headers", pageExposed)
 	case route.NoAuth:
 	case len(rt.origins) > 0:
 		x.constant("Vary", varyKeyOrigin)
@@ -115,10 +116,10 @@ func (rt *router) varyBy(x *exchange, route *Route) {
 
 // limits writes the headers about the rate limit and the quota, if the call has these limits.
 //
-// RateLimit and RateLimit-Policy follow draft-ietf-httpapi-ratelimit-headers-10. The draft describes windows,
-// whereas the rate limit is a token bucket. The parameter q is the bucket's size, and w is the time in seconds
-// in which an empty bucket fills. A client may send q calls at once after w seconds without calls, and about
-// q/w calls per second in the long term. The X- headers are for older clients, with the reset in Unix seconds.
+// RateLimit and RateLimit-Policy follow draft-ietf-httpapi-ratelimit-headers-10. The draft describes windows, whereas
+// the rate limit is a token bucket. The parameter q is the bucket's size, and w is the time in seconds in which an
+// empty bucket fills. A client may send q calls at once after w seconds without calls, and about q/w calls per second
+// in the long term. The X- headers are for older clients, with the reset in Unix seconds.
 func (x *exchange) limits() {
 	if x.limited {
 		return
@@ -141,9 +142,7 @@ func (x *exchange) limits() {
 
 func (x *exchange) policy(name, first string, a int, second string, b int) {
 	var room [64]byte
-	v := append(room[:0], '"')
-	v = append(v, classNames[x.call.Class]...)
-	v = append(v, '"')
+	v := append(room[:0], classNames[x.call.Class]...)
 	v = append(v, first...)
 	v = strconv.AppendInt(v, int64(a), 10)
 	v = append(v, second...)
@@ -156,16 +155,15 @@ func (x *exchange) number(name string, v int64) {
 	x.set(name, strconv.AppendInt(room[:0], v, 10))
 }
 
-// classNames are the names of the token buckets in the headers RateLimit and RateLimit-Policy.
-var classNames = [LimitClasses]string{Calls: "default", Money: "money", Viewing: "viewing"}
+// classNames are the quoted names of the token buckets in the headers RateLimit and RateLimit-Policy.
+var classNames = [LimitClasses]string{Calls: `"default"`, Money: `"money"`, Viewing: `"viewing"`}
 
 // age writes the headers about the age of the readings in an answer.
 func (x *exchange) age(resp *Response) {
 	if resp.Measured == 0 {
 		return
 	}
-	var buf [20]byte
-	x.set("X-SERVICE-Data-Age", strconv.AppendInt(buf[:0], resp.DataAge, 10))
+	x.number("X-SERVICE-Data-Age", resp.DataAge)
 	if resp.Stale {
 		x.constant("X-SERVICE-Stale", staleMark)
 	}

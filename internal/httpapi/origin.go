@@ -27,11 +27,15 @@ func (o origins) allow(x *exchange) bool {
 }
 
 // preflight answers a browser that wants to know whether a page may send a request, and reports whether it did. Such a
-// request has no key. Pages may only read: a page cannot keep a key secret, and other methods move money.
-func (o origins) preflight(x *exchange) bool {
+// request has no key. Pages may only read: a page cannot keep a key secret, and other methods move money. Every page may
+// read a public path, which needs no key.
+func (o origins) preflight(x *exchange, public bool) bool {
 	r := x.call.Request
-	if r.Method != http.MethodOptions || r.Header.Get("Access-Control-Request-Method") == "" || !o.allow(x) {
+	if r.Method != http.MethodOptions || r.Header.Get("Access-Control-Request-Method") == "" || !public && !o.allow(x) {
 		return false
+	}
+	if public {
+		x.constant("Access-Control-Allow-Origin", everyPage)
 	}
 	x.set("Access-Control-Allow-Methods", []byte("GET, HEAD"))
 	x.set("Access-Control-Allow-Headers", []byte("Authorization, If-None-Match, Range, X-Request-Id, X-SERVICE-Version, X-SERVICE-Request-Signature"))

@@ -23,6 +23,7 @@ func originsAPI(t *testing.T, origins map[string][]string) string {
 		Routes: []httpapi.Route{
 			{Method: "GET", Path: "/v1/ready", Handler: func(*httpapi.Call) (httpapi.Response, error) { return ready, nil }},
 			{Method: "GET", Path: "/v1/big", Handler: func(*httpapi.Call) (httpapi.Response, error) { return big, nil }},
+			{Method: "GET", Path: "/v1/open", NoAuth: true, Handler: func(*httpapi.Call) (httpapi.Response, error) { return ready, nil }},
 			{Method: "POST", Path: "/v1/money", Handler: func(*httpapi.Call) (httpapi.Response, error) {
 				return httpapi.Response{Status: http.StatusCreated, Value: 1}, nil
 			}},
@@ -152,6 +153,25 @@ func TestPreflights(t *testing.T) {
 			}
 			if got := resp.Header.Get("Access-Control-Allow-Headers"); !strings.Contains(got, "Authorization") {
 				t.Errorf("got allowed headers %q, want Authorization among them", got)
+			}
+		})
+	}
+}
+
+// Every page may read a path that needs no key, also where accounts name origins.
+func TestPreflightsOfPublicPaths(t *testing.T) {
+	t.Parallel()
+	for name, base := range map[string]string{"origins": originsAPI(t, accounts()), "no origins": originsAPI(t, nil)} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			resp, body := request(t, http.MethodOptions, base, "/v1/open", "Authorization", "", "Origin", "https://any.example.com",
+				"Access-Control-Request-Method", "GET", "Access-Control-Request-Headers", "x-app")
+			if got := resp.Header.Get("Access-Control-Allow-Origin"); resp.StatusCode != http.StatusNoContent || got != "*" {
+				t.Errorf("got status %d, origin %q: %s", resp.StatusCode, got, body)
+			}
+			resp, body = request(t, http.MethodGet, base, "/v1/open", "Authorization", "", "Origin", "https://any.example.com")
+			if got := resp.Header.Get("Access-Control-Expose-Headers"); resp.StatusCode != http.StatusOK || !strings.Contains(got, "ETag") {
+				t.Errorf("got status %d, exposed headers %q: %s", resp.StatusCode, got, body)
 			}
 		})
 	}

@@ -24,9 +24,9 @@ type Flusher interface {
 	Flush() error
 }
 
-// Response is what a handler returns. If Value is set, the body is Value as JSON; otherwise it is Body and
-// Tail, or what Stream writes. Header values are slices in the form of net/http, so that a response can be
-// shared by requests without allocations. Do not change these slices.
+// Response is what a handler returns. If Value is set, the body is Value as JSON; otherwise it is Body and Tail, or
+// what Stream writes. Header values are slices in the form of net/http, so that a response can be shared by requests
+// without allocations. Do not change these slices.
 type Response struct {
 	Status int // 0 is 200
 	Value  any
@@ -42,11 +42,9 @@ type Response struct {
 	// buffering in proxies. The connection ends if the client does not read a piece within a few
 	// seconds. A disconnect is not logged.
 	Endless bool
-	// ETag is the quoted strong validator of Body; nil for none. Only a response with an ETag can
-	// be answered with status 304.
+	// ETag is the quoted strong validator of Body; nil for none. Status 304 needs an ETag.
 	ETag []string
-	// Modified is the Last-Modified header, and Changed is the same instant as a time. If the reply has
-	// no Last-Modified header, Modified is nil and Changed is zero.
+	// Modified is the Last-Modified header, nil for none. Changed is the same instant, zero for none.
 	Modified []string
 	Changed  time.Time
 	// Type is the Content-Type header; nil means JSON.
@@ -203,8 +201,7 @@ func write(w http.ResponseWriter, r *http.Request, resp *Response) (status int) 
 	for _, part := range resp.Tail {
 		size += len(part)
 	}
-	// The encoding is chosen before a possible 304, which must have the ETag and Vary of the corresponding 200
-	// (RFC 9110, 15.4.5).
+	// A 304 has the ETag and Vary of the 200 (RFC 9110, 15.4.5), so the encoding is chosen first.
 	encoding := ""
 	if size >= compression.MinSize && !isPacked(resp.Type) {
 		varyByEncoding(h)

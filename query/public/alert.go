@@ -137,9 +137,7 @@ func (e *edge) infoOf(r *request, i int, language advice.Language) info {
 		Parameters: []parameter{{"AQI", fmt.Sprint(c.AQI)}},
 		Area:       area{Description: name},
 	}
-	if e.BaseURL != "" {
-		f.Web = e.BaseURL + links(r.snap.Index.Label(i))["self"]
-	}
+	f.Web = e.BaseURL() + links(r.snap.Index.Label(i))["self"]
 	if c.Dominant.Valid() {
 		f.Parameters = append(f.Parameters, parameter{"dominant pollutant", c.Dominant.Label()})
 	}
@@ -179,7 +177,7 @@ func (e *edge) identifier(r *request, i int) string {
 
 // authority returns the name of the host of the service, which makes identifiers unique.
 func (e *edge) authority() string {
-	if u, err := url.Parse(e.BaseURL); err == nil && u.Hostname() != "" {
+	if u, err := url.Parse(e.BaseURL()); err == nil && u.Hostname() != "" {
 		return u.Hostname()
 	}
 	return "vayu"

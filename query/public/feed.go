@@ -59,7 +59,7 @@ func (e *edge) cityFeed(as format) handler {
 					text, _ := advice.Of(h.Category, f.Language)
 					f.Entries = append(f.Entries, entry{
 						ID: fmt.Sprintf("%s#%d", f.ID, h.Hour.Unix()), Title: fmt.Sprintf("%s: AQI %d, %s", label, h.AQI, text.Name),
-						Updated: h.Hour, URL: e.BaseURL + of["self"], Summary: text.Statement + " " + text.General,
+						Updated: h.Hour, URL: e.BaseURL() + of["self"], Summary: text.Statement + " " + text.General,
 					})
 				}
 			}
@@ -80,7 +80,7 @@ func (e *edge) alertFeed(as format) handler {
 				text, _ := advice.Of(naqi.Category(int(c.AQI)), f.Language)
 				f.Entries = append(f.Entries, entry{
 					ID: f.ID + "#" + e.identifier(r, i), Title: fmt.Sprintf("%s: AQI %d, %s", label, c.AQI, text.Name),
-					Updated: rollup.Instant(c.At), Type: capType, URL: e.BaseURL + links(label)["alert"], Summary: text.Statement,
+					Updated: rollup.Instant(c.At), Type: capType, URL: e.BaseURL() + links(label)["alert"], Summary: text.Statement,
 				})
 			}
 			return nil
@@ -103,7 +103,7 @@ func (e *edge) feed(r *request, as format, path, site string, title func(wording
 	}
 	return e.answers.Get(r.snap, r.now, "feed "+path, func() (resp httpapi.Response, err error) {
 		f := &feed{
-			ID: "tag:" + e.authority() + ",2026:" + e.World.String() + path, Title: title(wording.Of(language)), URL: e.BaseURL + path, Site: e.BaseURL + site,
+			ID: "tag:" + e.authority() + ",2026:" + e.World.String() + path, Title: title(wording.Of(language)), URL: e.BaseURL() + path, Site: e.BaseURL() + site,
 			Language: language, Updated: rollup.Instant(r.snap.Newest()),
 		}
 		if err := fill(f); err != nil {

@@ -48,8 +48,8 @@ type Config struct {
 	Slots    *history.Slots // limit of concurrent queries and drawings; all clients share those of one account
 	// Locate returns the position of a pin code. The error is a *schema.Problem.
 	Locate func(ctx context.Context, code int32) (places.Point, error)
-	// BaseURL is the URL of the API for clients, without a slash at its end; "" if it is unknown.
-	BaseURL string
+	// BaseURL returns the URL of the API for clients, without a slash at its end. It is called when the API listens.
+	BaseURL func() string
 	Limited bool // whether the rate of an address has a limit
 	Now     func() time.Time
 }

@@ -88,6 +88,7 @@
 			const city = this.getAttribute('city') ?? '';
 			const language = this.#language();
 			let page;
+			if (city === '') return;
 			try {
 				const url = new URL(`cities/${encodeURIComponent(city)}`, base);
 				if (language !== 'en' && language !== 'hi') url.searchParams.set('language', language);

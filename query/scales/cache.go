@@ -56,7 +56,7 @@ func (c *Cache) Prepare(snap *snapshot.Snapshot, q *request.Query, now time.Time
 	if _, done := all.ready.Load(name); all.snap != snap || done {
 		return
 	}
-	_, _, _ = all.group.Do(name, func() (any, error) {
+	_, _, _ = all.group.Do(name, func() (any, error) { //nolint:dogsled // the cache has the result
 		if _, done := all.ready.Load(name); done {
 			return nil, nil
 		}

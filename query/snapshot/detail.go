@@ -52,8 +52,8 @@ func DetailOf(f *rollup.Figures, now time.Time) air.Detail {
 		SubIndices: map[string]int{}, Units: map[string]string{}, Averaging: map[string]string{},
 		Stations: []air.StationFigure{}, Estimated: []string{}, Attribution: []string{}, Source: []string{},
 		StationsUsed: int(f.Used), StationsTotal: int(f.Total),
-		Health: naqi.Health(naqi.Category(int(f.AQI))),
-		Stale:  f.Stale(now),
+		CategoryName: naqi.Category(int(f.AQI)), Health: naqi.Health(naqi.Category(int(f.AQI))),
+		Stale: f.Stale(now),
 	}
 	for i, p := range air.Pollutants {
 		if f.Index[i] >= 0 {

@@ -85,7 +85,7 @@ func between(grid *[nodes][nodes]node, x, y int) node {
 	return n
 }
 
-// fade has the opacity of the surface by the distance to the nearest station.
+// fade has the opacity of the values by the distance to the nearest station.
 var fade = [...]struct {
 	km    float64
 	alpha uint8
@@ -145,8 +145,8 @@ func (r *Request) colour(n node, of *errorsByDistance) uint8 {
 			band++
 		}
 	}
-	opacity := 0
-	for opacity < len(fade)-1 && n.km > fade[opacity].km {
+	opacity := 0 // also of each uncertainty, whose grey would otherwise be paler where it is larger
+	for r.show != uncertainty && opacity < len(fade)-1 && n.km > fade[opacity].km {
 		opacity++
 	}
 	return uint8(1 + band*len(fade) + opacity)

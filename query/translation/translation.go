@@ -14,7 +14,7 @@ import (
 	"vayu/schema/naqi"
 )
 
-// translation has the fields health of all categories in English and in another language.
+// translation has the fields category_name and health of all categories in English and in another language.
 type translation struct {
 	english, other [][]byte
 	header         map[string][]string
@@ -22,28 +22,31 @@ type translation struct {
 
 // load makes the translations on the first call. A health statement that is not UTF-8 would panic; tests use all of them.
 var load = sync.OnceValue(func() map[advice.Language]*translation {
-	field := func(text string) []byte {
-		value, err := json.Marshal(text)
+	fields := func(name, statement string) []byte {
+		value, err := json.Marshal(struct {
+			Name      string `json:"category_name"`
+			Statement string `json:"health"`
+		}{name, statement})
 		if err != nil {
 			panic("query/translation: a health statement is not valid: " + err.Error())
 		}
-		return append([]byte(`"health":`), value...)
+		return value[1 : len(value)-1]
 	}
 	all := map[advice.Language]*translation{}
 	for _, language := range advice.Languages {
 		t := &translation{header: map[string][]string{"Content-Language": {string(language)}, "Vary": {"Accept-Language"}}}
 		for _, category := range naqi.Categories() {
 			text, _ := advice.Of(category, language)
-			t.english, t.other = append(t.english, field(naqi.Health(category))), append(t.other, field(text.Statement))
+			t.english, t.other = append(t.english, fields(category, naqi.Health(category))), append(t.other, fields(text.Name, text.Statement))
 		}
 		all[language] = t
 	}
 	return all
 })
 
-// Detail returns an answer with view=detail in the language that the client prefers. Only the field health has a
-// language. The names of categories are values of the contract, which clients compare. A string in JSON has no plain
-// quotes, so the name of a station is never taken for the field.
+// Detail returns an answer with view=detail in the language that the client prefers. The fields category_name and health
+// have a language. The field category has values of the contract, which clients compare. A string in JSON has no plain
+// quotes, so the name of a station is never taken for a field.
 func Detail(r *http.Request, resp httpapi.Response) httpapi.Response {
 	language := advice.English
 	if accept := r.Header.Values("Accept-Language"); len(accept) > 0 {

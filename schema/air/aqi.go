@@ -40,6 +40,7 @@ type BulkError struct {
 // used station, for a current record of a pin code or position. Stale is true for a current record older than three
 // hours. NH3 and Pb are 24-hour means in µg/m³, present if measured. SubIndices has the sub-index (0–500) of each
 // pollutant. Estimated lists the pollutants whose concentration was gap-filled, or derived from a published sub-index.
+// CategoryName and Health are in English; a reply has them in the language of the client.
 type Detail struct {
 	Kinds         []string          `json:"kinds,omitempty"`
 	State         string            `json:"state,omitempty"`
@@ -54,6 +55,7 @@ type Detail struct {
 	StationsTotal int               `json:"stations_total"`
 	Estimated     []string          `json:"estimated"`
 	Averaging     map[string]string `json:"averaging"`
+	CategoryName  string            `json:"category_name"`
 	Health        string            `json:"health"`
 	Attribution   []string          `json:"attribution"`
 	Source        []string          `json:"source"`

@@ -360,5 +360,5 @@ func (s *Service) serve(ctx context.Context, listener net.Listener) error {
 }
 
 func (s *Service) routes() []httpapi.Route {
-	return slices.Concat(s.query.Routes(), s.query.PublicRoutes(s.Public, s.PublicURL, bool(s.RateLimits)), export.New(export.Config{Conn: s.db.Conn()}).Routes(), advice.Routes(), s.alerts.Routes(), s.push.Routes(), s.access.Routes(), s.webhooks.routes(), s.money.routes(), s.live.Routes())
+	return slices.Concat(s.query.Routes(), s.query.PublicRoutes(s.Public, s.publicURL, bool(s.RateLimits)), export.New(export.Config{Conn: s.db.Conn()}).Routes(), advice.Routes(), s.alerts.Routes(), s.push.Routes(), s.access.Routes(), s.webhooks.routes(), s.money.routes(), s.live.Routes())
 }
