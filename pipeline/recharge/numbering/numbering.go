@@ -5,6 +5,7 @@ package numbering
 
 import (
 	_ "embed" // series.csv
+	"encoding/csv"
 	"strings"
 	"sync"
 	"unicode"
@@ -92,17 +93,21 @@ var seriesTable = sync.OnceValue(func() map[string]subscriber {
 		names[c.code] = c.name
 	}
 	table := make(map[string]subscriber)
-	for line := range strings.Lines(seriesCSV) {
-		fields := strings.Split(strings.TrimSpace(line), ",")
-		if len(fields) != 3 || strings.HasPrefix(line, "#") {
-			continue
-		}
-		for series := range strings.FieldsSeq(fields[2]) {
-			table[series] = subscriber{operator: fields[0], circle: names[fields[1]]}
+	for _, row := range rows(seriesCSV) {
+		for series := range strings.FieldsSeq(row[2]) {
+			table[series] = subscriber{operator: row[0], circle: names[row[1]]}
 		}
 	}
 	return table
 })
+
+// rows returns the rows of a table of this package. Lines that begin with # are comments.
+func rows(table string) [][]string {
+	r := csv.NewReader(strings.NewReader(table))
+	r.Comment = '#'
+	all, _ := r.ReadAll() // the tables are part of the program, and tested
+	return all
+}
 
 // Series returns the operator and circle that the series of a ten-digit mobile number was assigned
 // to. The names are canonical. For a merged operator it returns the successor. The circle is "" if

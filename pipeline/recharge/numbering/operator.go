@@ -1,6 +1,7 @@
 package numbering
 
 import (
+	_ "embed" // operators.csv, circles.csv
 	"slices"
 	"strings"
 
@@ -24,30 +25,19 @@ const (
 	maxAmount = 10_000_00
 )
 
-// operators are the current operators. Former names are aliases of their successors:
-// Vodafone and Idea merged into Vi in 2018, Tata Sky was renamed Tata Play in 2022.
-// Videocon d2h merged into Dish TV in 2018 and is still recharged as d2h.
-var operators = []Operator{
-	{Name: "Airtel", Type: schema.Prepaid, Min: minAmount, Max: maxAmount,
-		Aliases: []string{"Bharti Airtel", "Airtel India", "Airtel Prepaid", "Airtel Mobile"}},
-	{Name: "Jio", Type: schema.Prepaid, Min: minAmount, Max: maxAmount,
-		Aliases: []string{"Reliance Jio", "Reliance Jio Infocomm", "Jio Prepaid", "Jio Mobile", "RJio", "RJIL"}},
-	{Name: "Vi", Type: schema.Prepaid, Min: minAmount, Max: maxAmount,
-		Aliases: []string{"Vodafone Idea", "Vodafone", "Idea", "Idea Cellular", "Vi India", "Vi Prepaid", "Vodafone India", "VIL"}},
-	{Name: "BSNL", Type: schema.Prepaid, Min: minAmount, Max: maxAmount,
-		Aliases: []string{"Bharat Sanchar Nigam", "Bharat Sanchar Nigam Limited", "BSNL Mobile", "BSNL Prepaid", "CellOne"}},
-	{Name: "MTNL", Type: schema.Prepaid, Min: minAmount, Max: maxAmount,
-		Aliases: []string{"Mahanagar Telephone Nigam", "Mahanagar Telephone Nigam Limited", "MTNL Delhi", "MTNL Mumbai", "MTNL Dolphin", "Dolphin"}},
-	{Name: "Tata Play", Type: schema.DTH, Min: minAmount, Max: maxAmount,
-		Aliases: []string{"Tata Sky", "Tata Play DTH", "Tata Sky DTH"}},
-	{Name: "Dish TV", Type: schema.DTH, Min: minAmount, Max: maxAmount,
-		Aliases: []string{"Dish", "Dish TV India", "Dish TV DTH", "Zing Digital"}},
-	{Name: "d2h", Type: schema.DTH, Min: minAmount, Max: maxAmount,
-		Aliases: []string{"Videocon d2h", "Videocon", "Videocon DTH", "Dish d2h"}},
-	{Name: "Sun Direct", Type: schema.DTH, Min: minAmount, Max: maxAmount,
-		Aliases: []string{"Sun", "Sun Direct TV", "Sun Direct DTH"}},
-	{Name: "Airtel Digital TV", Type: schema.DTH, Min: minAmount, Max: maxAmount,
-		Aliases: []string{"Airtel", "Airtel DTH", "Airtel TV", "Airtel Digital", "Airtel DTH TV", "Airtel Xstream"}},
+// operators are the current operators.
+var operators = func() (all []Operator) {
+	for _, row := range rows(operatorsCSV) {
+		all = append(all, Operator{Name: row[0], Type: schema.RechargeType(row[1]), Aliases: aliases(row[2]), Min: minAmount, Max: maxAmount})
+	}
+	return all
+}()
+
+//go:embed operators.csv
+var operatorsCSV string
+
+func aliases(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return r == ';' })
 }
 
 // Operators returns every operator, mobile operators first. The caller owns the slice, but must not
@@ -76,34 +66,16 @@ type circle struct {
 	aliases    []string
 }
 
-// circles are the 22 licensed service areas, with aliases for states that were created after the
-// areas. Telangana, Jharkhand and Chhattisgarh belong to the areas of their former states, and Goa
-// to Maharashtra. Chennai was merged into Tamil Nadu in 2007. Sikkim and the Andaman Islands are in
-// West Bengal.
-var circles = []circle{
-	{"Andhra Pradesh & Telangana", "AP", []string{"Andhra Pradesh", "Telangana", "AP & TS", "APTS", "TS", "Hyderabad"}},
-	{"Assam", "AS", nil},
-	{"Bihar & Jharkhand", "BR", []string{"Bihar", "Jharkhand", "BH", "JH"}},
-	{"Delhi", "DL", []string{"Delhi NCR", "NCR", "New Delhi", "Delhi & NCR"}},
-	{"Gujarat", "GJ", []string{"GU"}},
-	{"Haryana", "HR", nil},
-	{"Himachal Pradesh", "HP", []string{"Himachal"}},
-	{"Jammu & Kashmir", "JK", []string{"J & K", "Ladakh", "Jammu & Kashmir & Ladakh"}},
-	{"Karnataka", "KA", []string{"KK"}},
-	{"Kerala", "KL", []string{"Kerala & Lakshadweep", "Lakshadweep", "KE"}},
-	{"Kolkata", "KO", []string{"Calcutta", "CK", "WB Kolkata"}},
-	{"Madhya Pradesh & Chhattisgarh", "MP", []string{"Madhya Pradesh", "Chhattisgarh", "Chattisgarh", "MPCG", "CG"}},
-	{"Maharashtra & Goa", "MH", []string{"Maharashtra", "Goa", "GA", "Rest of Maharashtra"}},
-	{"Mumbai", "MU", []string{"Bombay", "MB"}},
-	{"North East", "NE", []string{"NESA", "North Eastern", "Northeast States"}},
-	{"Odisha", "OR", []string{"Orissa", "OD"}},
-	{"Punjab", "PB", []string{"PU"}},
-	{"Rajasthan", "RJ", []string{"RA"}},
-	{"Tamil Nadu", "TN", []string{"Chennai", "CH", "CN", "Madras", "Tamil Nadu & Chennai", "Puducherry", "Rest of Tamil Nadu"}},
-	{"UP East", "UE", []string{"Uttar Pradesh East", "UPE", "Eastern UP", "East UP"}},
-	{"UP West", "UW", []string{"Uttar Pradesh West", "UPW", "Western UP", "West UP", "UP West & Uttarakhand", "Uttarakhand"}},
-	{"West Bengal", "WB", []string{"Rest of Bengal", "Rest of West Bengal", "Sikkim", "Andaman & Nicobar"}},
-}
+// circles are the 22 licensed service areas.
+var circles = func() (all []circle) {
+	for _, row := range rows(circlesCSV) {
+		all = append(all, circle{row[0], row[1], aliases(row[2])})
+	}
+	return all
+}()
+
+//go:embed circles.csv
+var circlesCSV string
 
 // Circles returns the canonical names of the 22 licensed service areas, in
 // alphabetical order.

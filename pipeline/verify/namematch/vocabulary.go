@@ -1,6 +1,9 @@
 package namematch
 
-import "strings"
+import (
+	_ "embed" // vocabulary.txt
+	"strings"
+)
 
 // trait is a property of a word in the tables; a word may have several.
 type trait uint16
@@ -51,47 +54,28 @@ var forms = map[string]string{
 	"inc": "incorporated", "bros": "brothers",
 }
 
-var bySpelling = table(func(w string) string { return w }, map[trait]string{
-	title: `mr mrs ms miss shrimati srimati smt dr prof er adv shriman janab
-	श्रीमती डॉ डा डाॅ`,
-	leading:     `sri shri shree sree late kumari master mx messrs श्री कुमारी स्व`,
-	shortForm:   `& pvt pvtltd ltd co corp inc bros`,
-	companyForm: `private limited company corporation incorporated llp opc`,
-	filler:      `and the of`,
-	trade: `traders trader trading enterprises enterprise industries industry stores store works textiles textile
-	technologies technology tech infotech infra infrastructure foods food agro exports export imports international intl
-	electricals electronics constructions construction consultants consultancy services service solutions systems
-	motors transport roadlines roadways logistics finance securities pharma pharmaceuticals medicals medical hospital
-	hotel hotels caterers jewellers steel steels cables pumps tubes pipes mills mill agency agencies associates builders
-	developers brothers sons software supermarket engineering engg manufacturing mfg inds ent bank trust society
-	school college foundation`,
-	apart: `sethi`,
-})
+// bySpelling and bySound have the traits of words. Each line of vocabulary.txt has a trait and words.
+var (
+	bySpelling = table(func(w string) string { return w }, map[string]trait{
+		"title": title, "leading": leading, "shortForm": shortForm, "companyForm": companyForm, "filler": filler, "trade": trade, "apart": apart,
+	})
+	bySound = table(soundText, map[string]trait{
+		"weak": weak, "prefix": prefix, "surname": surname, "compoundHead": compoundHead, "compoundTail": compoundTail, "maleHead": maleHead, "nameTail": nameTail,
+	})
+)
 
-var bySound = table(soundText, map[trait]string{
-	weak: `kumar kumari singh kaur devi lal bai bi begum bibi khatun khatoon bano md rani bhai ben amma
-	chand nath prasad`,
-	prefix: `md syed shaikh`,
-	surname: `sharma verma gupta agarwal jain shah saha mehta mehra patel patil joshi desai deshpande deshmukh
-	kulkarni jadhav shinde pawar more kale gaikwad bhosale chavan chauhan yadav mishra tiwari pandey pandya dubey shukla
-	trivedi tripathi chaturvedi dwivedi pathak jha sinha saxena srivastava mathur kapoor khanna malhotra chopra ahuja
-	bhatia arora sethi gill sidhu sandhu dhillon grewal bedi brar reddy naidu rao chaudhary raju iyer iyengar nair menon
-	pillai shetty hegde gowda pai kamath bhat banerjee mukherjee chatterjee ganguly bhattacharya ghosh bose roy dey das
-	dasgupta sen sengupta dutta mitra sarkar biswas guha khan ansari qureshi siddiqui pathan hussain fernandes dsouza
-	pereira pinto rodrigues dias lobo thakur rathore rana rawat negi bisht solanki parmar makwana modi dave meena saini
-	sahu sah jena nayak naik panda patra mohanty kapadia chawla chawda sood prajapati vyas bajaj`,
-	compoundHead: `ram shiv raj bal venkat dev nag sundar gopal`,
-	compoundTail: `krishna krishnan chandra murthy narayan narayana sekhar ramana lingam subramanian`,
-	maleHead:     `shiv venkat`,
-	nameTail:     `kumar prasad prakash`,
-})
+//go:embed vocabulary.txt
+var vocabulary string
 
-// table returns the traits of the words in `texts`. The function `key` returns the key of a word in the result.
-func table(key func(string) string, texts map[trait]string) map[string]trait {
+// table returns the words of the vocabulary with one of the traits. The function `key` returns the key of a word in the result.
+func table(key func(string) string, traits map[string]trait) map[string]trait {
 	m := map[string]trait{}
-	for t, text := range texts {
-		for w := range strings.FieldsSeq(text) {
-			m[key(w)] |= t
+	for line := range strings.Lines(vocabulary) {
+		words := strings.Fields(line)
+		for _, w := range words[1:] {
+			if t, ok := traits[words[0]]; ok {
+				m[key(w)] |= t
+			}
 		}
 	}
 	return m
