@@ -6,6 +6,7 @@ import (
 	"net"
 	"time"
 
+	"github.com/ClickHouse/ch-go/proto"
 	clickhouse "github.com/ClickHouse/clickhouse-go/v2"
 
 	"vayu/internal/columnstore/embedded"
@@ -27,8 +28,8 @@ func Code(err error) (code int32, ok bool) {
 	return 0, false
 }
 
-// TransientCodes are the transient errors of ClickHouse, by number.
-func TransientCodes() map[int32]string { return transientCodes }
+// TransientCodes are the transient errors of ClickHouse.
+func TransientCodes() []proto.Error { return transientCodes }
 
 // NewHandshakeConn is a connection whose handshake ends with ctx.
 func NewHandshakeConn(ctx context.Context, conn net.Conn) net.Conn {
