@@ -78,9 +78,9 @@ func CustomerEventTypes() []EventType {
 	return slices.DeleteFunc(slices.Clone(EventTypes), EventType.Operational)
 }
 
-// HidesCustomerEvents reports whether a list of readable types lacks a type that accounts of customers receive.
+// HidesCustomerEvents reports whether a list of readable types lacks a type that customers receive; nil lists all.
 func HidesCustomerEvents(readable []EventType) bool {
-	return slices.ContainsFunc(EventTypes, func(t EventType) bool { return !t.Operational() && !slices.Contains(readable, t) })
+	return readable != nil && slices.ContainsFunc(EventTypes, func(t EventType) bool { return !t.Operational() && !slices.Contains(readable, t) })
 }
 
 // UnreadableEvent returns the error for a key that lacks the scope for events of a

@@ -92,13 +92,6 @@ func (f *filter) unindexed() (text string) {
 	return text
 }
 
-// restricted reports whether the key may not read the frequent event types, those about customers. Then a scan can pass
-// many rows before it fills a page. Hiding only the rare events about the service itself does not lengthen a scan. No
-// index of deliveries has the type, because it is a column of "event".
-func (f *filter) restricted() bool {
-	return f.readable != nil && schema.HidesCustomerEvents(f.readable)
-}
-
 // types adds the condition that the key may read the type of the event.
 func (f *filter) types(q *query) {
 	if f.readable == nil || len(f.readable) == len(schema.EventTypes) {
@@ -142,7 +135,8 @@ func (f *filter) lowest(c *httpapi.Call) (string, []any) {
 // pages follow. The deliveries of one event are few, so one page scans them all.
 func (f *filter) page(q sqlstore.Querier, c *httpapi.Call, now time.Time) (all []schema.Delivery, next string, err error) {
 	floor := ""
-	if f.event == "" && (f.unindexed() != "" || f.restricted()) {
+	// Hiding only the rare events about the service itself does not lengthen a scan.
+	if f.event == "" && (f.unindexed() != "" || schema.HidesCustomerEvents(f.readable)) {
 		text, args := f.lowest(c)
 		if err := q.QueryRow(text, args...).Scan(&floor); err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return nil, "", err

@@ -49,7 +49,7 @@ func (a *API) health(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	t := newHealthStats(webhook, a.Deliveries.Now())
+	t := &healthStats{webhook: webhook, now: a.Deliveries.Now().UnixMicro(), all: map[string]healthDelivery{}}
 	err = sqlstore.Each(view, t.add, selectHealth, webhook, healthMost+1)
 	if err == nil {
 		err = view.QueryRow(selectOpen, webhook, t.now).Scan(&t.states.Waiting, &t.oldest, &t.next, &t.states.Failed, &t.states.Unretried)

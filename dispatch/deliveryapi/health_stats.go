@@ -31,10 +31,6 @@ type healthAttempt struct {
 	lastScan
 }
 
-func newHealthStats(webhook string, now time.Time) *healthStats {
-	return &healthStats{webhook: webhook, now: now.UnixMicro(), all: map[string]healthDelivery{}}
-}
-
 func (t *healthStats) add(row sqlstore.Scanner) error {
 	var d healthDelivery
 	var a healthAttempt

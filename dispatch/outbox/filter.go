@@ -37,7 +37,7 @@ func (a filter) find(view sqlstore.View) (envelopes []json.RawMessage, next stri
 	lower := max(a.after, idAt(a.from))
 	upper := idAt(min(a.to, math.MaxInt64-999) + 999)
 	more := false // whether there may be events after the id upper
-	if (a.typ != "" || a.restricted()) && a.subject == "" {
+	if (a.typ != "" || schema.HidesCustomerEvents(a.readable)) && a.subject == "" {
 		var end string
 		err := view.QueryRow(`SELECT id FROM event WHERE account_id = $1 AND mode = $2 AND id > $3 AND id <= $4
 			ORDER BY id LIMIT 1 OFFSET $5`, a.account, a.mode, lower, upper, scanMost-1).Scan(&end)
@@ -96,10 +96,4 @@ func (a filter) query(lower, upper string) (text string, args []any) {
 		text += ")"
 	}
 	return text + " ORDER BY id LIMIT $8", args
-}
-
-// restricted reports whether the key may not read the frequent event types, those about customers. Then a scan can pass
-// many rows before it fills a page. Hiding only the rare events about the service itself does not lengthen a scan.
-func (a filter) restricted() bool {
-	return a.readable != nil && schema.HidesCustomerEvents(a.readable)
 }

@@ -27,10 +27,6 @@ type access struct {
 	own               bool // this process has started the engine
 }
 
-func newEndpoint() *endpoint {
-	return &endpoint{changed: make(chan struct{}), reason: fmt.Errorf("the engine has not been started")}
-}
-
 func (e *endpoint) set(change func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

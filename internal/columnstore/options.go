@@ -26,7 +26,7 @@ func (db *DB) options() (*clickhouse.Options, error) {
 			return nil, err
 		}
 	} else {
-		db.endpoint = newEndpoint()
+		db.endpoint = &endpoint{changed: make(chan struct{}), reason: errors.New("the engine has not been started")}
 		options.Protocol = clickhouse.HTTP
 		options.Addr = []string{"127.0.0.1:8123"} // replaced by dial
 		options.Auth = clickhouse.Auth{Username: "default"}

@@ -3,6 +3,7 @@ package leader
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"log/slog"
 	"time"
@@ -76,7 +77,7 @@ func Run(ctx context.Context, c Config, do func(ctx context.Context, fence Fence
 	if c.Local || c.DB.Name() == "sqlite" {
 		return outcome(ctx, led(ctx, func(context.Context) error { return nil }))
 	}
-	return newCandidate(newLeaseRow(c), c.Log.With("name", c.Name)).run(ctx, led)
+	return newCandidate(leaseRow{c.DB, c.Name, rand.Text(), leaseTime}, c.Log.With("name", c.Name)).run(ctx, led)
 }
 
 // outcome returns err, the error of a job. It returns nil if err only means that the job's context has ended.

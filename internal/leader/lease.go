@@ -2,7 +2,6 @@ package leader
 
 import (
 	"context"
-	"crypto/rand"
 	"database/sql"
 	"errors"
 	"fmt"
@@ -18,10 +17,6 @@ type leaseRow struct {
 	db           *sqlstore.DB
 	name, holder string
 	lease        time.Duration
-}
-
-func newLeaseRow(c Config) leaseRow {
-	return leaseRow{c.DB, c.Name, rand.Text(), leaseTime}
 }
 
 // serverNow is SQL for the time of the database server in Unix microseconds.

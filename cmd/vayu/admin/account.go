@@ -18,9 +18,7 @@ import (
 
 // NewAccount returns the command `vayu account`.
 func NewAccount() *cobra.Command {
-	cmd := &cobra.Command{Use: "account", Short: "Create, list, change and erase accounts"}
-	cmd.AddCommand(newAccountCreate(), newAccountList(), newAccountSet(), newAccountTolerance(), newAccountErase())
-	return cmd
+	return tool.Group("account", "Create, list, change and erase accounts", newAccountCreate(), newAccountList(), newAccountSet(), newAccountTolerance(), newAccountErase())
 }
 
 func newAccountCreate() *cobra.Command {

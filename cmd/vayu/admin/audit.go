@@ -15,9 +15,7 @@ import (
 
 // NewAudit returns the command `vayu audit`.
 func NewAudit() *cobra.Command {
-	cmd := &cobra.Command{Use: "audit", Short: "Check the audit log"}
-	cmd.AddCommand(newAuditVerify())
-	return cmd
+	return tool.Group("audit", "Check the audit log", newAuditVerify())
 }
 
 func newAuditVerify() *cobra.Command {

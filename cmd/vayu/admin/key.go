@@ -22,9 +22,7 @@ import (
 
 // NewKeys returns the command `vayu key`.
 func NewKeys() *cobra.Command {
-	cmd := &cobra.Command{Use: "key", Short: "Create, list, rotate and revoke API keys"}
-	cmd.AddCommand(newKeyCreate(), newKeyList(), newKeyRotate(), newKeyRevoke())
-	return cmd
+	return tool.Group("key", "Create, list, rotate and revoke API keys", newKeyCreate(), newKeyList(), newKeyRotate(), newKeyRevoke())
 }
 
 type keyRequest struct {

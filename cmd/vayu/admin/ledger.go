@@ -15,9 +15,7 @@ import (
 
 // NewLedger returns the command `vayu ledger`.
 func NewLedger() *cobra.Command {
-	cmd := &cobra.Command{Use: "ledger", Short: "Check the ledger"}
-	cmd.AddCommand(newLedgerVerify())
-	return cmd
+	return tool.Group("ledger", "Check the ledger", newLedgerVerify())
 }
 
 func newLedgerVerify() *cobra.Command {

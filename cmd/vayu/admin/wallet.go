@@ -16,9 +16,7 @@ import (
 
 // NewWallet returns the command `vayu wallet`.
 func NewWallet() *cobra.Command {
-	cmd := &cobra.Command{Use: "wallet", Short: "Settle payments into wallets, and show balances"}
-	cmd.AddCommand(newWalletShow(), newWalletPending(), newWalletSettle(), newWalletCredit())
-	return cmd
+	return tool.Group("wallet", "Settle payments into wallets, and show balances", newWalletShow(), newWalletPending(), newWalletSettle(), newWalletCredit())
 }
 
 // withWallets runs work with a wallet service, as soon as the state store is ready.

@@ -23,12 +23,7 @@ import (
 
 // NewClickHouse returns the command `vayu clickhouse`.
 func NewClickHouse() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "clickhouse",
-		Short: "Print the SQL of the tables, and create users for analysts, on a ClickHouse server",
-	}
-	cmd.AddCommand(newClickHouseDDL(), newClickHouseAnalyst())
-	return cmd
+	return tool.Group("clickhouse", "Print the SQL of the tables, and create users for analysts, on a ClickHouse server", newClickHouseDDL(), newClickHouseAnalyst())
 }
 
 func newClickHouseDDL() *cobra.Command {

@@ -13,9 +13,7 @@ import (
 
 // NewQuality returns the command `vayu quality`.
 func NewQuality() *cobra.Command {
-	cmd := &cobra.Command{Use: "quality", Short: "Compare low-cost sensors with reference stations"}
-	cmd.AddCommand(newColocate())
-	return cmd
+	return tool.Group("quality", "Compare low-cost sensors with reference stations", newColocate())
 }
 
 func newColocate() *cobra.Command {

@@ -20,9 +20,7 @@ import (
 
 // NewReadings returns the command `vayu readings`.
 func NewReadings() *cobra.Command {
-	cmd := &cobra.Command{Use: "readings", Short: "Withdraw wrong readings, and reinstate them"}
-	cmd.AddCommand(newWithdraw(), newReinstate(), newWithdrawals())
-	return cmd
+	return tool.Group("readings", "Withdraw wrong readings, and reinstate them", newWithdraw(), newReinstate(), newWithdrawals())
 }
 
 // withdrawalOptions has the flags that the commands about withdrawals have in common.

@@ -14,12 +14,7 @@ import (
 
 // NewStation returns the command `vayu station`.
 func NewStation() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "station",
-		Short: "Merge stations with several names",
-	}
-	cmd.AddCommand(newStationMerge(), newStationAlias())
-	return cmd
+	return tool.Group("station", "Merge stations with several names", newStationMerge(), newStationAlias())
 }
 
 func newStationMerge() *cobra.Command {
@@ -72,8 +67,7 @@ func operator() string {
 }
 
 func newStationAlias() *cobra.Command {
-	cmd := &cobra.Command{Use: "alias", Short: "Other ids of stations"}
-	cmd.AddCommand(&cobra.Command{
+	return tool.Group("alias", "Other ids of stations", &cobra.Command{
 		Use:   "list",
 		Short: "List the ids whose readings are stored under another, and why",
 		Args:  cobra.NoArgs,
@@ -83,5 +77,4 @@ func newStationAlias() *cobra.Command {
 			})
 		},
 	})
-	return cmd
 }

@@ -24,3 +24,10 @@ func NewTable(out io.Writer, header string) *tabwriter.Writer {
 	_, _ = fmt.Fprintln(table, header) // Flush returns an error of this write
 	return table
 }
+
+// Group returns a command that only has subcommands.
+func Group(use, short string, commands ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{Use: use, Short: short}
+	cmd.AddCommand(commands...)
+	return cmd
+}

@@ -60,11 +60,6 @@ func (s *Service) readiness() http.Handler {
 	})
 }
 
-// bareReadiness serves the public readiness probe, which has no details. It queries no store.
-func (s *Service) bareReadiness() http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { s.writeReadiness(w, nil) })
-}
-
 // writeReadiness replies with the status of the service, and with detail if it is not nil.
 func (s *Service) writeReadiness(w http.ResponseWriter, detail map[string]any) {
 	shown := detail

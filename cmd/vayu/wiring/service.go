@@ -172,7 +172,7 @@ func (s *Service) newAPI(reg prometheus.Registerer) error {
 		}
 	}
 	open["/healthz"] = http.HandlerFunc(healthy)
-	open["/readyz"] = s.bareReadiness()
+	open["/readyz"] = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { s.writeReadiness(w, nil) }) // without details, and without a query
 	if s.InternalListen == settings.InternalPublic {
 		open["/readyz"] = s.readiness()
 		open["/metrics"] = promhttp.HandlerFor(s.metrics, promhttp.HandlerOpts{Registry: reg})

@@ -210,16 +210,9 @@ var ErrNotFound = schema.NewProblem(schema.NotFound, "", "There is no such key."
 
 const keyIDPrefix = "key_"
 
-// isKeyID reports whether a text has the form of a key's id.
-func isKeyID(text string) bool {
-	rest, ok := strings.CutPrefix(text, keyIDPrefix)
-	_, err := ulid.ParseStrict(rest)
-	return ok && err == nil
-}
-
 // ByID returns a key of any account. If there is none, the error is a *schema.Problem with not_found.
 func ByID(q sqlstore.Querier, id string, now time.Time) (Record, error) {
-	if !isKeyID(id) { // PostgreSQL rejects some texts, such as one with a zero byte
+	if !schema.IsID(id) { // PostgreSQL rejects some texts, such as one with a zero byte
 		return Record{}, ErrNotFound
 	}
 	k, err := scanRecord(now)(q.QueryRow(selectRecord+" WHERE k.id = $1", id))

@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/gorilla/mux"
-	"github.com/oklog/ulid/v2"
 
 	"vayu/internal/access/account"
 	"vayu/internal/access/apikey"
@@ -128,7 +126,7 @@ func (e *Endpoints) deleteOne(c *httpapi.Call) (httpapi.Response, error) {
 	if !named {
 		id = c.Session
 	}
-	if !isID(id) { // PostgreSQL rejects some texts, such as one with a zero byte
+	if !schema.IsID(id) { // PostgreSQL rejects some texts, such as one with a zero byte
 		return httpapi.Response{}, errNotFound
 	}
 	resp, err := e.Change(c, func(c *httpapi.Call, tx *sqlstore.Tx, _ apikey.Record) (httpapi.Response, audit.Entry, error) {
@@ -165,11 +163,4 @@ func (e *Endpoints) deleteAll(c *httpapi.Call) (httpapi.Response, error) {
 		resp.Cookie = noCookie()
 	}
 	return resp, err
-}
-
-// isID reports whether a text has the form of a session's id.
-func isID(text string) bool {
-	rest, ok := strings.CutPrefix(text, idPrefix)
-	_, err := ulid.ParseStrict(rest)
-	return ok && err == nil
 }

@@ -136,7 +136,7 @@ func (r *reconciliation) compare(cmd *cobra.Command, path string) error {
 				return err
 			}
 		}
-		show := newDifferences(cmd.OutOrStdout(), names, &c, r.json)
+		show := &differences{out: cmd.OutOrStdout(), names: names, of: &c, json: r.json, kept: map[reconcile.Kind][]reconcile.Difference{}}
 		sum, err := c.Run(ctx, file, show.difference)
 		if _, ok := errors.AsType[*csvfile.HeaderError](err); ok {
 			return fmt.Errorf("%s: %w", path, err)

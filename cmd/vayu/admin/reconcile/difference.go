@@ -23,10 +23,6 @@ type differences struct {
 	kept  map[reconcile.Kind][]reconcile.Difference // differences that the method end prints, by kind
 }
 
-func newDifferences(out io.Writer, names map[string]string, of *reconcile.Comparison, asJSON bool) *differences {
-	return &differences{out: out, names: names, of: of, json: asJSON, kept: map[reconcile.Kind][]reconcile.Difference{}}
-}
-
 // difference prints d as JSON. Without --json, it keeps at most maxShown differences of each kind, which
 // [differences.end] prints.
 func (s *differences) difference(d reconcile.Difference) error {

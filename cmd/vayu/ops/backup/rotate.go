@@ -36,9 +36,7 @@ const (
 
 // NewEncryption returns the command `vayu encryption`.
 func NewEncryption() *cobra.Command {
-	cmd := &cobra.Command{Use: "encryption", Short: "Rotate the encryption key of the state store"}
-	cmd.AddCommand(newEncryptionRotate())
-	return cmd
+	return tool.Group("encryption", "Rotate the encryption key of the state store", newEncryptionRotate())
 }
 
 func newEncryptionRotate() *cobra.Command {

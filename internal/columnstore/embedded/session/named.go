@@ -70,10 +70,6 @@ type named struct {
 	all  map[namedKey]*namedSession
 }
 
-func newNamed(pool *Pool) *named {
-	return &named{pool: pool, all: map[namedKey]*namedSession{}}
-}
-
 // namedSession is the state of a named session. Only the request that has marked it as busy uses it.
 type namedSession struct {
 	of       *named

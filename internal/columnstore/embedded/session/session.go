@@ -82,7 +82,7 @@ func Open(lib *chdb.Library, cfg Config) (*Pool, error) {
 		access.Admin:   {cfg.Admin, make(chan struct{}, cfg.Queries)},
 		access.Analyst: {cfg.Analysts.Arguments(), make(chan struct{}, cfg.Analysts.Slots(runtime.GOMAXPROCS(0)))},
 	}}
-	p.named = newNamed(p)
+	p.named = &named{pool: p, all: map[namedKey]*namedSession{}}
 	var err error
 	if p.control, err = lib.Open(p.args...); err != nil {
 		return nil, err
