@@ -45,6 +45,7 @@ func chartFixture(t *testing.T) *fixture {
 		SELECT 'a2', parameter, kind, at, mean + 1, count, expected, flag, averaging, updated FROM %[1]s.station_parameter_hour WHERE station = 'a'
 		UNION ALL SELECT 'a2', parameter, kind, at - 86400, mean, count, expected, flag, averaging, updated FROM %[1]s.station_parameter_hour
 			WHERE station = 'a' AND at = toDateTime(%[2]d, 'UTC')`, w.live, hour.Add(-23*time.Hour).Unix()))
+	w.rollup(t, w.live, hour)
 	w.serve(t)
 	w.refresh(t)
 	return w

@@ -88,7 +88,7 @@ func TestGapsAreFilledFromTheNearestStation(t *testing.T) {
 		Averaging:    map[string]string{"pm25": "24h", "pm10": "24h", "no2": "24h", "so2": "24h", "co": "8h", "o3": "8h"},
 		Stations:     []air.StationFigure{{ID: "cpcb-karve-road", Name: "cpcb-karve-road name", Kind: "reference", AQI: &aqi, DistanceKM: &zero, Updated: hour}},
 		StationsUsed: 1, StationsTotal: 1, Estimated: []string{"so2"},
-		Health:      "May cause minor breathing discomfort to sensitive people.",
+		CategoryName: "Satisfactory", Health: "May cause minor breathing discomfort to sensitive people.",
 		Attribution: []string{"CPCB"}, Source: []string{"cpcb"},
 	}
 	if diff := cmp.Diff(want, d.Detail); diff != "" {
