@@ -31,6 +31,7 @@ func TestOwnStations(t *testing.T) {
 	mine := w.ownStation(t, w.live, "acc_live", "roof-1", figure{at: hour, aqi: 138, amount: [6]float64{61.5, gap, gap, gap, gap, gap}})
 	silent := w.ownStation(t, w.live, "acc_live", "roof-2")
 	foreign := w.ownStation(t, w.live, "acc_other", "gate", figure{at: hour, aqi: 90, amount: [6]float64{40, gap, gap, gap, gap, gap}})
+	w.rollup(t, w.live, hour)
 	w.serve(t)
 	w.refresh(t)
 	for path, want := range map[string][]string{

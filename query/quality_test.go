@@ -25,6 +25,7 @@ func qualityFixture(t *testing.T) *fixture {
 		UNION ALL SELECT 'a', 'pm25', toDateTime(%[2]d, 'UTC'), 'concentration', 60, 'source_flag', 1, 'suspect', 'stuck', 1
 		UNION ALL SELECT 'b', 'pm25', toDateTime(%[2]d, 'UTC'), 'concentration', 60, 'gross_range', 1, 'fail', '4999', 0`, w.live, hour.Unix()))
 	w.exec(t, fmt.Sprintf(`INSERT INTO %s.nox_form (station, day, documented, one_unit, neither) SELECT 'a', toDate('2026-11-20') - number, 1, 90, 5 FROM numbers(5)`, w.live))
+	w.rollup(t, w.live, hour)
 	w.serve(t)
 	w.refresh(t)
 	return w
