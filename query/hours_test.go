@@ -85,12 +85,15 @@ func TestPagesOfAnHour(t *testing.T) {
 	}
 	cursor := *w.stationsIn(t, "limit=2").NextCursor
 	w.rejects(t, "/v1/hours?", map[string]rejection{
-		"hour=2026-11-20T08:00:00Z": {schema.InvalidRequest, "hour", "end of a full hour in India"},
-		"hour=2026-11-20":           {schema.InvalidRequest, "hour", "for example 2026-11-20T08:30:00Z"},
-		"hour=1900-11-20T08:30:00Z": {schema.InvalidRequest, "hour", "end of a full hour"},
-		"hour=2026-11-20T09:30:00Z": {schema.InvalidRequest, "hour", "future"},
-		"hour=":                     {schema.InvalidRequest, "hour", "empty"},
-		"limit=0":                   {schema.InvalidRequest, "limit", "1"},
+		"hour=2026-11-20T08:00:00Z":         {schema.InvalidRequest, "hour", "end of a full hour in India"},
+		"hour=2026-11-20":                   {schema.InvalidRequest, "hour", "for example 2026-11-20T08:30:00Z"},
+		"hour=1900-11-20T08:30:00Z":         {schema.InvalidRequest, "hour", "end of a full hour"},
+		"hour=2026-11-20T09:30:00Z":         {schema.InvalidRequest, "hour", "future"},
+		"hour=":                             {schema.InvalidRequest, "hour", "empty"},
+		"limit=0":                           {schema.InvalidRequest, "limit", "1"},
+		"scale=usa":                         {schema.InvalidRequest, "scale", "Did you mean us?"},
+		"scale=":                            {schema.InvalidRequest, "scale", "empty"},
+		"limit=2&scale=us&cursor=" + cursor: {schema.InvalidRequest, "cursor", "next_cursor"},
 		"hour=2026-11-20T07:30:00Z&cursor=" + cursor: {schema.InvalidRequest, "cursor", "next_cursor"},
 		"hours=2026-11-20T07:30:00Z":                 {schema.InvalidRequest, "hours", "Did you mean hour?"},
 	})
@@ -110,5 +113,47 @@ func TestALateReadingChangesAnHour(t *testing.T) {
 	w.refresh(t)
 	if got := w.stationsIn(t, query).Data; len(got) != 2 || got[0].Station != "cpcb-karve-road" || *got[0].AQI != 94 {
 		t.Errorf("got %v, want also the late station", got)
+	}
+}
+
+// The index of a station in an hour is that of GET /v1/aqi for the station and the hour.
+func TestStationsOfAnHourOnAScale(t *testing.T) {
+	t.Parallel()
+	w := withMeans(t)
+	for query, want := range map[string]string{
+		"scale=us": "cpcb-anand-vihar 331, us 113, Unhealthy for Sensitive Groups, #FF7E00, PM2.5",
+		"scale=eu": "cpcb-anand-vihar 331, eu 4, Poor, #FF5050, NO2",
+	} {
+		t.Run(query, func(t *testing.T) {
+			t.Parallel()
+			for range 2 { // the second reply is from the cache
+				reply := w.stationsIn(t, query+"&limit=1")
+				if len(reply.Data) != 1 || reply.Scale == nil || reply.Scale.Method == "" || reply.Data[0].Scale.Method != "" {
+					t.Fatalf("got %+v, want one station, and the method once", reply)
+				}
+				e := reply.Data[0]
+				got := fmt.Sprintf("%s %d, %s", e.Station, *e.Uncapped, (&scaled{Scale: e.Scale}).text())
+				if got != want {
+					t.Errorf("got %q, want %q", got, want)
+				}
+			}
+		})
+	}
+	for _, query := range []string{"in", "us", "eu", "who"} {
+		for _, e := range w.stationsIn(t, "scale="+query).Data {
+			if e.AQI == nil {
+				if e.Uncapped != nil || e.Scale == nil {
+					t.Errorf("%s: %s has aqi_uncapped %v and scale %v without an AQI, want no aqi_uncapped and a scale", query, e.Station, e.Uncapped, e.Scale)
+				}
+				continue
+			}
+			if got, want := (&scaled{Scale: e.Scale}).text(), w.ask(t, "station="+e.Station+"&scale="+query); got != want.text() || *e.Uncapped != *want.Uncapped {
+				t.Errorf("%s on %s: got %s, uncapped %d, want %s, %d as in GET /v1/aqi", e.Station, query, got, *e.Uncapped, want.text(), *want.Uncapped)
+			}
+		}
+	}
+	// An hour of the past has its own means.
+	if got := w.stationsIn(t, "hour="+hour.Add(-time.Hour).Format(time.RFC3339)+"&scale=us").Data; len(got) != 1 || got[0].Scale.Category == nil {
+		t.Errorf("got %+v, want the US index of one station in the hour before", got)
 	}
 }

@@ -15,29 +15,38 @@ import (
 	"vayu/internal/httpapi"
 	"vayu/query/param"
 	"vayu/query/rollup"
+	"vayu/query/scales"
 	"vayu/query/snapshot"
 	"vayu/query/station"
 	"vayu/schema"
 	"vayu/schema/air"
 	"vayu/schema/naqi"
+	"vayu/schema/scale"
 )
 
 // Params returns the names of the query parameters.
-func Params() []string { return []string{"hour", "limit", "cursor"} }
+func Params() []string { return []string{"hour", "scale", "limit", "cursor"} }
 
 const (
 	// cachedHours is the largest number of hours in memory for a world. It is a week.
 	cachedHours = 168
-	// cachedFigures limits the stations in all these hours together. Each needs 48 bytes.
+	// cachedFigures limits the stations in all these hours together. Each needs 80 bytes.
 	cachedFigures = 200_000
+	// cachedPages is the largest number of pages with a scale in memory for a world. The largest page has 1 MB.
+	cachedPages = 32
 )
 
 // figures are those of a station in an hour.
 type figures struct {
+	rollup.Figures
 	station int32 // in the snapshot
-	updated uint32
-	aqi     int16 // -1 for none
-	amount  [rollup.Records]schema.Figure
+}
+
+// page names a page of an hour with a scale.
+type page struct {
+	at       uint32
+	on       scale.Scale
+	from, to int
 }
 
 // Cache keeps hours until the next snapshot, because roll-ups of late readings change them. The zero value is empty. It is
@@ -46,6 +55,7 @@ type Cache struct {
 	mu    sync.Mutex
 	of    *snapshot.Snapshot
 	hours *lru.Cache[uint32, []figures] // by the end of the hour in Unix seconds
+	pages *lru.Cache[page, []byte]      // replies
 }
 
 // Slots limits how many queries each account has in flight. history.Slots implements it.
@@ -54,7 +64,8 @@ type Slots interface {
 }
 
 // Answer returns a page of the stations of a snapshot that have figures in the hour of the parameters. An hour that is not
-// in the cache takes one of the account's slots. The error is a *schema.Problem if a parameter is invalid.
+// in the cache takes one of the account's slots, and so do the hourly means of a scale. The error is a *schema.Problem if
+// a parameter is invalid.
 func (c *Cache) Answer(call *httpapi.Call, t rollup.Tables, s *snapshot.Snapshot, slots Slots, now time.Time) (resp httpapi.Response, err error) {
 	if err := param.Texts(call.Params); err != nil {
 		return resp, err
@@ -63,33 +74,93 @@ func (c *Cache) Answer(call *httpapi.Call, t rollup.Tables, s *snapshot.Snapshot
 	if err != nil {
 		return resp, err
 	}
-	all, ok := c.get(s, at)
-	if !ok {
-		release, err := slots.Acquire(call.Context(), call.Account)
-		if err != nil {
+	var on scale.Scale
+	if text, ok := call.Params["scale"]; ok {
+		if on, err = param.Scale("scale", text); err != nil {
 			return resp, err
 		}
-		defer release()
-		if all, err = read(call.Context(), t, s, at); err != nil {
-			return resp, rollup.Unavailable(err)
+	}
+	all, ok := c.get(s, at)
+	if !ok {
+		err = withSlot(call, slots, func(ctx context.Context) error {
+			all, err = read(ctx, t, s, at)
+			return err
+		})
+		if err != nil {
+			return resp, err
 		}
 		c.add(s, at, all)
 	}
 	id := func(i int) string { return s.Stations[all[i].station].ID }
 	hour := rollup.Instant(at)
-	from, to, next, err := station.PageRange(call.Params, "hours "+hour.Format(time.RFC3339), len(all), id)
+	from, to, next, err := station.PageRange(call.Params, "hours "+hour.Format(time.RFC3339)+call.Params["scale"], len(all), id)
 	if err != nil {
 		return resp, err
+	}
+	key := page{at: at, on: on, from: from, to: to}
+	if on != 0 {
+		if body, ok := c.page(s, key); ok {
+			return httpapi.Ready(body, time.Time{}), nil
+		}
 	}
 	reply := air.HourReply{Status: schema.Success, Hour: hour, Data: make([]air.HourEntry, 0, to-from), HasMore: next != nil, NextCursor: next}
 	for i := from; i < to; i++ {
 		reply.Data = append(reply.Data, entry(id(i), &all[i]))
 	}
+	if on != 0 {
+		reply.Scale = scales.RangeOf(on)
+		if err := addScale(call, t, slots, on, at, all[from:to], reply.Data); err != nil {
+			return resp, err
+		}
+	}
 	body, err := json.Marshal(reply)
 	if err != nil {
 		return resp, fmt.Errorf("rendering an hour: %w", err)
 	}
+	if on != 0 {
+		c.addPage(s, key, body)
+	}
 	return httpapi.Ready(body, time.Time{}), nil
+}
+
+// withSlot calls read with one of the account's slots. An error of ClickHouse becomes a *schema.Problem.
+func withSlot(call *httpapi.Call, slots Slots, read func(context.Context) error) error {
+	release, err := slots.Acquire(call.Context(), call.Account)
+	if err != nil {
+		return err
+	}
+	defer release()
+	return rollup.Unavailable(read(call.Context()))
+}
+
+// addScale adds the index on a scale to the entries of stations in an hour.
+func addScale(
+	call *httpapi.Call, t rollup.Tables, slots Slots, on scale.Scale, at uint32, of []figures, entries []air.HourEntry,
+) error {
+	means := make([]scales.Means, len(of))
+	if on.Hourly() && len(of) > 0 {
+		places := make([]scales.Place, len(of))
+		for i := range of {
+			places[i] = scales.Place{
+				Stations: scales.Stations{IDs: []string{entries[i].Station}, Weights: []float64{1}}, After: int64(at) - scale.Window*3600, To: int64(at),
+			}
+		}
+		err := withSlot(call, slots, func(ctx context.Context) (err error) {
+			means, err = scales.Read(ctx, t, places)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	for i := range of {
+		r := scales.Record{Figures: &of[i].Figures, Means: means[i], Short: true}
+		uncapped, index := r.On(on)
+		if entries[i].Scale = index; entries[i].AQI != nil {
+			entries[i].Uncapped = uncapped
+		}
+	}
+	return nil
 }
 
 // parse returns the end of the hour in Unix seconds. Without the parameter hour, it is the newest current hour.
@@ -120,7 +191,7 @@ func read(ctx context.Context, t rollup.Tables, s *snapshot.Snapshot, at uint32)
 	err = t.Each(ctx, row.Into(&id), func() {
 		f := row.Figures()
 		if i, ok := s.ByID[id]; ok { // else it is the station of an account, or newer than the snapshot
-			all = append(all, figures{station: i, updated: f.Updated, aqi: f.AQI, amount: f.Amount})
+			all = append(all, figures{Figures: f, station: i})
 		}
 	}, t.SQL("SELECT station, "+rollup.StationFigures+` FROM %s.station_hour FINAL
 		PREWHERE at = toDateTime({at:UInt32}, 'UTC') WHERE updated > at - 3600`), rollup.Number("at", at))
@@ -145,24 +216,53 @@ func (c *Cache) get(s *snapshot.Snapshot, at uint32) ([]figures, bool) {
 func (c *Cache) add(s *snapshot.Snapshot, at uint32, all []figures) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.of != s {
-		if c.of != nil && s.Built.Before(c.of.Built) {
-			return
-		}
-		c.of = s
-		c.hours, _ = lru.New[uint32, []figures](min(cachedHours, 1+cachedFigures/max(1, len(s.Stations)))) // fails only for a size below 1
+	if c.renew(s) {
+		c.hours.Add(at, all)
 	}
-	c.hours.Add(at, all)
+}
+
+// page returns a page of a snapshot, if it is in the cache.
+func (c *Cache) page(s *snapshot.Snapshot, key page) ([]byte, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.of != s {
+		return nil, false
+	}
+	return c.pages.Get(key)
+}
+
+// addPage keeps a page of a snapshot, unless the cache has a newer one.
+func (c *Cache) addPage(s *snapshot.Snapshot, key page, body []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.renew(s) {
+		c.pages.Add(key, body)
+	}
+}
+
+// renew empties the cache for a newer snapshot. It returns false if the cache is that of a newer one. The caller holds mu.
+func (c *Cache) renew(s *snapshot.Snapshot) bool {
+	if c.of == s {
+		return true
+	}
+	if c.of != nil && s.Built.Before(c.of.Built) {
+		return false
+	}
+	c.of = s
+	// These fail only for a size below 1.
+	c.hours, _ = lru.New[uint32, []figures](min(cachedHours, 1+cachedFigures/max(1, len(s.Stations))))
+	c.pages, _ = lru.New[page, []byte](cachedPages)
+	return true
 }
 
 func entry(id string, f *figures) air.HourEntry {
 	e := air.HourEntry{
-		Station: id, PM25: f.amount[0], PM10: f.amount[1], NO2: f.amount[2], SO2: f.amount[3], CO: f.amount[4], O3: f.amount[5],
-		Updated: rollup.Instant(f.updated),
+		Station: id, PM25: f.Amount[0], PM10: f.Amount[1], NO2: f.Amount[2], SO2: f.Amount[3], CO: f.Amount[4], O3: f.Amount[5],
+		Updated: rollup.Instant(f.Updated),
 	}
-	if f.aqi >= 0 {
-		name := naqi.Category(int(f.aqi))
-		e.AQI, e.Category = snapshot.OptionalAQI(f.aqi), &name
+	if f.AQI >= 0 {
+		name := naqi.Category(int(f.AQI))
+		e.AQI, e.Category = snapshot.OptionalAQI(f.AQI), &name
 	}
 	return e
 }

@@ -26,15 +26,21 @@ type Record struct {
 
 // AppendTo adds the fields aqi_uncapped and scale to the JSON object in b.
 func (r *Record) AppendTo(b []byte, s scale.Scale) ([]byte, error) {
-	p := r.place()
-	text, err := json.Marshal(r.scale(s, p))
+	uncapped, on := r.On(s)
+	text, err := json.Marshal(on)
 	if err != nil {
 		return nil, fmt.Errorf("rendering the scale %q: %w", s.ID(), err)
 	}
 	b = append(b[:len(b)-1], `,"aqi_uncapped":`...)
-	b = strconv.AppendInt(b, int64(scale.Uncapped(p)), 10)
+	b = strconv.AppendInt(b, int64(*uncapped), 10)
 	b = append(b, `,"scale":`...)
 	return append(append(b, text...), '}'), nil
+}
+
+// On returns India's index of the record without the limit of 500, and its index on a scale.
+func (r *Record) On(s scale.Scale) (uncapped *int, on *air.Scale) {
+	p := r.place()
+	return new(scale.Uncapped(p)), new(r.scale(s, p))
 }
 
 // place returns the figures of the record. It leaves out amounts that gap filling took from another place.
@@ -85,9 +91,14 @@ func (r *Record) scale(s scale.Scale, p *scale.Place) air.Scale {
 
 func figure(v float64) schema.Figure { return schema.Figure(rollup.HalfUp(v * 100)) }
 
+// RangeOf returns what a reply with many records says about their scale.
+func RangeOf(s scale.Scale) *air.RangeScale {
+	return &air.RangeScale{ID: s.ID(), Name: s.Name(), Method: s.Method(), Source: s.Source()}
+}
+
 // AppendRange adds the field scale to the JSON object of a range in b.
 func AppendRange(b []byte, s scale.Scale) ([]byte, error) {
-	text, err := json.Marshal(air.RangeScale{ID: s.ID(), Name: s.Name(), Method: s.Method(), Source: s.Source()})
+	text, err := json.Marshal(RangeOf(s))
 	if err != nil {
 		return nil, fmt.Errorf("rendering the scale %q: %w", s.ID(), err)
 	}

@@ -10,13 +10,14 @@ import (
 type HourReply struct {
 	Status     string      `json:"status"`
 	Hour       time.Time   `json:"hour"`
+	Scale      *RangeScale `json:"scale,omitempty"`
 	Data       []HourEntry `json:"data"`
 	HasMore    bool        `json:"has_more"`
 	NextCursor *string     `json:"next_cursor"`
 }
 
 // HourEntry has the figures of a station in an hour. AQI and Category are null if the station has no AQI in it.
-// Concentrations are in µg/m³, CO in mg/m³; a missing one is null.
+// Concentrations are in µg/m³, CO in mg/m³; a missing one is null. Only a request for a scale has Uncapped and Scale.
 type HourEntry struct {
 	Station  string        `json:"station"`
 	AQI      *int          `json:"aqi"`
@@ -28,4 +29,6 @@ type HourEntry struct {
 	CO       schema.Figure `json:"co"`
 	O3       schema.Figure `json:"o3"`
 	Updated  time.Time     `json:"updated"`
+	Uncapped *int          `json:"aqi_uncapped,omitempty"`
+	Scale    *Scale        `json:"scale,omitempty"`
 }

@@ -33,9 +33,12 @@ func indiaCategory(index float64) Category {
 	return all[len(all)-1]
 }
 
-// india returns India's index of a place, which never exceeds 500.
+// india returns India's index of a place, which never exceeds 500. A station with too few readings has none.
 func india(p *Place) Result {
-	r := Result{Known: true, Index: float64(p.AQI), Category: indiaCategory(float64(p.AQI)), Dominant: p.Dominant}
+	r := Result{Reason: "There are too few readings for India's index."}
+	if p.AQI >= 0 {
+		r = Result{Known: true, Index: float64(p.AQI), Category: indiaCategory(float64(p.AQI)), Dominant: p.Dominant}
+	}
 	for _, of := range air.Pollutants {
 		value := p.Mean[of-1]
 		if math.IsNaN(value) || value < 0 {

@@ -120,7 +120,7 @@ type Place struct {
 	// DailyMean has bit p-1 set if the mean of CO or O3 is over 24 hours.
 	DailyMean uint8
 	Hours     *Hours // nil if the hourly means are unknown
-	// AQI and Dominant are those of India's index.
+	// AQI and Dominant are those of India's index. AQI is negative if there is none.
 	AQI      int
 	Dominant air.Pollutant
 }
