@@ -3,12 +3,19 @@ import { number } from '../format';
 import { t } from '../i18n';
 import { hasScope } from '../session';
 import { Empty } from '../ui/FetchState';
-import { bandOf, bands, type Figure, highest, notReporting, toneOf } from './category';
+import { bandOf, bands, type Figure, highest, type IndianBand, notReporting, toneOf } from './category';
+import { bandIn, bandsOf, type Scale } from './scale';
 import './air.css';
 
 /** Index shows an index with the name and the colour of its category. A stale index has no colour. */
-export function Index(props: { aqi: number | null; category: string | null; large?: boolean; stale?: boolean }): JSX.Element {
-	const band = bandOf(props.category);
+export function Index(props: {
+	aqi: number | null;
+	category: string | null;
+	scale?: Scale | undefined;
+	large?: boolean;
+	stale?: boolean;
+}): JSX.Element {
+	const band = bandIn(props.scale, props.category);
 	return (
 		<span class={`index ${props.stale ? 'stale' : toneOf(band)} ${props.large ? 'large' : ''}`}>
 			<b>{props.aqi ?? '–'}</b> <span>{band ? t(band.name) : t('air.noindex')}</span>
@@ -17,7 +24,7 @@ export function Index(props: { aqi: number | null; category: string | null; larg
 }
 
 /** rangeOf writes the range of a category. Concentrations have no upper limit. */
-function rangeOf(band: (typeof bands)[number], figure: Figure): string {
+function rangeOf(band: IndianBand, figure: Figure): string {
 	if (figure === 'aqi') {
 		return `${band.from}–${band.to}`;
 	}
@@ -33,15 +40,18 @@ export function Legend(props: {
 	choose?: (word: string | undefined) => void;
 	/** figure is what the ranges are of; by default the index. */
 	figure?: Figure;
+	/** scale is that of the categories; by default India's. */
+	scale?: Scale;
 }): JSX.Element {
-	const { counts, chosen, choose } = props;
+	const { counts, chosen, choose, scale = 'in' } = props;
 	return (
 		<ul class="legend" aria-label={t('air.legend')}>
-			{bands.map((band) => {
+			{bandsOf(scale).map((band) => {
+				const indian = scale === 'in' ? bandOf(band.word) : undefined;
 				const inside = (
 					<>
 						<span class={`swatch ${toneOf(band)}`} aria-hidden="true" />
-						<span>{t(band.name)}</span> <span class="range">{rangeOf(band, props.figure ?? 'aqi')}</span>{' '}
+						<span>{t(band.name)}</span> <span class="range">{indian ? rangeOf(indian, props.figure ?? 'aqi') : band.range}</span>{' '}
 						{counts && <b>{counts.get(band.word) ?? 0}</b>}
 					</>
 				);

@@ -14,14 +14,16 @@ import { useFilters } from '../ui/useFilters';
 import { useMinute } from '../ui/useNow';
 import { Index, Legend, RequireScope } from './AirLegend';
 import { lastReported } from './age';
-import { bandOf, bands, figureOf, notReporting, pollutants } from './category';
-import { hourOf, lastHour, placesIn, useHour } from './hours';
+import { figureOf, notReporting } from './category';
+import { hourOf, lastHour, placesIn, useHour, usePresent } from './hours';
 import { IndiaMap } from './IndiaMap';
 import { NearMe } from './NearMe';
 import { aged, cityPath, fresh, groupOf, type Layer, type Order, type Place, showing, sorted, usePlaces } from './places';
 import { Search } from './Search';
+import { bandIn, bandsOf, figuresOf, onScale, type Scale, scaleOf, scales } from './scale';
 import { surfaceOf } from './surface';
 import { TimeSlider } from './TimeSlider';
+import './scale.css';
 
 const DetailedMap = lazy(async () => (await import('./DetailedMap')).DetailedMap);
 
@@ -40,7 +42,7 @@ export function Cities(): JSX.Element {
 }
 
 function Overview(): JSX.Element {
-	const [filters, change] = useFilters(['layer', 'state', 'category', 'order', 'at', 'of', 'map', 'surface', 'hour']);
+	const [filters, change] = useFilters(['layer', 'state', 'category', 'order', 'at', 'of', 'scale', 'map', 'surface', 'hour']);
 	const layer: Layer = filters.layer === 'stations' ? 'stations' : 'cities';
 	const query = usePlaces(layer);
 	return (
@@ -52,7 +54,7 @@ function Overview(): JSX.Element {
 					['cities', t('air.cities')],
 					['stations', t('air.stations')],
 				]}
-				change={(one) => change({ layer: one === 'cities' ? '' : one, at: '', hour: '' })}
+				change={(one) => change({ layer: one === 'cities' ? '' : one, at: '', hour: '', scale: '' })}
 			/>
 			<Fetched query={query}>
 				{(places) =>
@@ -67,7 +69,7 @@ function Overview(): JSX.Element {
 	);
 }
 
-type Filters = ReturnType<typeof useFilters<'layer' | 'state' | 'category' | 'order' | 'at' | 'of' | 'map' | 'surface' | 'hour'>>;
+type Filters = ReturnType<typeof useFilters<'layer' | 'state' | 'category' | 'order' | 'at' | 'of' | 'scale' | 'map' | 'surface' | 'hour'>>;
 
 function Places(props: { places: readonly Place[]; layer: Layer; filters: Filters[0]; change: Filters[1] }): JSX.Element {
 	const { layer, filters, change } = props;
@@ -76,18 +78,18 @@ function Places(props: { places: readonly Place[]; layer: Layer; filters: Filter
 	const detailed = filters.map === 'detailed';
 	const last = lastHour(now);
 	const hour = detailed && layer === 'stations' ? hourOf(filters.hour, last) : undefined;
-	const past = useHour(hour, last);
+	const wanted = layer === 'stations' ? scaleOf(filters.scale) : 'in';
+	const past = useHour(hour, last, wanted);
 	const inHour = hour ? past.data : undefined;
-	const places = useMemo(
-		() =>
-			inHour
-				? placesIn(props.places, inHour).map((one) => showing(one, figure))
-				: aged(
-						props.places.map((one) => showing(one, figure)),
-						now,
-					),
-		[props.places, figure, now, inHour],
-	);
+	const present = usePresent(wanted, wanted !== 'in' && !inHour);
+	// Until the hour arrives on another scale, the map shows it on the scale before.
+	const scale = inHour?.scale ?? wanted;
+	const places = useMemo(() => {
+		const shown = inHour ? placesIn(props.places, inHour) : props.places;
+		const found = inHour ? inHour.stations : present.data;
+		const figures = shown.map((one) => (scale === 'in' ? showing(one, figure) : onScale(one, scale, figure, found?.get(one.id))));
+		return inHour ? figures : aged(figures, now);
+	}, [props.places, figure, now, inHour, scale, present.data]);
 	const order: Order = filters.order === 'best' || filters.order === 'name' ? filters.order : 'worst';
 	const { state = '', category = '' } = filters;
 	const inState = useMemo(() => places.filter((place) => !state || place.state === state), [places, state]);
@@ -116,7 +118,7 @@ function Places(props: { places: readonly Place[]; layer: Layer; filters: Filter
 	const map = { places: shown, layer, state, chosen, onChoose: (place: Place) => change({ at: place.id }), onState: pick };
 	return (
 		<>
-			<Legend figure={figure} counts={counts} chosen={category} choose={(word) => change({ category: word ?? '' })} />
+			<Legend figure={figure} scale={scale} counts={counts} chosen={category} choose={(word) => change({ category: word ?? '' })} />
 			<div class="overview">
 				<Card>
 					<Segments
@@ -135,18 +137,18 @@ function Places(props: { places: readonly Place[]; layer: Layer; filters: Filter
 								{...map}
 								surface={surfaceOf(inHour ? '' : filters.surface)}
 								onSurface={inHour ? undefined : (one) => change({ surface: one === 'none' ? '' : one })}
-							/>
-							{layer === 'stations' ? (
-								<TimeSlider
-									last={last}
-									at={hour}
-									shown={inHour?.hour}
-									failed={past.isError}
-									change={(one) => change({ hour: one ?? '' }, { replace: true })}
-								/>
-							) : (
-								<p class="hint">{t('air.time.stations')}</p>
-							)}
+							>
+								{layer === 'stations' && (
+									<TimeSlider
+										last={last}
+										at={hour}
+										shown={inHour?.hour}
+										failed={past.isError}
+										change={(one) => change({ hour: one ?? '' }, { replace: true })}
+									/>
+								)}
+							</DetailedMap>
+							{layer === 'cities' && <p class="hint">{t('air.time.stations')}</p>}
 						</LazyPart>
 					) : (
 						<IndiaMap {...map} />
@@ -158,12 +160,20 @@ function Places(props: { places: readonly Place[]; layer: Layer; filters: Filter
 				<Card>
 					<div class="filters">
 						{layer === 'stations' && (
-							<Select
-								label={t('air.figure')}
-								value={figure}
-								options={[['aqi', t('air.index')], ...pollutants.map(({ id, name, unit }) => [id, `${name} (${unit})`] as const)]}
-								change={(one) => change({ of: one === 'aqi' ? '' : one })}
-							/>
+							<>
+								<Select
+									label={t('air.figure')}
+									value={figure}
+									options={figuresOf(wanted, t('air.index'))}
+									change={(one) => change({ of: one === 'aqi' ? '' : one })}
+								/>
+								<Select
+									label={t('air.scale')}
+									value={wanted}
+									options={scales.map(({ id, name }) => [id, t(name)] as const)}
+									change={(one) => change({ scale: one === 'in' ? '' : one, category: category === notReporting ? category : '' })}
+								/>
+							</>
 						)}
 						<Select
 							label={t('air.state')}
@@ -173,8 +183,12 @@ function Places(props: { places: readonly Place[]; layer: Layer; filters: Filter
 						/>
 						<Select
 							label={t('air.category')}
-							value={category === notReporting ? category : (bandOf(category)?.word ?? '')}
-							options={[['', t('air.every')], ...bands.map((band) => [band.word, t(band.name)] as const), [notReporting, t('air.stale')]]}
+							value={category === notReporting ? category : (bandIn(wanted, category)?.word ?? '')}
+							options={[
+								['', t('air.every')],
+								...bandsOf(wanted).map((band) => [band.word, t(band.name)] as const),
+								[notReporting, t('air.stale')],
+							]}
 							change={(value) => change({ category: value })}
 						/>
 						<Select
@@ -188,14 +202,20 @@ function Places(props: { places: readonly Place[]; layer: Layer; filters: Filter
 							change={(value) => change({ order: value })}
 						/>
 					</div>
+					{wanted !== 'in' && (
+						<p class="hint" role="status">
+							{noted(wanted)} {!inHour && present.isPending && t('air.scale.loading')}
+							{!inHour && present.isError && t('air.scale.failed')}
+						</p>
+					)}
 					<div role="status">
 						<p class="hint">
 							{t(layer === 'cities' ? 'air.count.cities' : 'air.count.stations', { count: number(shown.length - silent) })}
-							{silent > 0 && ` ${t('air.stale.count', { count: number(silent) })}`}
+							{silent > 0 && ` ${t(inHour ? 'air.time.none.count' : 'air.stale.count', { count: number(silent) })}`}
 							{age && (
 								<>
 									{' '}
-									{t('air.newest')} <Time at={age.newest} />, {t('air.oldest')} <Time at={age.oldest} />
+									{t('air.newest')} <Time at={age.newest} minutes />, {t('air.oldest')} <Time at={age.oldest} minutes />
 								</>
 							)}
 						</p>
@@ -217,14 +237,14 @@ function Chosen(props: { place: Place; now: Date }): JSX.Element {
 	const { place } = props;
 	return (
 		<div class="chosen">
-			<Index aqi={place.aqi} category={place.category} stale={place.stale} />
+			<Index aqi={place.aqi} category={place.category} scale={place.scale} stale={place.stale} />
 			<span>
 				<b>{place.name}</b>, {place.state}
 				{place.stations !== undefined && ` · ${t('air.stations.count', { count: place.stations })}`}
 				{place.source && ` · ${place.source}`}
 				{place.kind && ` · ${t(`air.kind.${place.kind}`)}`}
 				{' · '}
-				{place.stale ? silence(place, props.now) : <Time at={place.updated} relative={!place.hour} />}
+				{place.stale ? silence(place, props.now) : <Time at={place.updated} relative={!place.hour} minutes />}
 			</span>
 			{place.city && (
 				<Link class="primary" href={cityPath(place.city)}>
@@ -233,6 +253,12 @@ function Chosen(props: { place: Place; now: Date }): JSX.Element {
 			)}
 		</div>
 	);
+}
+
+/** noted says what the figures of a scale are. */
+function noted(scale: Scale): string {
+	const note = scales.find(({ id }) => id === scale)?.note;
+	return note ? t(note) : '';
 }
 
 /** silence says why a place has no figures: it was silent in the chosen hour, or its last figures are old. */
@@ -253,7 +279,7 @@ function List(props: { places: readonly Place[]; chosen: Place | undefined; now:
 				{props.places.slice(0, most).map((place) => (
 					<li key={place.id}>
 						<button type="button" aria-pressed={place.id === props.chosen?.id} onClick={() => props.onChoose(place)}>
-							<Index aqi={place.aqi} category={place.category} stale={place.stale} />
+							<Index aqi={place.aqi} category={place.category} scale={place.scale} stale={place.stale} />
 							<span class="place-name">
 								{place.name} <span class="hint">{place.state}</span>
 								{place.stale && <span class="hint last">{silence(place, props.now)}</span>}

@@ -1,19 +1,20 @@
 import { DivIcon, DomUtil, LayerGroup, Map as LeafletMap, Marker, SVGOverlay, TileLayer } from 'leaflet';
 import 'leaflet/dist/leaflet.css';
 import './detailedMap.css';
-import type { JSX, RefObject } from 'preact';
+import type { ComponentChildren, JSX, RefObject } from 'preact';
 import { render } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Outline } from '../../outlines';
 import { number } from '../format';
 import { language, t } from '../i18n';
 import { Select } from '../ui/Field';
-import { bandOf, toneOf } from './category';
+import { toneOf } from './category';
 import { type Area, clustered, type Group } from './clusters';
 import type { MapProps } from './IndiaMap';
 import { Credit, useOutlines } from './outline';
 import type { Place } from './places';
 import { boundsOf, corners, size } from './projection';
+import { bandIn } from './scale';
 import { type Surface, surfaces } from './surface';
 
 // The drawn borders are exact to about two kilometres, so a closer view would mislead.
@@ -29,9 +30,12 @@ const whole: [[number, number], [number, number]] = [
 
 /**
  * DetailedMap is a map with zoom, groups of places, names, and the surface of the interpolated air. It loads tiles of the
- * service only. The list beside it offers the same by keyboard, so marks react to pointers only.
+ * service only. The list beside it offers the same by keyboard, so marks react to pointers only. Its children stand
+ * directly below the map.
  */
-export function DetailedMap(props: MapProps & { surface: Surface; onSurface: ((surface: Surface) => void) | undefined }): JSX.Element {
+export function DetailedMap(
+	props: MapProps & { surface: Surface; onSurface: ((surface: Surface) => void) | undefined; children?: ComponentChildren },
+): JSX.Element {
 	const frame = useRef<HTMLDivElement>(null);
 	const map = useLeaflet(frame);
 	const outlines = useOutlines();
@@ -62,6 +66,7 @@ export function DetailedMap(props: MapProps & { surface: Surface; onSurface: ((s
 			<div class={`detailed ${props.surface === 'none' ? '' : 'surfaced'}`}>
 				<div ref={frame} class="detailed-frame" role="application" aria-roledescription={t('air.map')} aria-label={t('air.map.label')} />
 			</div>
+			{props.children}
 			<div class="map-tools">
 				<button type="button" aria-label={t('air.nearer')} onClick={() => map?.zoomIn()}>
 					+
@@ -256,22 +261,26 @@ function icon(classes: string, text: string, title: string, label: string | unde
 	return new DivIcon({ html: element, className: '', iconSize: [44, height], iconAnchor: [22, height / 2] });
 }
 
-function groupIcon({ count, worst, stale }: Group): DivIcon {
+function groupIcon({ count, worst, stale, hour }: Group): DivIcon {
 	const title = stale
-		? t('air.stale.count', { count: number(count) })
+		? t(hour ? 'air.time.none.count' : 'air.stale.count', { count: number(count) })
 		: `${t('air.map.group', { count: number(count) })}${worst ? ` ${worst.name}: ${figureOf(worst)}` : ''}`;
-	return icon(`group ${stale ? 'stale' : toneOf(bandOf(worst?.category))}`, `×${number(count)}`, title, undefined, 38);
+	return icon(`group ${stale ? 'stale' : toneOf(bandIn(worst?.scale, worst?.category))}`, `×${number(count)}`, title, undefined, 38);
 }
 
 /** figureOf writes the figure of a place with its category. */
-function figureOf({ aqi, category }: Place): string {
-	const band = bandOf(category);
+function figureOf({ aqi, category, scale }: Place): string {
+	const band = bandIn(scale, category);
 	return `${aqi === null ? '–' : number(aqi)} ${band ? t(band.name) : t('air.noindex')}`;
 }
 
 function placeIcon(place: Place, label: boolean, chosen: boolean): DivIcon {
 	const { aqi, stale, kind, name } = place;
-	const classes = [stale ? 'stale' : toneOf(bandOf(place.category)), kind ?? '', chosen ? 'chosen-pin' : ''].join(' ');
-	const title = [name, stale ? t('air.stale') : figureOf(place), ...(kind ? [t(`air.kind.${kind}`)] : [])].join(', ');
+	const classes = [stale ? 'stale' : toneOf(bandIn(place.scale, place.category)), kind ?? '', chosen ? 'chosen-pin' : ''].join(' ');
+	const title = [
+		name,
+		stale ? t(place.hour ? 'air.time.none' : 'air.stale') : figureOf(place),
+		...(kind ? [t(`air.kind.${kind}`)] : []),
+	].join(', ');
 	return icon(classes, stale || aqi === null ? '–' : number(Math.round(aqi * 10) / 10), title, label || chosen ? name : undefined, 24);
 }

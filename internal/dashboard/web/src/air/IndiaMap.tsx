@@ -3,10 +3,11 @@ import { memo } from 'preact/compat';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { locale, t } from '../i18n';
 import { lastReported } from './age';
-import { bandOf, toneOf } from './category';
+import { toneOf } from './category';
 import { Credit, useOutlines } from './outline';
 import { type Layer, type Place, sorted } from './places';
 import { around, type Fraction, fitted, moved, nearest, pinched, size, type View, whole, within, zoomed } from './projection';
+import { bandIn } from './scale';
 
 // The distance, in pixels of the screen, at which a tap still means a mark.
 const reach = 16;
@@ -182,7 +183,7 @@ const Mark = memo(function Mark(props: {
 		// biome-ignore lint/a11y/noStaticElementInteractions: the list beside the map is the way for keys
 		<g
 			data-place={place.id}
-			class={`mark ${place.stale ? 'stale' : toneOf(bandOf(place.category))}`}
+			class={`mark ${place.stale ? 'stale' : toneOf(bandIn(place.scale, place.category))}`}
 			onPointerEnter={() => props.onHover(place)}
 			onPointerLeave={() => props.onHover(undefined)}
 			onClick={() => props.onChoose(place)}
@@ -208,7 +209,7 @@ function Named(props: { place: Place; view: View; unit: number }): JSX.Element |
 		return null;
 	}
 	const [x, y] = place.at;
-	const band = bandOf(place.category);
+	const band = bandIn(place.scale, place.category);
 	const right = x - view.x < size.width / view.zoom / 2;
 	const low = y - view.y < 40 * unit;
 	return (

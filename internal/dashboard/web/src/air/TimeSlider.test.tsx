@@ -36,7 +36,7 @@ test('a station without a reading in the hour is stale and has no figures', () =
 		o3: null,
 		updated: last,
 	} as const;
-	const [a, b] = placesIn([one, { ...one, id: 'b', stale: true }], { hour: last, stations: new Map([['b', found]]) });
+	const [a, b] = placesIn([one, { ...one, id: 'b', stale: true }], { hour: last, scale: 'in', stations: new Map([['b', found]]) });
 	expect(a).toMatchObject({ stale: true, aqi: null, category: null, severity: -1, hour: last });
 	expect(b).toMatchObject({ stale: false, aqi: 331, category: 'Very Poor', severity: 4, hour: last });
 });

@@ -10,17 +10,23 @@ export type Pollutant = 'pm25' | 'pm10' | 'no2' | 'so2' | 'co' | 'o3';
 /** Figure is what a chart can show: the index or a pollutant. */
 export type Figure = 'aqi' | Pollutant;
 
-/** Band is a category with its range of the index. token is the suffix of its CSS colours. */
+/** Band is a category of a scale. token is the suffix of its CSS colours, and range its indices as a text. */
 export interface Band {
+	word: string;
+	token: string;
+	name: Key;
+	range?: string;
+}
+
+/** IndianBand is a category of India's index with its lowest and its highest index. */
+export interface IndianBand extends Band {
 	word: Category;
 	from: number;
 	to: number;
-	token: string;
-	name: Key;
 }
 
 /** bands are CPCB's six categories (National Air Quality Index, 2014), best first. */
-export const bands: readonly Band[] = [
+export const bands: readonly IndianBand[] = [
 	{ word: 'Good', from: 0, to: 50, token: 'good', name: 'air.good' },
 	{ word: 'Satisfactory', from: 51, to: 100, token: 'satisfactory', name: 'air.satisfactory' },
 	{ word: 'Moderate', from: 101, to: 200, token: 'moderate', name: 'air.moderate' },
@@ -33,12 +39,12 @@ export const bands: readonly Band[] = [
 export const notReporting = 'none';
 
 /** bandOf returns the band of a category; undefined for other values. */
-export function bandOf(word: string | null | undefined): Band | undefined {
+export function bandOf(word: string | null | undefined): IndianBand | undefined {
 	return bands.find((band) => band.word === word);
 }
 
 /** bandAt returns the band of an index or sub-index. The API returns no category for sub-indices. */
-export function bandAt(index: number): Band | undefined {
+export function bandAt(index: number): IndianBand | undefined {
 	return bands.find((band) => index >= band.from && index <= band.to);
 }
 

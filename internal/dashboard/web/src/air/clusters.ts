@@ -10,6 +10,8 @@ export interface Group {
 	/** opens is the zoom at which the places part. */
 	opens: number;
 	stale: boolean;
+	/** hour is the end of the past hour of the places; absent for present figures. */
+	hour?: string | undefined;
 }
 
 /** Marks are what the map shows of an area: single places and groups. */
@@ -55,6 +57,7 @@ function indexed(places: readonly Place[]): Index {
  * number and the colour of a group are those of the present air.
  */
 export function clustered(places: readonly Place[]): (area: Area, zoom: number) => Marks {
+	const hour = places[0]?.hour;
 	const indices = [false, true].map((stale) => ({ stale, index: indexed(places.filter((place) => place.stale === stale)) }));
 	return (area, zoom) => {
 		const marks: Marks = { places: [], groups: [] };
@@ -67,7 +70,7 @@ export function clustered(places: readonly Place[]): (area: Area, zoom: number) 
 				}
 				const [longitude = 0, latitude = 0] = geometry.coordinates;
 				marks.groups.push({
-					...{ at: { latitude, longitude }, count: properties.point_count, stale },
+					...{ at: { latitude, longitude }, count: properties.point_count, stale, ...(hour && { hour }) },
 					...{ worst: stale ? undefined : properties.worst, opens: index.getClusterExpansionZoom(properties.cluster_id) },
 				});
 			}

@@ -2,6 +2,7 @@ import { keepPreviousData, type UseQueryResult, useQuery, useQueryClient } from 
 import { useEffect } from 'preact/hooks';
 import { api, type Schemas, unwrap } from '../api/client';
 import { all, type Place, severity } from './places';
+import type { Scale, Scaled } from './scale';
 
 /** week is the number of hours that the map can show. */
 export const week = 168;
@@ -31,17 +32,26 @@ function stamp(time: number): string {
 /** StationsInHour are the figures of the stations with a reading in an hour, by id. */
 export interface StationsInHour {
 	hour: string;
+	scale: Scale;
 	stations: ReadonlyMap<string, Schemas['Hour']['data'][number]>;
 }
 
-function query(at: string) {
+/** other is the parameter of a scale. Every reply has India's index. */
+function other(scale: Scale): { scale?: Scale } {
+	return scale === 'in' ? {} : { scale };
+}
+
+/** stationsOf fetches all stations of an hour, by default of the newest. */
+function stationsOf(query: { hour?: string; scale?: Scale }, signal: AbortSignal): Promise<Schemas['Hour']['data']> {
+	return all((cursor) => unwrap(api.GET('/v1/hours', { params: { query: { ...query, limit: 1000, ...(cursor && { cursor }) } }, signal })));
+}
+
+function query(at: string, scale: Scale) {
 	return {
-		queryKey: ['air', 'hour', at],
+		queryKey: ['air', 'hour', at, scale],
 		queryFn: async ({ signal }: { signal: AbortSignal }): Promise<StationsInHour> => {
-			const found = await all((cursor) =>
-				unwrap(api.GET('/v1/hours', { params: { query: { hour: at, limit: 1000, ...(cursor && { cursor }) } }, signal })),
-			);
-			return { hour: at, stations: new Map(found.map((one) => [one.station, one])) };
+			const found = await stationsOf({ hour: at, ...other(scale) }, signal);
+			return { hour: at, scale, stations: new Map(found.map((one) => [one.station, one])) };
 		},
 	};
 }
@@ -50,14 +60,32 @@ function query(at: string) {
  * useHour fetches an hour, if there is one, and the hour after it, which a playing map shows next. Until an hour arrives, the
  * data are those of the hour before.
  */
-export function useHour(at: string | undefined, last: string): UseQueryResult<StationsInHour, Error> {
+export function useHour(at: string | undefined, last: string, scale: Scale): UseQueryResult<StationsInHour, Error> {
 	const client = useQueryClient();
 	useEffect(() => {
 		if (at && at < last) {
-			void client.prefetchQuery(query(hoursBefore(at, -1)));
+			void client.prefetchQuery(query(hoursBefore(at, -1), scale));
 		}
-	}, [client, at, last]);
-	return useQuery({ ...query(at ?? ''), enabled: at !== undefined, ...(at && { placeholderData: keepPreviousData }) });
+	}, [client, at, last, scale]);
+	return useQuery({ ...query(at ?? '', scale), enabled: at !== undefined, ...(at && { placeholderData: keepPreviousData }) });
+}
+
+/**
+ * usePresent fetches the index of each station on another scale than India's, by id. Current figures are at most three
+ * hours old, so they are those of the newest hour or of the two before.
+ */
+export function usePresent(scale: Scale, needed: boolean): UseQueryResult<ReadonlyMap<string, Scaled>, Error> {
+	return useQuery({
+		queryKey: ['air', 'present', scale],
+		enabled: needed,
+		queryFn: async ({ signal }) => {
+			const newest = await unwrap(api.GET('/v1/hours', { params: { query: { limit: 1 } }, signal }));
+			const hours = [2, 1, 0].map((before) => hoursBefore(newest.hour, before));
+			const found = await Promise.all(hours.map((hour) => stationsOf({ hour, ...other(scale) }, signal)));
+			// The newest hour of a station comes last.
+			return new Map(found.flat().map((one) => [one.station, one]));
+		},
+	});
 }
 
 /** placesIn returns stations as they were in an hour. Stations without a reading in it are stale and have no figures. */

@@ -3,6 +3,7 @@ import { api, type Schemas, unwrap } from '../api/client';
 import { isStale } from './age';
 import { bandOf, bands, type Category, type Figure, highest, notReporting, type Pollutant } from './category';
 import { place } from './projection';
+import type { Scale } from './scale';
 
 /** Place is a city or a station on the map and in its list. */
 export interface Place {
@@ -13,7 +14,10 @@ export interface Place {
 	/** city is the name of the city's page; undefined for a station whose city has none. */
 	city: string | undefined;
 	aqi: number | null;
-	category: Category | null;
+	/** category is a category of the scale. */
+	category: string | null;
+	/** scale is absent for India's index and for concentrations. */
+	scale?: Scale;
 	updated: string | null;
 	/** stale is true if the place has no figures of the last three hours. Then it has no rank and no colour. */
 	stale: boolean;

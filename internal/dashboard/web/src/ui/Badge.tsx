@@ -1,17 +1,17 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { ago, instant } from '../format';
+import { ago, hour, instant } from '../format';
 import { t } from '../i18n';
 import { useNow } from './useNow';
 
-/** Time shows a time in India; its title is the value of the API. */
-export function Time(props: { at: string | null | undefined; relative?: boolean }): JSX.Element {
+/** Time shows a time in India; its title is the value of the API. With minutes it has no seconds. */
+export function Time(props: { at: string | null | undefined; relative?: boolean; minutes?: boolean }): JSX.Element {
 	if (!props.at) {
 		return <span>–</span>;
 	}
 	return (
 		<time dateTime={props.at} title={props.at}>
-			{props.relative ? <Ago at={props.at} /> : instant(props.at)}
+			{props.relative ? <Ago at={props.at} /> : props.minutes ? hour(props.at) : instant(props.at)}
 		</time>
 	);
 }
