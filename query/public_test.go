@@ -210,7 +210,7 @@ func TestInvalidPublicRequests(t *testing.T) {
 		"/public/v1/cities/Delhii/badge.svg":               {404, "city", "Did you mean Delhi", short},
 		"/public/v1/cities/Aurangabad":                     {400, "city", "Aurangabad, Bihar", short},
 		"/public/v1/cities/12":                             {400, "city", "at least one letter", short},
-		"/public/v1/cities/" + strings.Repeat("a", 201):    {400, "city", "at most 200 bytes", short},
+		"/public/v1/cities/" + strings.Repeat("a", 201):    {400, "city", "at most 200 characters", short},
 		"/public/v1/cities/a%00b":                          {400, "city", "control character", short},
 		"/public/v1/cities/a%FFb":                          {400, "city", "UTF-8", short},
 		"/public/v1/cities/Delhi?x=1":                      {400, "x", "no parameter x", never},

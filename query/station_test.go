@@ -162,7 +162,7 @@ func TestStationQueriesWithoutAnAnswer(t *testing.T) {
 		"station=":                                              {schema.InvalidRequest, "station", "empty"},
 		"station=%00":                                           {schema.InvalidRequest, "station", "control character"},
 		"station=a&station=b":                                   {schema.InvalidRequest, "station", "once"},
-		"station=" + strings.Repeat("a", 201):                   {schema.InvalidRequest, "station", "200 bytes"},
+		"station=" + strings.Repeat("a", 201):                   {schema.InvalidRequest, "station", "200 characters"},
 		"station=a&city=Delhi":                                  {schema.ConflictingParameters, "station", "Send only one"},
 		"station=a&pincode=110001":                              {schema.ConflictingParameters, "station", "Send only one"},
 		"station=a&lat=28&lon=77":                               {schema.ConflictingParameters, "station", "Send only one"},

@@ -15,7 +15,7 @@ import (
 	"vayu/schema"
 )
 
-// MaxName limits the name of a place, in bytes. The longest name in the gazetteer has 96.
+// MaxName limits the name of a place, in characters. The longest name in the gazetteer has fewer than 100.
 const MaxName = 200
 
 // Texts checks that every parameter is valid text. The error is about the first invalid one, by name.
@@ -51,8 +51,8 @@ func Text(name, value string) error {
 
 // Name rejects a text that cannot be the name of a place. No similar names are then searched for it.
 func Name(field, value string) error {
-	if len(value) > MaxName {
-		return Invalid(field, "A name must have at most "+strconv.Itoa(MaxName)+" bytes.")
+	if utf8.RuneCountInString(value) > MaxName {
+		return Invalid(field, "A name must have at most "+strconv.Itoa(MaxName)+" characters.")
 	}
 	if strings.IndexFunc(value, unicode.IsLetter) < 0 {
 		return Invalid(field, "A name must have at least one letter.")

@@ -126,7 +126,7 @@ func (x *Index) notFound(name, key string, found []int32) error {
 }
 
 // Prefix returns the positions of the cities with a name that begins with prefix,
-// sorted by label. An empty prefix selects all cities.
+// sorted by label. The state can follow the canonical name. An empty prefix selects all cities.
 func (x *Index) Prefix(prefix string) []int {
 	key := gazetteer.Key(prefix)
 	from, _ := slices.BinarySearchFunc(x.terms, key, func(t term, k string) int { return strings.Compare(t.key, k) })
@@ -139,6 +139,11 @@ func (x *Index) Prefix(prefix string) []int {
 		if !seen[t.city] {
 			seen[t.city] = true
 			out = append(out, int(t.city))
+		}
+	}
+	for i, c := range x.cities {
+		if c.State != "" && !seen[i] && len(key) > len(c.Name) && strings.HasPrefix(gazetteer.Key(c.Name+c.State), key) {
+			out = append(out, i)
 		}
 	}
 	slices.SortFunc(out, func(a, b int) int { return strings.Compare(x.labels[a], x.labels[b]) })

@@ -1,7 +1,10 @@
 package places
 
 import (
+	"bytes"
 	"cmp"
+	"maps"
+	"math/bits"
 	"slices"
 	"strings"
 	"unicode"
@@ -10,68 +13,149 @@ import (
 )
 
 // Named is a place that [Search] finds. Names are its names in all scripts. Around are the names of places around it,
-// which are less important: "Aurangabad Bihar" finds the city by its name and its state.
-type Named struct{ Names, Around []string }
+// which are less important: "Aurangabad Bihar" finds the city by its name and its state. Whole are names of several words
+// that find the place only if all words are searched.
+type Named struct{ Names, Around, Whole []string }
 
-// Search finds places by words of their names, also if letters are wrong or missing. It is immutable and safe for
-// concurrent use.
+// Search finds places by words of their names, also if letters are wrong or missing, or are in another script. It is
+// immutable and safe for concurrent use.
 type Search struct {
 	places int
-	words  []searchWord // distinct
+	words  [][]searchWord // distinct words, by the script of their first letter; see [gazetteer.Script]
+	sounds []searchWord   // distinct sounds of words
 }
 
-// searchWord is a word of names, or a whole name without blanks. "newdelhi" then finds "New Delhi".
+// searchWord is a word of names, or a whole name without blanks. "newdelhi" then finds "New Delhi". In Search.sounds, it
+// is the sound of a word; see [gazetteer.Sound].
 type searchWord struct {
-	key    string
-	runes  []rune
-	digits bool // contains a digit, so that other digits are another word
-	in     []occurrence
+	key   string
+	runes []rune
+	exact bool // not found by misspelt words: contains a digit, or is in Named.Whole only
+	set   letterSet
+	in    []occurrence
 }
 
-// occurrence is a place with a word in its names, or in those of the places around it.
+// letterSet has a bit for each letter of a word. Several letters have the same bit. Two words with many different bits
+// differ in many letters, which is faster to compute than their distance.
+type letterSet uint64
+
+func setOf(text string) (set letterSet) {
+	for _, r := range text {
+		set |= 1 << (uint(r) % 64)
+	}
+	return set
+}
+
+// lacks returns the number of bits that another set lacks.
+func (s letterSet) lacks(other letterSet) int { return bits.OnesCount64(uint64(s &^ other)) }
+
+// occurrence is a place with a word in its names.
 type occurrence struct {
-	place  int32
-	around bool
+	place int32
+	extra int8 // cost in addition to that of the word: 0, aroundCost, or wholeCost if the word is not misspelt
 }
 
 // NewSearch returns a search over places. Its results identify a place by its position in the slice.
 func NewSearch(all []Named) *Search {
-	s := &Search{places: len(all)}
-	known := map[string]int{}
+	b := builder{words: map[string]*searchWord{}, sounds: map[string]*searchWord{}, ofName: map[string][]*searchWord{}}
 	for i := range all {
-		for around, names := range [][]string{all[i].Names, all[i].Around} {
+		for kind, names := range [][]string{all[i].Names, all[i].Around, all[i].Whole} {
 			for _, name := range names {
-				for _, key := range nameKeys(name) {
-					n, ok := known[key]
-					if !ok {
-						n = len(s.words)
-						known[key] = n
-						s.words = append(s.words, searchWord{key: key, runes: []rune(key), digits: strings.ContainsFunc(key, unicode.IsDigit)})
+				found := b.name(name, kind == 2)
+				for n, w := range found {
+					o := occurrence{place: int32(i)}
+					switch {
+					case kind == 1:
+						o.extra = aroundCost
+					case n == 0: // the whole name
+						o.extra = wholeCost
 					}
-					s.words[n].in = append(s.words[n].in, occurrence{int32(i), around > 0})
+					if len(w.in) == 0 || w.in[len(w.in)-1] != o {
+						w.in = append(w.in, o)
+					}
 				}
 			}
 		}
 	}
+	s := &Search{places: len(all), words: make([][]searchWord, gazetteer.Scripts+1)}
+	for _, key := range slices.Sorted(maps.Keys(b.words)) {
+		script := gazetteer.Script(key)
+		s.words[script] = append(s.words[script], *b.words[key])
+	}
+	for _, key := range slices.Sorted(maps.Keys(b.sounds)) {
+		s.sounds = append(s.sounds, *b.sounds[key])
+	}
 	return s
 }
 
-// nameKeys returns the keys of the words of a name, and of the whole name; see [gazetteer.Key].
-func nameKeys(name string) []string {
-	words := wordKeys(name)
+// builder collects the words of a Search.
+type builder struct {
+	words, sounds map[string]*searchWord
+	ofName        map[string][]*searchWord // words and sounds of a name, which many places have around them
+}
+
+// name returns the words and the sounds of a name: first the whole name, then its words. It returns only the whole name if
+// whole is true.
+func (b *builder) name(name string, whole bool) []*searchWord {
+	cached := name
+	if whole {
+		cached = "whole " + name
+	}
+	if found, ok := b.ofName[cached]; ok {
+		return found
+	}
+	words := wordsOf(name)
 	if len(words) > 1 {
-		words = append(words, strings.Join(words, ""))
+		words = slices.Insert(words, 0, joined(words))
+	}
+	if whole {
+		words = words[:min(1, len(words))]
+	}
+	found := make([]*searchWord, 0, 2*len(words))
+	for _, w := range words {
+		digits := strings.ContainsFunc(w.key, unicode.IsDigit)
+		entry := add(b.words, w.key)
+		entry.exact = entry.exact && (whole || digits)
+		found = append(found, entry)
+		if w.sound != "" && !digits && !whole {
+			found = append(found, add(b.sounds, w.sound))
+		}
+	}
+	b.ofName[cached] = found
+	return found
+}
+
+// add returns the word with a key. It adds the word if there is none.
+func add(words map[string]*searchWord, key string) *searchWord {
+	w, ok := words[key]
+	if !ok {
+		w = &searchWord{key: key, runes: []rune(key), exact: true, set: setOf(key)}
+		words[key] = w
+	}
+	return w
+}
+
+// word is a word of a name or of a searched text.
+type word struct{ key, sound string }
+
+// wordsOf returns the words of a text.
+func wordsOf(text string) []word {
+	var words []word
+	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.In(r, unicode.L, unicode.N, unicode.M, unicode.Cf) }) {
+		if key := gazetteer.Key(w); key != "" {
+			words = append(words, word{key, gazetteer.Sound(w)})
+		}
 	}
 	return words
 }
 
-// wordKeys returns the keys of the words of a text.
-func wordKeys(text string) []string {
-	words := strings.FieldsFunc(text, func(r rune) bool { return !unicode.In(r, unicode.L, unicode.N, unicode.M, unicode.Cf) })
-	for i, word := range words {
-		words[i] = gazetteer.Key(word)
+// joined returns several words as one.
+func joined(words []word) (all word) {
+	for _, w := range words {
+		all.key += w.key
+		all.sound += w.sound
 	}
-	return slices.DeleteFunc(words, func(key string) bool { return key == "" })
+	return all
 }
 
 // maxWords is the largest number of words of a search. The time of a search grows with it.
@@ -85,33 +169,37 @@ const (
 
 // Costs of a match, by which the results are sorted.
 const (
-	beginCost  = 1 // a word that begins with the searched one
-	typoCost   = 2 // each letter that differs, beside beginCost
-	aroundCost = 3 // a word of a place around
+	beginCost  = 1  // a word that begins with the searched one
+	typoCost   = 2  // each letter that differs, beside beginCost
+	aroundCost = 3  // a word of a place around
+	wholeCost  = -1 // the word is a whole name, so that Dharwad is before Hubli Dharwad
 	noMatch    = 1 << 10
 )
 
 // Find returns the places that match all words of a text, the best first, at most limit. Places that match equally well
 // stay in their order.
 func (s *Search) Find(text string, limit int) []int {
-	words := wordKeys(text)
+	words := wordsOf(text)
 	if len(words) == 0 || len(words) > maxWords {
 		return nil
 	}
 	total := make([]int, s.places)
-	for _, word := range words {
-		for i, cost := range s.costs(word) {
+	costs := make([]int, s.places)
+	for _, w := range words {
+		s.costs(w, costs)
+		for i, cost := range costs {
 			total[i] += cost
 		}
 	}
 	if len(words) > 1 { // a blank within a name
-		for i, cost := range s.costs(strings.Join(words, "")) {
+		s.costs(joined(words), costs)
+		for i, cost := range costs {
 			total[i] = min(total[i], cost)
 		}
 	}
 	var found []int
 	for i, cost := range total {
-		if cost < noMatch {
+		if cost < noMatch+maxWords*wholeCost {
 			found = append(found, i)
 		}
 	}
@@ -119,37 +207,88 @@ func (s *Search) Find(text string, limit int) []int {
 	return found[:min(limit, len(found))]
 }
 
-// costs returns for each place how badly a word matches its names, noMatch if it does not.
-func (s *Search) costs(key string) []int {
-	out := slices.Repeat([]int{noMatch}, s.places)
-	want := []rune(key)
+// costs sets for each place how badly a word matches its names, noMatch if it does not. A word of an Indian script also
+// matches names that sound like it.
+func (s *Search) costs(w word, out []int) {
+	for i := range out {
+		out[i] = noMatch
+	}
+	want := []rune(w.key)
 	if len(want) > maxSuggestKey {
-		return out
+		return
 	}
-	for i := range s.words {
-		cost := s.words[i].cost(key, want)
-		if cost == noMatch {
-			continue
-		}
-		for _, o := range s.words[i].in {
-			if o.around {
-				out[o.place] = min(out[o.place], cost+aroundCost)
-			} else {
-				out[o.place] = min(out[o.place], cost)
-			}
+	script := gazetteer.Script(w.key)
+	set, digits := setOf(w.key), strings.ContainsFunc(w.key, unicode.IsDigit)
+	for i := range s.words[script] {
+		c := &s.words[script][i]
+		c.lower(out, c.cost(w.key, want, set, digits))
+	}
+	if script == 0 || len(w.sound) < minSound {
+		return
+	}
+	sound := gazetteer.Merge([]byte(w.sound), script)
+	buf := make([]byte, 0, maxSuggestKey)
+	for i := range s.sounds {
+		c := &s.sounds[i]
+		buf = gazetteer.Merge(append(buf[:0], c.key...), script)
+		c.lower(out, soundCost(sound, buf))
+	}
+}
+
+// lower sets the cost of the places with the word, if they have a higher one.
+func (w *searchWord) lower(out []int, cost int) {
+	if cost >= noMatch {
+		return
+	}
+	for _, o := range w.in {
+		if o.extra > 0 || cost == 0 {
+			out[o.place] = min(out[o.place], cost+int(o.extra))
+		} else {
+			out[o.place] = min(out[o.place], cost)
 		}
 	}
-	return out
+}
+
+// minSound is the length of the shortest sound that is searched. Shorter ones have too many names.
+const minSound = 2
+
+// soundCost returns how badly a sound matches a searched one, noMatch if it does not. Sounds have few vowels, so that one
+// letter that differs is allowed from five letters on.
+func soundCost(want, sound []byte) int {
+	switch {
+	case bytes.Equal(want, sound):
+		return beginCost
+	case len(want) > minSound && bytes.HasPrefix(sound, want):
+		return 2*beginCost + typoCost
+	case len(want) >= 5 && oneApart(want, sound):
+		return 2*beginCost + typoCost
+	}
+	return noMatch
+}
+
+// oneApart reports whether two texts differ by one letter that is added, removed or changed.
+func oneApart(a, b []byte) bool {
+	if len(a) > len(b) {
+		a, b = b, a
+	}
+	i := 0
+	for i < len(a) && a[i] == b[i] {
+		i++
+	}
+	if len(a) == len(b) {
+		return i == len(a) || bytes.Equal(a[i+1:], b[i+1:])
+	}
+	return len(b) == len(a)+1 && bytes.Equal(a[i:], b[i+1:])
 }
 
 // cost returns how badly the word matches a searched one. A short word, or one with digits, has no typing errors.
-func (w *searchWord) cost(key string, want []rune) int {
+func (w *searchWord) cost(key string, want []rune, set letterSet, digits bool) int {
 	switch {
 	case w.key == key:
 		return 0
 	case strings.HasPrefix(w.key, key):
 		return beginCost
-	case w.digits || strings.ContainsFunc(key, unicode.IsDigit):
+	case w.exact || digits:
 		return noMatch
 	}
 	if len(want) < oneTypo {
@@ -159,11 +298,14 @@ func (w *searchWord) cost(key string, want []rune) int {
 	if len(want) >= twoTypos {
 		allowed = 2
 	}
-	if d := distance(want, w.runes, allowed); d <= allowed {
-		return beginCost + typoCost*d
+	lacking := set.lacks(w.set)
+	if lacking <= allowed && w.set.lacks(set) <= allowed {
+		if d := distance(want, w.runes, allowed); d <= allowed {
+			return beginCost + typoCost*d
+		}
 	}
 	// The searched word may be the beginning of a longer one.
-	if len(w.runes) > len(want) && distance(want, w.runes[:len(want)], 1) <= 1 {
+	if lacking <= 1 && len(w.runes) > len(want) && distance(want, w.runes[:len(want)], 1) <= 1 {
 		return 2*beginCost + typoCost
 	}
 	return noMatch

@@ -40,7 +40,7 @@ func TestSearch(t *testing.T) {
 		"karnataka":          "Karnataka|Bengaluru",
 		"Trivandrum":         "",
 		"thiruvanantpuram":   "Thiruvananthapuram",
-		"mumbai":             "Navi Mumbai|Mumbai",
+		"mumbai":             "Mumbai|Navi Mumbai",
 		"navimumbai":         "Navi Mumbai",
 		"Na vi mumbai":       "Navi Mumbai",
 		"anand vihar":        "Anand Vihar, Delhi - DPCC",
@@ -48,8 +48,8 @@ func TestSearch(t *testing.T) {
 		"anandvihar":         "Anand Vihar, Delhi - DPCC",
 		"sector 62":          "Sector-62, Noida",
 		"sector 63":          "",
-		"दिल्ली":             "Delhi",
-		"दिल्लि":             "Delhi", // a wrong vowel sign
+		"दिल्ली":             "Delhi|Anand Vihar, Delhi - DPCC",
+		"दिल्लि":             "Delhi|Anand Vihar, Delhi - DPCC", // a wrong vowel sign
 		"फरीदाबाद":           "Faridabad",
 		"ಬೆಂಗಳೂರು":           "Bengaluru",
 		"ಬೆಂಗಳೂ":             "Bengaluru",

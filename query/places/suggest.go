@@ -3,6 +3,8 @@ package places
 import (
 	"slices"
 	"strings"
+
+	"vayu/schema/gazetteer"
 )
 
 // maxSuggestions is the largest number of similar names in an error.
@@ -24,7 +26,11 @@ func (x *Index) Suggest(key string, limit int) []string {
 	want := []rune(key)
 	allowed := max(1, len(want)/3) // one letter in three may be wrong
 	best := map[int]int{}
+	script := gazetteer.Script(key)
 	for _, t := range x.terms {
+		if gazetteer.Script(t.key) != script {
+			continue
+		}
 		d := 0
 		if len(want) < 3 || !strings.HasPrefix(t.key, key) {
 			if d = distance(want, []rune(t.key), allowed); d > allowed {
@@ -59,8 +65,12 @@ func distance(a, b []rune, limit int) int {
 	if diff := len(a) - len(b); diff > limit || -diff > limit {
 		return limit + 1
 	}
-	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range last {
+	var buf [3][maxSuggestKey + 8]int // on the stack
+	before, last, row := buf[0][:], buf[1][:], buf[2][:]
+	if len(b) >= len(row) {
+		before, last, row = make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	}
+	for j := range len(b) + 1 {
 		last[j] = j
 	}
 	for i := 1; i <= len(a); i++ {

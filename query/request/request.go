@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"vayu/internal/httpapi"
 	"vayu/query/param"
@@ -126,8 +127,8 @@ func (q *Query) set(bit uint32, name, value string) error {
 		q.Cities = value
 	case HasStation:
 		q.Station = value
-		if len(value) > param.MaxName {
-			return param.Invalid(name, "A station must have at most "+strconv.Itoa(param.MaxName)+" bytes.")
+		if utf8.RuneCountInString(value) > param.MaxName {
+			return param.Invalid(name, "A station must have at most "+strconv.Itoa(param.MaxName)+" characters.")
 		}
 	case HasPincode:
 		var ok bool

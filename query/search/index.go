@@ -7,7 +7,6 @@ import (
 
 	"vayu/query/places"
 	"vayu/query/snapshot"
-	"vayu/schema/air"
 	"vayu/schema/gazetteer"
 )
 
@@ -39,21 +38,43 @@ func NewIndex(s *snapshot.Snapshot) *Index {
 	})
 	for _, i := range cities {
 		c := &s.Cities[i]
-		all = append(all, places.Named{Names: gazetteer.Names(c.Name, c.State), Around: []string{c.State}})
+		names := gazetteer.Names(c.Name, c.State)
+		all = append(all, places.Named{Names: names, Around: stateNames(c.State), Whole: withState(names, c.State)})
 		x.at = append(x.at, place{"city", i})
 	}
 	for i, name := range x.states {
-		all = append(all, places.Named{Names: append([]string{name}, air.OtherStateNames(name)...)})
+		all = append(all, places.Named{Names: stateNames(name)})
 		x.at = append(x.at, place{"state", int32(i)})
 	}
 	for i := range s.Stations {
 		st := &s.Stations[i]
 		x.names[i] = st.Name
-		all = append(all, places.Named{Names: []string{st.Name}, Around: append(gazetteer.Names(st.City, st.State), st.State, st.ID)})
+		all = append(all, places.Named{Names: []string{st.Name}, Around: append(append(gazetteer.Names(st.City, st.State), st.ID), stateNames(st.State)...)})
 		x.at = append(x.at, place{"station", int32(i)})
 	}
 	x.search = places.NewSearch(all)
 	return x
+}
+
+// stateNames returns all names and codes of a state, the canonical one first.
+func stateNames(state string) []string {
+	codes, names := gazetteer.StateNames(state)
+	return slices.Concat([]string{state}, names, codes)
+}
+
+// withState returns the names of a city in Latin script, each with its state and the codes of that. They find the city
+// before its stations.
+func withState(names []string, state string) []string {
+	var all []string
+	codes, _ := gazetteer.StateNames(state)
+	for _, name := range names {
+		if gazetteer.Script(name) == 0 {
+			for _, in := range append([]string{state}, codes...) {
+				all = append(all, name+" "+in)
+			}
+		}
+	}
+	return all
 }
 
 // Fits reports whether the index has the places of a snapshot under their present names. A snapshot with the same

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"vayu/internal/httpapi"
 	"vayu/query/param"
@@ -46,8 +47,8 @@ func Parse(params map[string]string) (r Request, err error) {
 	if r.text, given = params["q"]; !given {
 		return r, param.Invalid("q", "The parameter q is missing. It is the name of a place, or a pin code.")
 	}
-	if len(r.text) > param.MaxName {
-		return r, param.Invalid("q", "The parameter q must have at most "+strconv.Itoa(param.MaxName)+" bytes.")
+	if utf8.RuneCountInString(r.text) > param.MaxName {
+		return r, param.Invalid("q", "The parameter q must have at most "+strconv.Itoa(param.MaxName)+" characters.")
 	}
 	if !strings.ContainsFunc(r.text, func(c rune) bool { return unicode.IsLetter(c) || unicode.IsDigit(c) }) {
 		return r, param.Invalid("q", "The parameter q must have at least one letter or digit.")

@@ -1,7 +1,6 @@
 package station
 
 import (
-	"slices"
 	"strings"
 
 	"vayu/query/param"
@@ -80,16 +79,14 @@ func (f *filter) place(p places.Point, state string) bool {
 // maxStates is the largest number of similar states in an error.
 const maxStates = 5
 
-// ParseState returns the canonical name of the state in the parameter state. Case, blanks and accents do not matter, and
-// old names are known. The error is a *schema.Problem with similar names.
+// ParseState returns the canonical name of the state in the parameter state. Case, blanks and accents do not matter.
+// Names in ten languages, old names and codes are known. The error is a *schema.Problem with similar names.
 func ParseState(text string) (string, error) {
-	names := gazetteer.States()
-	key := gazetteer.Key(air.CleanState(text))
-	if i := slices.IndexFunc(names, func(name string) bool { return gazetteer.Key(name) == key }); i >= 0 {
-		return names[i], nil
+	if name, ok := gazetteer.FindState(text); ok {
+		return name, nil
 	}
 	p := schema.NewProblem(schema.InvalidRequest, "state", "There is no such state or union territory.")
-	if p.Suggestions = spelling.Similar(text, names, maxStates); len(p.Suggestions) > 0 {
+	if p.Suggestions = spelling.Similar(text, gazetteer.States(), maxStates); len(p.Suggestions) > 0 {
 		p.Message += " Did you mean " + strings.Join(p.Suggestions, ", ") + "?"
 	}
 	return "", p

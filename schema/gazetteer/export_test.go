@@ -1,4 +1,16 @@
 package gazetteer
 
+import "slices"
+
 // Cities returns every city of the table.
 func Cities() []City { return load().cities }
+
+// HandWritten returns every city with the names of cities.csv only.
+func HandWritten() []City {
+	indic, cities := indicNames(), slices.Clone(Cities())
+	for i, c := range cities {
+		n := len(indic[[2]string{c.Name, c.State}])
+		cities[i].Aliases = slices.Clone(c.Aliases[:len(c.Aliases)-n])
+	}
+	return cities
+}

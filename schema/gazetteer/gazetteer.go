@@ -30,6 +30,7 @@ type table struct {
 
 var load = sync.OnceValue(func() table {
 	t := table{byName: make(map[string][]int)}
+	indic := indicNames()
 	for line := range strings.Lines(citiesCSV) {
 		line = strings.TrimSpace(line)
 		fields := strings.SplitN(line, ",", 4)
@@ -43,6 +44,7 @@ var load = sync.OnceValue(func() table {
 		if len(fields) == 4 {
 			c.AlsoIn = fields[3]
 		}
+		c.Aliases = append(c.Aliases, indic[[2]string{c.Name, c.State}]...)
 		t.cities = append(t.cities, c)
 		i := len(t.cities) - 1
 		for _, key := range c.Keys() {
