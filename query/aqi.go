@@ -28,7 +28,7 @@ func (s *Service) Routes() []httpapi.Route {
 		{Method: http.MethodGet, Path: "/v1/aqi", Scope: scope, OwnQuery: true, Handler: s.aqi},
 		{Method: http.MethodGet, Path: "/v1/aqi/chart.svg", Scope: scope, Params: chart.Params(), Type: "image/svg+xml", Handler: s.chart(svg)},
 		{Method: http.MethodGet, Path: "/v1/aqi/chart.png", Scope: scope, Params: chart.Params(), Type: "image/png", Handler: s.chart(png)},
-		{Method: http.MethodGet, Path: "/v1/cities", Scope: scope, Params: []string{"q", "bbox", "state", "format", "limit", "cursor"}, Type: station.GeoJSON, Handler: s.listCities},
+		{Method: http.MethodGet, Path: "/v1/cities", Scope: scope, Params: []string{"q", "near", "radius_km", "bbox", "state", "kind", "format", "limit", "cursor"}, Type: station.GeoJSON, Handler: s.listCities},
 		{Method: http.MethodGet, Path: "/v1/stations", Scope: scope, Params: []string{"near", "radius_km", "bbox", "state", "kind", "own", "format", "limit", "cursor"}, Type: station.GeoJSON, Handler: s.listStations},
 		{Method: http.MethodGet, Path: "/v1/places", Scope: scope, Params: search.Params(), Handler: s.searchPlaces},
 		{Method: http.MethodGet, Path: "/v1/stations/{id}", Scope: scope, Handler: s.oneStation},

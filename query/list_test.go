@@ -55,6 +55,10 @@ func TestFiltersOfLists(t *testing.T) {
 		"/v1/cities?state=Maharashtra&limit=1":                          "Aurangabad, Maharashtra|Pune",
 		"/v1/cities?state=Maharashtra&q=pu":                             "Pune",
 		"/v1/cities?state=महाराष्ट्र":                                   "Aurangabad, Maharashtra|Pune",
+		"/v1/cities?near=28.6,77.2&radius_km=500&limit=1":               "Delhi|Kanpur",
+		"/v1/cities?near=18.5,73.9":                                     "Pune",
+		"/v1/cities?near=0,0":                                           "",
+		"/v1/cities?kind=sensor":                                        "Delhi",
 		"/v1/cities?state=mh":                                           "Aurangabad, Maharashtra|Pune",
 		"/v1/stations?state=DL&kind=sensor":                             "sensor-delhi",
 		"/v1/cities?q=দিল্লি":                                           "Delhi",
@@ -333,4 +337,21 @@ func (w *fixture) checkETag(t *testing.T, path string) {
 	if status, _, _ = w.get(t, path, "If-None-Match", h.Get("ETag")); status != http.StatusNotModified {
 		t.Errorf("%s with its ETag: %d", path, status)
 	}
+}
+
+// A city near a position has its distance, and a city of the whole list has none.
+func TestCitiesNearHaveADistance(t *testing.T) {
+	t.Parallel()
+	w := india(t)
+	run(t, w)
+	if _, _, body := w.get(t, "/v1/cities?near=18.5,73.9&radius_km=50"); !strings.Contains(body, `"distance_km":`) {
+		t.Errorf("got %s, want a distance", body)
+	}
+	if _, _, body := w.get(t, "/v1/cities"); strings.Contains(body, "distance_km") {
+		t.Errorf("got %s, want no distance", body)
+	}
+	status, h, body := w.get(t, "/v1/cities?radius_km=10")
+	checkProblem(t, status, h, body, schema.InvalidRequest, "radius_km")
+	status, h, body = w.get(t, "/v1/cities?near=77.2,28.6")
+	checkProblem(t, status, h, body, schema.InvalidRequest, "near")
 }

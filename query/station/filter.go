@@ -1,6 +1,7 @@
 package station
 
 import (
+	"slices"
 	"strings"
 
 	"vayu/query/param"
@@ -67,9 +68,10 @@ func (f *filter) station(st *air.Station) bool {
 	return f.place(at, st.State) && (f.kind == "" || st.Kind.String() == f.kind)
 }
 
-// city reports whether the filter selects city i of a snapshot.
+// city reports whether the filter selects city i of a snapshot. It selects a kind if the city has a station of it.
 func (f *filter) city(s *snapshot.Snapshot, i int) bool {
-	return f.place(s.Cities[i].Position, s.Cities[i].State)
+	c := &s.Cities[i]
+	return f.place(c.Position, c.State) && (f.kind == "" || slices.ContainsFunc(c.Stations, func(n int32) bool { return s.Stations[n].Kind.String() == f.kind }))
 }
 
 func (f *filter) place(p places.Point, state string) bool {

@@ -1,6 +1,7 @@
 package station
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,21 +23,40 @@ const (
 	maxRadius     = 500.0
 )
 
-// Cities answers GET /v1/cities with a page of the cities of a snapshot, by name. Their age is that at now.
+// Cities answers GET /v1/cities with a page of the cities of a snapshot: those near a position by distance, or all by
+// name. Their age is that at now.
 func Cities(c *httpapi.Call, s *snapshot.Snapshot, now time.Time) (httpapi.Response, error) {
+	at, radius, err := parseCircle(c.Params)
+	if err != nil {
+		return httpapi.Response{}, err
+	}
 	f, err := parseFilter(c.Params)
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	found := slices.DeleteFunc(s.Index.Prefix(c.Params["q"]), func(i int) bool { return !f.city(s, i) })
+	km := func(i int) float64 { return places.Distance(at, s.Cities[i].Position) }
+	found := slices.DeleteFunc(s.Index.Prefix(c.Params["q"]), func(i int) bool {
+		return !f.city(s, i) || radius > 0 && !(s.Cities[i].Position.Known() && km(i) <= radius)
+	})
 	key := func(i int) string { return s.Index.Label(found[i]) + "\x00" + s.Cities[found[i]].State }
-	from, to, next, err := PageRange(c.Params, f.list("cities", c.Params), len(found), key)
+	name := "cities"
+	if radius > 0 {
+		slices.SortStableFunc(found, func(a, b int) int { return cmp.Compare(int64(km(a)*1000), int64(km(b)*1000)) })
+		name = "cities near " + c.Params["near"]
+		byName := key
+		key = func(i int) string { return strconv.FormatInt(1e9+int64(km(found[i])*1000), 10) + byName(i) }
+	}
+	from, to, next, err := PageRange(c.Params, f.list(name, c.Params), len(found), key)
 	if err != nil {
 		return httpapi.Response{}, err
 	}
 	list := schema.List[air.CityEntry]{Status: schema.Success, Data: []air.CityEntry{}, HasMore: next != nil, NextCursor: next}
 	for _, i := range found[from:to] {
-		list.Data = append(list.Data, CityEntry(s, i, now))
+		e := CityEntry(s, i, now)
+		if radius > 0 {
+			e.DistanceKM = snapshot.Kilometres(km(i))
+		}
+		list.Data = append(list.Data, e)
 	}
 	return page(c, list, func(e *air.CityEntry) (string, *float64, *float64) { return e.Name, e.Latitude, e.Longitude })
 }
@@ -80,30 +100,38 @@ func Stations(c *httpapi.Call, s *snapshot.Snapshot, now time.Time) (httpapi.Res
 
 // wanted returns the stations that near and radius_km select, in any order, or all by id.
 func wanted(s *snapshot.Snapshot, params map[string]string) ([]rollup.Sample, error) {
-	near, ok := params["near"]
-	radius, given := params["radius_km"]
-	if !ok {
-		if km, err := param.Degrees("radius_km", radius, maxRadius); given && (err != nil || km != defaultRadius) {
-			return nil, param.Invalid("radius_km", "The parameter radius_km requires near.")
-		}
-		all := make([]rollup.Sample, len(s.Stations)) // sorted by id already
-		for i := range all {
-			all[i].Station = int32(i)
-		}
-		return all, nil
-	}
-	km := defaultRadius
-	if given {
-		var err error
-		if km, err = param.Degrees("radius_km", radius, maxRadius); err != nil || km <= 0 {
-			return nil, param.Invalid("radius_km", "The parameter radius_km must be more than 0 and at most 500.")
-		}
-	}
-	p, err := parseNear(near)
+	at, radius, err := parseCircle(params)
 	if err != nil {
 		return nil, err
 	}
-	return s.Around(p, km, rollup.KindsOf(air.StationKinds[:]...)), nil
+	if radius > 0 {
+		return s.Around(at, radius, rollup.KindsOf(air.StationKinds[:]...)), nil
+	}
+	all := make([]rollup.Sample, len(s.Stations)) // sorted by id already
+	for i := range all {
+		all[i].Station = int32(i)
+	}
+	return all, nil
+}
+
+// parseCircle parses the parameters near and radius_km. The radius is 0 without near. The error is a *schema.Problem.
+func parseCircle(params map[string]string) (at places.Point, radius float64, err error) {
+	near, ok := params["near"]
+	text, given := params["radius_km"]
+	if !ok {
+		if km, err := param.Degrees("radius_km", text, maxRadius); given && (err != nil || km != defaultRadius) {
+			return at, 0, param.Invalid("radius_km", "The parameter radius_km requires near.")
+		}
+		return at, 0, nil
+	}
+	radius = defaultRadius
+	if given {
+		if radius, err = param.Degrees("radius_km", text, maxRadius); err != nil || radius <= 0 {
+			return at, 0, param.Invalid("radius_km", "The parameter radius_km must be more than 0 and at most 500.")
+		}
+	}
+	at, err = parseNear(near)
+	return at, radius, err
 }
 
 // parseNear parses the text latitude,longitude in degrees.

@@ -90,6 +90,8 @@ type CityEntry struct {
 	Stations  int      `json:"stations"`
 	FirstDay  string   `json:"first_day"`
 	LastDay   string   `json:"last_day"`
+	// DistanceKM is present in a list of the cities near a position.
+	DistanceKM *schema.Figure `json:"distance_km,omitempty"`
 }
 
 // PlaceReply is the reply to GET /v1/places.
