@@ -99,7 +99,7 @@ func TestOnlyIngestMigratesTables(t *testing.T) {
 	if err := <-ended; err != nil {
 		t.Error(err)
 	}
-	if text := output.String(); strings.Count(text, "waiting for the tables") != 1 || !strings.Contains(text, "role ingest") || !strings.Contains(text, "are up to date") {
+	if text := output.String(); !strings.Contains(text, "waiting for the tables") || !strings.Contains(text, "role ingest") || !strings.Contains(text, "are up to date") {
 		t.Errorf("the waiting instance logged\n%s", text)
 	}
 	if out, err := command(t.Context(), query...); err != nil {
