@@ -226,23 +226,3 @@ func TestPrivateStationsKeepTheSnapshot(t *testing.T) {
 		t.Errorf("got %d %s, want the corrected hour", status, body)
 	}
 }
-
-// Before the first roll-up has ended, cities have no hours, or those of a part of their stations. Then there is no snapshot.
-func TestFirstSnapshotWaitsForTheFirstRollUp(t *testing.T) {
-	t.Parallel()
-	w := newFixture(t)
-	w.station(t, w.live, "cpcb-a", "Delhi", "Delhi", 28.6, 77.2)
-	w.serve(t)
-	w.refresh(t)
-	status, h, body := w.get(t, "/v1/aqi?city=Delhi")
-	checkProblem(t, status, h, body, schema.ServiceUnavailable, "")
-	w.cityHour(t, w.live, "Delhi", "Delhi", figureAt(hour, 100))
-	w.refresh(t)
-	status, h, body = w.get(t, "/v1/aqi?city=Delhi")
-	checkProblem(t, status, h, body, schema.ServiceUnavailable, "")
-	w.rollup(t, w.live, hour)
-	w.refresh(t)
-	if status, _, body := w.get(t, "/v1/aqi?city=Delhi"); status != http.StatusOK || !strings.Contains(body, `"aqi":100`) {
-		t.Errorf("after the roll-up: %d %s", status, body)
-	}
-}

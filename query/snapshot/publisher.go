@@ -113,9 +113,6 @@ func (p *Publisher) Refresh(ctx context.Context, now time.Time) (Change, error) 
 	if err != nil {
 		return Change{}, err
 	}
-	if mark.count == 0 && len(snap.Stations) > 0 {
-		return Change{}, nil // the first roll-up has not ended, so cities have no hours, or those of some stations
-	}
 	fresh := snap != p.Latest()
 	p.published.Store(&published{snap, rollup.Publication{RolledUp: mark.at, Rollups: int64(mark.count), Promoted: snap.promoted()}})
 	p.promoteAt = snap.nextPromotion()
