@@ -105,7 +105,7 @@ func (rt *router) varyBy(x *exchange, route *Route) {
 		x.constant("Vary", varyCookie)
 	case route.NoAuth && route.Method == http.MethodGet:
 		x.constant("Access-Control-Allow-Origin", everyPage)
-		x.constant("Access-Control-Expose-Headers", pageExposed)
+		x.constant("Access-Control-Expose-Headers", []string{"ETag, Retry-After, X-Request-Id"})
 	case route.NoAuth:
 	case len(rt.origins) > 0:
 		x.constant("Vary", varyKeyOrigin)
