@@ -24,7 +24,7 @@ import (
 	"vayu/schema/scale"
 )
 
-// Params returns the names of the query parameters.
+// Params returns the names of the query parameters. hour is a time of RFC 3339, and scale an id of package schema/scale.
 func Params() []string { return []string{"hour", "scale", "limit", "cursor"} }
 
 const (

@@ -11,6 +11,7 @@ import (
 	"vayu/schema/air"
 )
 
+// cached is the Cache-Control of the replies.
 var cached = []string{fmt.Sprintf("private, max-age=%d", int(maxAge.Seconds()))}
 
 // List returns the handler of GET /v1/sources.

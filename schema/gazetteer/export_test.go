@@ -14,3 +14,6 @@ func HandWritten() []City {
 	}
 	return cities
 }
+
+// IndicNames returns the names of cities in Indian scripts, by name and state.
+func IndicNames() map[[2]string][]string { return indicNames() }
