@@ -19,6 +19,7 @@ type Account struct {
 	dirty bool       // listed in Counters.dirty
 	// pending is the usage that the next flush will write. writing is the usage that the current flush writes.
 	pending, writing usage
+	batch            string // id of the latest batch; "" before the first
 }
 
 // Account returns the counters of the account with an id. The same id always yields the same pointer.

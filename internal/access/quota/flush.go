@@ -90,7 +90,7 @@ func (l *Counters) collect() *batch {
 	l.mu.Unlock()
 	for _, a := range b.accounts {
 		a.mu.Lock()
-		a.writing, a.pending, a.dirty = a.pending, newUsage(), false
+		a.batch, a.writing, a.pending, a.dirty = b.id, a.pending, newUsage(), false
 		a.mu.Unlock()
 	}
 	b.build()

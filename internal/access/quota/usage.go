@@ -5,7 +5,6 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"time"
 
 	"vayu/internal/sqlstore"
 	"vayu/schema"
@@ -66,63 +65,90 @@ func (u *usage) keep(account bool, hasKey map[string]bool) int {
 	return before - len(u.rows) - len(u.keys)
 }
 
-// unwritten calls `do` for each row of usage that may not be in the store yet: the rows of pending, and the rows of
-// a flush in progress.
-func (a *Account) unwritten(do func(usageRow, sums)) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	for _, u := range [...]usage{a.pending, a.writing} {
-		for row, s := range u.rows {
-			do(row, *s)
-		}
-	}
-}
-
-// unwritten returns the number of calls whose counts are not in the store.
+// unwritten returns the number of calls whose counts may not be in the store.
 func (l *Counters) unwritten() (sum float64) {
 	l.mu.Lock()
 	all := slices.Collect(maps.Values(l.accounts))
 	l.mu.Unlock()
 	for _, a := range all {
-		a.unwritten(func(_ usageRow, s sums) { sum += float64(s.calls) })
+		sum += float64(a.unwritten())
 	}
 	return sum
 }
 
-// usageWait limits the wait of a usage query for a flush, which usually takes milliseconds.
-const usageWait = 250 * time.Millisecond
+// unwritten returns the number of calls of pending and of a flush in progress.
+func (a *Account) unwritten() (calls int64) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, u := range [...]usage{a.pending, a.writing} {
+		for _, s := range u.rows {
+			calls += s.calls
+		}
+	}
+	return calls
+}
 
 // Usage returns the usage of an account in a world (live or sandbox). The days include from and to. Usage adds
-// up the counts in the store and the counts that this instance has not written yet. Before it reads the store,
-// Usage waits for a running flush.
+// up the counts in the store and the counts that this instance has not written yet.
 //
-// The result is exact as of an instant during the query, except for unwritten counts of other instances. If the
-// flush outlasts usageWait, calls of that flush may count twice.
+// The result is exact as of an instant during the query, except for unwritten counts of other instances. Usage never
+// waits for a flush.
 func (l *Counters) Usage(ctx context.Context, account string, world schema.World, from, to string) ([]schema.UsageDay, error) {
-	limit, done := context.WithTimeout(ctx, usageWait)
-	defer done()
-	if release, ok := l.excludeFlush(limit); ok {
-		defer release()
+	a := l.Account(account)
+	for {
+		pending, writing, batch := a.unwrittenDays(world, from, to)
+		days, written, err := l.storedDays(ctx, a, batch, world, from, to)
+		if err != nil {
+			return nil, err
+		}
+		if !a.inBatch(batch) {
+			continue // a later flush may have written pending before the store was read
+		}
+		if !written {
+			days = append(days, writing...)
+		}
+		return mergeUsage(append(days, pending...)), nil
 	}
-	var days []schema.UsageDay
-	l.Account(account).unwritten(func(r usageRow, s sums) {
+}
+
+// unwrittenDays returns the days of pending, the days of the latest batch that may not be in the store yet, and the id
+// of that batch.
+func (a *Account) unwrittenDays(world schema.World, from, to string) (pending, writing []schema.UsageDay, batch string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.pending.days(world, from, to), a.writing.days(world, from, to), a.batch
+}
+
+// inBatch reports whether the latest batch of the account has the given id.
+func (a *Account) inBatch(id string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.batch == id
+}
+
+// days returns the rows of a world. The days include from and to.
+func (u *usage) days(world schema.World, from, to string) (days []schema.UsageDay) {
+	for r, s := range u.rows {
 		if r.world() == world && r.date >= from && r.date <= to {
 			days = append(days, schema.UsageDay{
 				Date: r.date, Operation: r.operation(), Calls: s.calls, Failed: s.failed, Counted: s.counted,
 			})
 		}
-	})
-	err := sqlstore.Each(l.DB.View(ctx), func(row sqlstore.Scanner) error {
+	}
+	return days
+}
+
+// storedDays returns the rows of an account in table usage_day. written reports whether they include those of the
+// batch. One statement reads both, so that no flush can commit in between.
+func (l *Counters) storedDays(ctx context.Context, a *Account, batch string, world schema.World, from, to string) (days []schema.UsageDay, written bool, err error) {
+	err = sqlstore.Each(l.DB.View(ctx), func(row sqlstore.Scanner) error {
 		var d schema.UsageDay
-		err := row.Scan(&d.Date, &d.Operation, &d.Calls, &d.Failed, &d.Counted)
+		err := row.Scan(&d.Date, &d.Operation, &d.Calls, &d.Failed, &d.Counted, &written)
 		days = append(days, d)
 		return err
-	}, `SELECT day, operation, calls, failed, counted FROM usage_day
-		WHERE account_id = $1 AND mode = $2 AND day >= $3 AND day <= $4`, account, world.String(), from, to)
-	if err != nil {
-		return nil, err
-	}
-	return mergeUsage(days), nil
+	}, `SELECT day, operation, calls, failed, counted, EXISTS (SELECT 1 FROM usage_flush WHERE id = $5) FROM usage_day
+		WHERE account_id = $1 AND mode = $2 AND day >= $3 AND day <= $4`, a.id, world.String(), from, to, batch)
+	return days, written, err
 }
 
 // mergeUsage adds up rows of the same day and operation, and sorts them.
