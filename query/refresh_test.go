@@ -115,6 +115,27 @@ func TestDetailedViewGrowsStale(t *testing.T) {
 	}
 }
 
+// Without it, the cities of a new service would have no AQI until the first roll-up ends.
+func TestFirstSnapshotWaitsForTheFirstRollUp(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
+	w.serve(t)
+	get := func(name string, want int) {
+		t.Helper()
+		w.refresh(t)
+		if status, _, body := w.get(t, "/v1/aqi?city=Delhi"); status != want {
+			t.Errorf("%s: %d %s, want %d", name, status, body, want)
+		}
+	}
+	w.station(t, w.live, "cpcb-a", "Delhi", "Delhi", 28.6, 77.2)
+	w.exec(t, "INSERT INTO "+w.live+".reading (station, parameter, at, averaging, value) VALUES ('cpcb-a', 'pm25', '2026-11-20 05:00:00', 60, 60)")
+	get("a reading", http.StatusServiceUnavailable)
+	w.cityHour(t, w.live, "Delhi", "Delhi", figure{at: hour, aqi: 100, amount: [6]float64{60, gap, gap, gap, gap, gap}})
+	get("an hour of a roll-up that has not ended", http.StatusServiceUnavailable)
+	w.rollup(t, w.live, hour)
+	get("a roll-up", http.StatusOK)
+}
+
 func TestPollSeesImportOfAnotherProcess(t *testing.T) {
 	t.Parallel()
 	w := india(t)

@@ -67,6 +67,12 @@ func (t loader) rollups(ctx context.Context, last mark) (now mark, since time.Ti
 	return now, rollup.Instant(from), nil
 }
 
+// hasReadings reports whether any reading is stored.
+func (t loader) hasReadings(ctx context.Context) (has bool, err error) {
+	err = t.Each(ctx, []any{&has}, func() {}, t.SQL("SELECT count() > 0 FROM (SELECT 1 FROM %s.reading LIMIT 1)"))
+	return has, err
+}
+
 // refresh reads the rows that changed in hours at or after the time `since`. It reads stations and their hours only in
 // buckets whose digest differs from the previous snapshot. If no digest differs, it sets f.unchanged and reads no rows.
 func (t loader) refresh(ctx context.Context, before *Snapshot, since uint32, now time.Time) (snapshotInput, error) {

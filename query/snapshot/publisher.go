@@ -94,11 +94,17 @@ type Change struct {
 }
 
 // Refresh publishes a new snapshot if there is none yet, after a new roll-up, and when an hour becomes current. It keeps
-// the previous snapshot if the roll-up changed no hour of a city or of a public station.
+// the previous snapshot if the roll-up changed no hour of a city or of a public station. While the first readings wait
+// for the first roll-up, it publishes nothing: a city would have no AQI yet.
 func (p *Publisher) Refresh(ctx context.Context, now time.Time) (Change, error) {
 	mark, from, err := p.tables.rollups(ctx, p.mark)
 	if err != nil {
 		return Change{}, err
+	}
+	if mark.count == 0 {
+		if waiting, err := p.tables.hasReadings(ctx); waiting || err != nil {
+			return Change{}, err
+		}
 	}
 	rolled := !p.read.Load() || mark != p.mark
 	due := p.promoteAt > 0 && now.Unix() >= p.promoteAt
