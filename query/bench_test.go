@@ -167,6 +167,20 @@ func BenchmarkTileAgainstBareMux(b *testing.B) {
 	}
 }
 
+// BenchmarkListsAgainstBareMux: at least 0.6, for pages of ten among 300 cities and 600 stations.
+func BenchmarkListsAgainstBareMux(b *testing.B) {
+	w := countryFixture(b, 300, 600, 1)
+	for _, path := range [...]string{
+		"/v1/places?q=town&limit=10", "/v1/places?q=twon&limit=10", "/v1/rankings?limit=10", "/v1/cities?limit=10",
+		"/v1/stations?limit=10", "/v1/stations?near=20.5,78&limit=10", "/v1/stations?bbox=77,20,79,21&limit=10", "/v1/aqi?station=made-1",
+	} {
+		b.Run(strings.TrimPrefix(path, "/v1/"), func(b *testing.B) {
+			route, _, _ := strings.Cut(path, "?")
+			compare(b, newClient(b, w.url, w.key, path), newClient(b, floor(b, route, body(b, w, path)), w.key, path))
+		})
+	}
+}
+
 // BenchmarkBoxAgainstBareMux: at least 0.6, for a box with few cities.
 func BenchmarkBoxAgainstBareMux(b *testing.B) {
 	w := countryFixture(b, 300, 600, 1)

@@ -7,23 +7,43 @@ import (
 	"time"
 
 	"vayu/internal/httpapi"
-	"vayu/query/places"
 	"vayu/query/request"
 	"vayu/query/snapshot"
 	"vayu/query/station"
 	"vayu/schema"
 )
 
-// box answers a query for the cities in a box with a page of their records, each with its position. A city without a
-// record is left out, because the client did not name it.
+// box answers a query for the cities in a box with a page of their records. A page of the plain records of now depends on
+// the snapshot only, and is kept in memory.
 func (s *Service) box(
 	c *httpapi.Call, a *worldState, snap *snapshot.Snapshot, q *request.Query, now time.Time,
+) (httpapi.Response, error) {
+	if !q.Current() || q.Kinds != 0 || q.Scale != 0 || q.Detail {
+		return s.boxPage(c, a, snap, q, now, c.Reserve)
+	}
+	resp, err := a.page(c, snap, now, func() (httpapi.Response, error) {
+		return s.boxPage(c, a, snap, q, now, func(int64) error { return nil }) // the page is of all accounts
+	})
+	if err == nil {
+		err = q.CheckAge(&resp, now) // the page may be a few seconds old
+	}
+	if err != nil {
+		return resp, err
+	}
+	c.Count = int64(max(station.Positions(resp.Body), 1))
+	return resp, c.Reserve(c.Count)
+}
+
+// boxPage renders a page of the records of the cities in a box, each with its position. A city without a record is left
+// out, because the client did not name it. It calls reserve with the number of cities.
+func (s *Service) boxPage(
+	c *httpapi.Call, a *worldState, snap *snapshot.Snapshot, q *request.Query, now time.Time, reserve func(int64) error,
 ) (resp httpapi.Response, err error) {
 	cities, next, err := station.InBox(snap, q, now)
 	if err != nil {
 		return resp, err
 	}
-	if err := c.Reserve(int64(len(cities))); err != nil {
+	if err := reserve(int64(len(cities))); err != nil {
 		return resp, err
 	}
 	names := make([]string, len(cities))
@@ -38,8 +58,8 @@ func (s *Service) box(
 	count, oldest := 0, int64(0)
 	for n := range names {
 		got, err := answer(n)
-		if missing(err) {
-			continue
+		if p, ok := errors.AsType[*schema.Problem](err); ok && (p.Code == schema.NoData || p.Code == schema.NoCurrentData) {
+			continue // no record, or none that is recent enough
 		}
 		if err != nil {
 			return resp, err
@@ -47,7 +67,7 @@ func (s *Service) box(
 		if count++; count > 1 {
 			b = append(b, ',')
 		}
-		b = appendPosition(append(b, got.Body...), snap.Cities[cities[n]].Position)
+		b = station.AppendPosition(append(b, got.Body...), snap.Cities[cities[n]].Position)
 		if oldest == 0 || got.Measured < oldest {
 			oldest = got.Measured
 		}
@@ -63,17 +83,4 @@ func (s *Service) box(
 	resp.Measured = oldest
 	err = q.CheckAge(&resp, now)
 	return resp, err
-}
-
-// missing reports whether an error says that a city has no record, or none that is recent enough.
-func missing(err error) bool {
-	p, ok := errors.AsType[*schema.Problem](err)
-	return ok && (p.Code == schema.NoData || p.Code == schema.NoCurrentData)
-}
-
-// appendPosition adds the position of a city to the JSON object at the end of b.
-func appendPosition(b []byte, p places.Point) []byte {
-	lat, lon := places.Degrees(p)
-	b = strconv.AppendFloat(append(b[:len(b)-1], `,"latitude":`...), *lat, 'f', -1, 64)
-	return append(strconv.AppendFloat(append(b, `,"longitude":`...), *lon, 'f', -1, 64), '}')
 }

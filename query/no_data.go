@@ -22,17 +22,6 @@ import (
 // readings, the message has fewer details.
 const explainTimeout = 500 * time.Millisecond
 
-// conditionText explains, for each condition that a station does not meet, why the station does not count.
-var conditionText = map[schema.Condition]string{
-	schema.ThreePollutants: "it measures fewer than three pollutants of the index",
-	schema.OnePM:           "it measures neither PM2.5 nor PM10",
-	schema.SixteenHours:    "a pollutant has fewer than 16 of the last 24 hours",
-	schema.CountedKind:     "its kind counts only when kinds names it",
-	schema.Recent:          "its last reading is more than 24 hours old",
-	schema.Within100KM:     "it is more than 100 km away",
-	schema.InPeriod:        "it has no index in the requested period",
-}
-
 // noStationNear returns the error for a position that has no station with current figures nearby.
 func (a *worldState) noStationNear(
 	ctx context.Context, snap *snapshot.Snapshot, p places.Point, q *request.Query, now time.Time,
@@ -163,7 +152,7 @@ func describe(n *schema.NearestStation, text string) string {
 	}
 	reasons := make([]string, len(n.Missing))
 	for i, c := range n.Missing {
-		reasons[i] = conditionText[c]
+		reasons[i] = station.Reasons[c]
 	}
 	return text + " and does not count: " + strings.Join(reasons, "; ") + "."
 }

@@ -231,6 +231,18 @@ func TestPublicFeedsInRSSAndLanguages(t *testing.T) {
 	}
 }
 
+// RSS has no other way to say that there is no date, and readers show 1970 as one.
+func TestFeedWithoutAQIHasNoBuildDate(t *testing.T) {
+	t.Parallel()
+	w := newFixture(t)
+	w.station(t, w.live, "cpcb-a", "Delhi", "Delhi", 28.6, 77.2)
+	w.serve(t)
+	w.refresh(t)
+	if status, _, body := w.open(t, "/public/v1/alerts.rss"); status != http.StatusOK || strings.Contains(body, "lastBuildDate") {
+		t.Errorf("status %d: %s", status, body)
+	}
+}
+
 // A feed is in exactly one of the languages of advice, as every other form of the public edge.
 func TestInvalidLanguagesOfPublicFeeds(t *testing.T) {
 	t.Parallel()

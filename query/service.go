@@ -74,7 +74,7 @@ const (
 	// listPeriod is how long a page can state the ages of an earlier time. They are in hours.
 	listPeriod = 10 * time.Second
 	// maxLists and maxListBytes limit the pages in memory to 32 MB for each world. Larger pages are few.
-	maxLists, maxListBytes = 2_000, 16 << 10
+	maxLists, maxListBytes = 800, 40 << 10
 )
 
 // Service answers API queries about the air quality of both worlds (live and sandbox).
@@ -103,7 +103,7 @@ type worldState struct {
 	tiles          *tiles.Cache
 	hours          hours.Cache
 	scaled         scales.Cache
-	lists          *caching.Replies // pages of cities, stations, places and current rankings
+	lists          *caching.Replies // pages of cities, stations, places, boxes and current rankings
 	metrics        *worldMetrics
 	mu             sync.Mutex // serialises refreshes
 }

@@ -72,7 +72,7 @@ type rssChannel struct {
 	Description string    `xml:"description"`
 	Language    string    `xml:"language"`
 	Copyright   string    `xml:"copyright,omitempty"`
-	Built       string    `xml:"lastBuildDate"`
+	Built       string    `xml:"lastBuildDate,omitempty"`
 	Self        *link     `xml:"http://www.w3.org/2005/Atom link"`
 	Items       []rssItem `xml:"item"`
 }
@@ -94,7 +94,10 @@ type rssID struct {
 func rssOf(f *feed) rssFeed {
 	out := rssChannel{
 		Title: f.Title, Link: f.Site, Description: f.Title, Language: string(f.Language), Copyright: f.Rights,
-		Built: f.Updated.Format(time.RFC1123Z), Self: &link{"self", rssType, f.URL},
+		Self: &link{"self", rssType, f.URL},
+	}
+	if f.Updated.Unix() > 0 { // no city has an AQI before
+		out.Built = f.Updated.Format(time.RFC1123Z)
 	}
 	for _, e := range f.Entries {
 		out.Items = append(out.Items, rssItem{e.Title, e.URL, e.Summary, rssID{ID: e.ID}, e.Updated.Format(time.RFC1123Z)})

@@ -1,11 +1,14 @@
 package station
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"vayu/query/places"
 	"vayu/query/request"
 	"vayu/query/snapshot"
 )
@@ -46,3 +49,17 @@ func InBox(s *snapshot.Snapshot, q *request.Query, now time.Time) (cities []int,
 	}
 	return found[from:to], next, nil
 }
+
+// latitude begins the position in a record.
+const latitude = `,"latitude":`
+
+// AppendPosition adds the position of a city to the JSON object at the end of b.
+func AppendPosition(b []byte, p places.Point) []byte {
+	lat, lon := places.Degrees(p)
+	b = strconv.AppendFloat(append(b[:len(b)-1], latitude...), *lat, 'f', -1, 64)
+	return append(strconv.AppendFloat(append(b, `,"longitude":`...), *lon, 'f', -1, 64), '}')
+}
+
+// Positions returns the number of positions that AppendPosition has added to plain records. The records have no
+// positions of their own.
+func Positions(body []byte) int { return bytes.Count(body, []byte(latitude)) }

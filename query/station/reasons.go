@@ -1,0 +1,14 @@
+package station
+
+import "vayu/schema"
+
+// Reasons explains, for each condition that a station does not meet, why the station does not count, for error messages.
+var Reasons = map[schema.Condition]string{
+	schema.ThreePollutants: "it measures fewer than three pollutants of the index",
+	schema.OnePM:           "it measures neither PM2.5 nor PM10",
+	schema.SixteenHours:    "a pollutant has fewer than 16 of the last 24 hours",
+	schema.CountedKind:     "its kind counts only when kinds names it",
+	schema.Recent:          "its last reading is more than 24 hours old",
+	schema.Within100KM:     "it is more than 100 km away",
+	schema.InPeriod:        "it has no index in the requested period",
+}
