@@ -30,7 +30,7 @@ const (
 // run fetches one window, stores its readings and notifies the roll-up. It records, counts and logs the outcome, except
 // at shutdown. The watermark advances only after a complete window.
 func (r *Runner) run(ctx context.Context, f *feedRun, w ingest.Window, kind runKind) Outcome {
-	begun := time.Now()
+	begun, first := time.Now(), f.plan.watermark.IsZero()
 	run := ingest.Run{ID: ingest.NewRunID(begun), Source: f.Name, Kind: recorded[kind], Window: w, ConfigSHA256: f.ConfigSHA256}
 	err := r.fetch(ctx, f, kind, &run)
 	outcome := outcomeOf(err)
@@ -42,7 +42,7 @@ func (r *Runner) run(ctx context.Context, f *feedRun, w ingest.Window, kind runK
 		r.noteWatermark(ctx, f, time.Now())
 	}
 	if run.Stored+run.Withdrawn > 0 && ctx.Err() == nil {
-		r.onChange(ctx, kind == backfillRun)
+		r.onChange(ctx, first || kind == backfillRun)
 	}
 	if ctx.Err() != nil {
 		return outcome // shutdown is no outcome of the source

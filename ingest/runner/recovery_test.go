@@ -11,6 +11,7 @@ import (
 
 	"vayu/ingest"
 	"vayu/ingest/runner"
+	"vayu/schema/air"
 )
 
 const day = 24 * time.Hour
@@ -25,8 +26,8 @@ func TestStoreFailureIsRetried(t *testing.T) {
 		if diff := cmp.Diff([]time.Duration{0}, k.source.times()); diff != "" {
 			t.Errorf("calls: the source was fetched again for unstored batches (-want +got):\n%s", diff)
 		}
-		if k.archive.rows != 1 || k.changed != 1 {
-			t.Errorf("%d readings stored and %d changes passed on, want 1 and 1", k.archive.rows, k.changed)
+		if k.archive.rows != 1 || len(k.waits) != 1 {
+			t.Errorf("%d readings stored and %d changes passed on, want 1 and 1", k.archive.rows, len(k.waits))
 		}
 		if got := k.metric(t, "vayu_source_store_errors_total", ""); got != 3 {
 			t.Errorf("%v failures to store counted, want 3", got)
@@ -46,8 +47,8 @@ func TestLongStoreFailureLosesNothing(t *testing.T) {
 			return yieldOne(ctx, n, w, yield)
 		}
 		k.run(t, runner.Feed{Schedule: "@every 1h"}, 30*time.Minute)
-		if k.archive.rows != 1 || k.changed != 1 {
-			t.Errorf("%d readings stored and %d changes passed on, want 1 and 1", k.archive.rows, k.changed)
+		if k.archive.rows != 1 || len(k.waits) != 1 {
+			t.Errorf("%d readings stored and %d changes passed on, want 1 and 1", k.archive.rows, len(k.waits))
 		}
 		if got := k.metric(t, "vayu_source_runs_total", "outcome=store_failed"); got != 3 {
 			t.Errorf("%v runs counted as failed by the store, want 3", got)
@@ -91,8 +92,8 @@ func TestPartialFetchIsStoredAndWindowRefetched(t *testing.T) {
 		if diff := cmp.Diff(want, k.source.calls); diff != "" {
 			t.Errorf("calls (-want +got):\n%s", diff)
 		}
-		if k.archive.rows != 3 || k.changed != 3 {
-			t.Errorf("%d readings stored and %d changes passed on, want 3 and 3", k.archive.rows, k.changed)
+		if k.archive.rows != 3 || len(k.waits) != 3 {
+			t.Errorf("%d readings stored and %d changes passed on, want 3 and 3", k.archive.rows, len(k.waits))
 		}
 	})
 }
@@ -196,6 +197,26 @@ func TestWindows(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The first roll-up thus has only the newest readings, and ends within seconds.
+func TestFirstRunAndBackfillWaitForTheRollUp(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(48 * time.Hour) // older readings than the start of the bubble are refused
+		var k runnerFixture
+		k.source.fetch = func(_ context.Context, n int, w ingest.Window, yield func(*ingest.Batch) error) error {
+			b := ingest.NewBuilder("test", w.To, yield)
+			if err := b.Add(b.Station(station("a")), concentration(air.PM25, w.To, float64(n))); err != nil {
+				return err
+			}
+			return b.Close()
+		}
+		k.run(t, runner.Feed{Schedule: "@every 1h", History: 48 * time.Hour}, time.Hour+time.Minute)
+		if diff := cmp.Diff([]bool{true, true, false}, k.waits); diff != "" {
+			t.Errorf("waits of the first run, a backfill and the next run (-want +got):\n%s", diff)
+		}
+	})
 }
 
 func TestLiveRunsPrecedeBackfill(t *testing.T) {

@@ -149,7 +149,7 @@ type runnerFixture struct {
 	runner     *runner.Runner
 	log        strings.Builder
 	onChange   func() // called for each change; nil for none
-	changed    int    // windows with changes
+	waits      []bool // for each window with changes, whether the feed waited for the roll-up
 	quit       chan struct{}
 }
 
@@ -161,8 +161,8 @@ func (k *runnerFixture) run(t *testing.T, feed runner.Feed, length time.Duration
 	if k.feedSource != nil {
 		feed.Source = k.feedSource
 	}
-	onChange := func(context.Context, bool) {
-		k.changed++
+	onChange := func(_ context.Context, wait bool) {
+		k.waits = append(k.waits, wait)
 		if k.onChange != nil {
 			k.onChange()
 		}
@@ -223,8 +223,8 @@ func TestFeedRunsAtOnceAndThenOnSchedule(t *testing.T) {
 		if diff := cmp.Diff(want, k.source.calls); diff != "" {
 			t.Errorf("calls (-want +got):\n%s", diff)
 		}
-		if k.archive.rows != 3 || k.changed != 3 {
-			t.Errorf("%d readings stored and %d changes passed on, want 3 and 3", k.archive.rows, k.changed)
+		if k.archive.rows != 3 || len(k.waits) != 3 {
+			t.Errorf("%d readings stored and %d changes passed on, want 3 and 3", k.archive.rows, len(k.waits))
 		}
 		for labels, want := range map[string]float64{
 			"outcome=stored": 3, "outcome=rejected reason=missing_value": 3,
