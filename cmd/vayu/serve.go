@@ -32,6 +32,6 @@ func newServe() *cobra.Command {
 		},
 	}
 	settings.Bind(cmd.Flags(), "roles", "listen", "internal-listen", "drain-delay", "insecure-http", "sources", "source-dir", "city-kinds", "pin-codes", "rate-limits", "proxies", "tls.cert", "tls.key", "tls.acme-domains", "tls.acme-email",
-		"kafka", "webhook.allow", "webhook.ca", "webhook.local", "webhook.concurrency", "webhook.in-flight", "recharge.operators", "verify.banks", "public-url", "public", "trace.endpoint", "trace.sample")
+		"kafka", "webhook.allow", "webhook.ca", "webhook.local", "webhook.concurrency", "webhook.in-flight", "recharge.operators", "verify.banks", "public-url", "public", "signup.mode", "trace.endpoint", "trace.sample")
 	return cmd
 }

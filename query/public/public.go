@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"vayu/internal/httpapi"
+	"vayu/internal/httpapi/ratelimit"
 	"vayu/query/caching"
 	"vayu/query/history"
 	"vayu/query/places"
@@ -57,6 +59,12 @@ type Config struct {
 const (
 	// maxReplies bounds the memory of rendered replies. It is the number of cities, about 500, times the forms of each.
 	maxReplies = 5_000
+	// perSecond and burst limit the requests of one address. A map of a large screen has about 60 tiles. Mobile networks
+	// in India put thousands of people behind one IPv4 address, so the limit is above that of a key.
+	perSecond = 100
+	burst     = 1000
+	// maxClients bounds the memory of the limits to about 10 MB.
+	maxClients = 50_000
 	// stalePeriod is how long a rendered reply can say that its figures are not stale, although they have become so.
 	stalePeriod = 5 * time.Minute
 )
@@ -71,13 +79,14 @@ type edge struct {
 	// positions are replies to lat and lon. They are apart, because there are millions of positions, and requests for all
 	// of them would displace the cities.
 	positions *caching.Replies
-	clients   *clients
+	clients   *ratelimit.Limiter[netip.Addr]
 }
 
 // Routes returns the routes of the public edge.
 func Routes(c Config) []httpapi.Route {
 	replies := func() *caching.Replies { return caching.NewReplies(stalePeriod, maxReplies, 0) }
-	e := &edge{Config: c, clients: newClients(), answers: replies(), positions: replies()}
+	tooMany := fmt.Sprintf("An address can send %d requests per second. Use a key, or a cache in front.", perSecond)
+	e := &edge{Config: c, clients: ratelimit.New[netip.Addr](perSecond, burst, maxClients, tooMany), answers: replies(), positions: replies()}
 	route := func(path, types string, h handler, params ...string) httpapi.Route {
 		return httpapi.Route{Method: http.MethodGet, Path: Prefix + path, NoAuth: true, Type: types, Params: params, Handler: e.handle(withAir(h))}
 	}
@@ -130,7 +139,7 @@ func (e *edge) handle(h handler) httpapi.Handler {
 		r := &request{Call: c, snap: e.Snapshot(), now: e.Now()}
 		c.World = e.World
 		if e.Limited {
-			if err := e.clients.admit(c.Client, r.now); err != nil {
+			if err := e.clients.Admit(ratelimit.Network(c.Client), r.now); err != nil {
 				return resp, err
 			}
 		}

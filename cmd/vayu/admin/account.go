@@ -13,12 +13,13 @@ import (
 	"vayu/cmd/vayu/tool"
 	"vayu/internal/access/account"
 	"vayu/internal/access/audit"
+	"vayu/internal/access/signup"
 	"vayu/internal/sqlstore"
 )
 
 // NewAccount returns the command `vayu account`.
 func NewAccount() *cobra.Command {
-	return tool.Group("account", "Create, list, change and erase accounts", newAccountCreate(), newAccountList(), newAccountSet(), newAccountTolerance(), newAccountErase())
+	return tool.Group("account", "Create, list, change and erase accounts", newAccountCreate(), newAccountList(), newAccountSet(), newAccountTolerance(), newAccountInvite(), newAccountErase())
 }
 
 func newAccountCreate() *cobra.Command {
@@ -106,5 +107,31 @@ func newAccountSet() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&plan, "plan", "", "one of the configured plans")
 	cmd.Flags().StringSliceVar(&allow, "allow", nil, `addresses and networks that may use the account; "" for every one`)
+	return cmd
+}
+
+func newAccountInvite() *cobra.Command {
+	var email string
+	var expires time.Duration
+	cmd := &cobra.Command{
+		Use:   "invite",
+		Short: "Print an invite code, with which one person can sign up",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return tool.WithState(cmd, func(ctx context.Context, st *tool.State) error {
+				var code string
+				err := st.DB.Update(ctx, func(tx *sqlstore.Tx) (err error) {
+					code, err = signup.CreateInvite(tx, email, time.Now().Add(expires), time.Now())
+					return err
+				})
+				if err == nil {
+					_, _ = fmt.Fprintln(cmd.OutOrStdout(), code)
+				}
+				return err
+			})
+		},
+	}
+	cmd.Flags().StringVar(&email, "email", "", "the only e-mail address that can use the code (default: every one)")
+	cmd.Flags().DurationVar(&expires, "expires", 7*24*time.Hour, "how long the code can be used")
 	return cmd
 }

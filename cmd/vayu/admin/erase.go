@@ -16,6 +16,8 @@ import (
 	"vayu/dispatch/subscription"
 	"vayu/internal/access"
 	"vayu/internal/access/account"
+	"vayu/internal/access/audit"
+	"vayu/internal/access/signup"
 	"vayu/internal/sqlstore"
 	"vayu/pipeline/batch"
 	"vayu/pipeline/recharge"
@@ -46,7 +48,7 @@ stay. It cannot be undone. If it was interrupted, run it again. Copies in backup
 				if !sure {
 					return fmt.Errorf("this erases the personal data of %s (%s) permanently: add --yes to do it", args[0], holder.ID)
 				}
-				done, err := eraseAccount(ctx, st.DB, holder.ID)
+				done, err := eraseAccount(ctx, st.DB, holder.ID, tool.CommandActor)
 				if err != nil {
 					return err
 				}
@@ -62,7 +64,7 @@ stay. It cannot be undone. If it was interrupted, run it again. Copies in backup
 // ordered so that no remaining row refers to a deleted row.
 func erasures() []sqlstore.Erasure {
 	return slices.Concat(subscription.Personal(), delivery.Personal(), outbox.Personal(), verify.Personal(), batch.Personal(),
-		recharge.Personal(), wallet.Personal(), alert.Personal(), access.Personal())
+		recharge.Personal(), wallet.Personal(), alert.Personal(), signup.Personal(), access.Personal())
 }
 
 // activeKeys is a query that counts the keys of account $1 that are valid at time $2.
@@ -106,8 +108,17 @@ func notClosed(name string, open []string) error {
 	return fmt.Errorf("%s is not closed: it has %s", name, strings.Join(open, ", "))
 }
 
+// EraseClosed erases the personal data of an account on behalf of the service. It fails if the account is not closed.
+func EraseClosed(ctx context.Context, db *sqlstore.DB, id string) error {
+	open, err := openMatters(db.View(ctx), id, time.Now())
+	if err = errors.Join(err, notClosed(id, open)); err == nil {
+		_, err = eraseAccount(ctx, db, id, "service")
+	}
+	return err
+}
+
 // eraseAccount erases the personal data of an account. It appends an audit row with the counts by table.
-func eraseAccount(ctx context.Context, db *sqlstore.DB, id string) ([]sqlstore.Erased, error) {
+func eraseAccount(ctx context.Context, db *sqlstore.DB, id, actor string) ([]sqlstore.Erased, error) {
 	done, err := sqlstore.EraseAll(ctx, db, id, erasures())
 	if err != nil {
 		return nil, err
@@ -118,7 +129,11 @@ func eraseAccount(ctx context.Context, db *sqlstore.DB, id string) ([]sqlstore.E
 	}
 	err = db.Update(ctx, func(tx *sqlstore.Tx) error {
 		entry, err := account.Erase(tx, id, detail)
-		return tool.AppendAudit(tx, entry, err)
+		if err != nil {
+			return err
+		}
+		entry.Actor = actor
+		return audit.Append(tx, time.Now(), entry)
 	})
 	return done, err
 }

@@ -15,6 +15,7 @@ import (
 	"vayu/ingest/readinglog"
 	"vayu/ingest/source"
 	"vayu/internal/access"
+	"vayu/internal/access/signup"
 	"vayu/internal/agefile"
 	"vayu/internal/columnstore"
 	"vayu/internal/config"
@@ -65,6 +66,7 @@ type Config struct {
 	TLS      server.TLSConfig    `yaml:"tls"`
 	Store    sqlstore.Settings   `yaml:"state-store"`
 	Access   access.Settings     `yaml:"access"`
+	Signup   signup.Settings     `yaml:"signup"`
 	Webhook  dispatch.Settings   `yaml:"webhook"`
 	EventLog broker.Settings     `yaml:"event-log"`
 	Readings readinglog.Settings `yaml:"reading-log"`
@@ -119,6 +121,7 @@ func Defaults() Config {
 		PerAddress: 256,
 		Store:      sqlstore.DefaultSettings(),
 		Access:     access.DefaultSettings(),
+		Signup:     signup.DefaultSettings(),
 		Webhook:    dispatch.DefaultSettings(),
 		EventLog:   broker.DefaultSettings(),
 		Readings:   readinglog.DefaultSettings(),
@@ -161,6 +164,8 @@ func (c Config) Validate() []error {
 			f.CheckError(config.CheckOrigin(origin), "origins")
 		}
 	}
+	_, known := c.Access.Plans[c.Signup.Plan]
+	f.Check(known || c.Signup.Mode == "off", "signup.plan", "%q is none of access.plans", c.Signup.Plan)
 	f.Check(c.PerAddress >= 0, "connections-per-address", "must not be negative")
 	return f
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"vayu/cmd/vayu/admin"
 	"vayu/cmd/vayu/settings"
 	"vayu/cmd/vayu/tool"
 	"vayu/dispatch/delivery"
@@ -32,6 +33,7 @@ import (
 	"vayu/internal/access"
 	"vayu/internal/access/apikey"
 	"vayu/internal/access/audit"
+	"vayu/internal/access/signup"
 	"vayu/internal/columnstore"
 	"vayu/internal/config"
 	"vayu/internal/encryption"
@@ -58,6 +60,7 @@ type Service struct {
 	state         *sqlstore.DB
 	cipher        *encryption.Cipher
 	access        *access.Service
+	signup        *signup.Service
 	bootstrapKeys bootstrapKeys // keys that this start has created, if the store was empty
 	webhooks
 	money
@@ -103,6 +106,11 @@ func New(cfg settings.Config, log *slog.Logger, out io.Writer) (*Service, error)
 	}
 	s.outbox = outbox.New(outbox.Config{DB: s.state, Log: log, Trace: s.trace, Metrics: reg})
 	s.access = access.New(access.Config{DB: s.state, Cipher: s.cipher, Settings: cfg.CallLimits(), Events: s.outbox, Log: log, Metrics: reg})
+	s.signup = signup.New(signup.Config{
+		Settings: cfg.Signup, DB: s.state, Cipher: s.cipher, Plans: cfg.Access.Plans, Data: cfg.Data, BaseURL: s.publicURL, Limited: bool(cfg.RateLimits),
+		Erase: func(ctx context.Context, id string) error { return admin.EraseClosed(ctx, s.state, id) },
+		Log:   log, Metrics: reg, Now: time.Now,
+	})
 	if err := s.newWebhooks(cfg, log, reg); err != nil {
 		return nil, err
 	}
@@ -244,6 +252,9 @@ func (s *Service) parts(listener, internal net.Listener) []lifecycle.Part {
 	}
 	// The API starts before the part "air", because the API can answer while ClickHouse starts.
 	parts = append(parts, lifecycle.Part{Name: "api", Run: func(ctx context.Context) error { return s.serve(ctx, listener) }, Drain: apiDrain + time.Second})
+	if s.Has(settings.RoleAPI) {
+		parts = append(parts, lifecycle.Part{Name: "sign-up", Run: s.signup.Run})
+	}
 	if s.certificates != nil {
 		parts = append(parts, lifecycle.Part{Name: "certificates", Run: s.certificates.Run})
 	}
@@ -360,5 +371,5 @@ func (s *Service) serve(ctx context.Context, listener net.Listener) error {
 }
 
 func (s *Service) routes() []httpapi.Route {
-	return slices.Concat(s.query.Routes(), s.query.PublicRoutes(s.Public, s.publicURL, bool(s.RateLimits)), export.New(export.Config{Conn: s.db.Conn()}).Routes(), advice.Routes(), s.alerts.Routes(), s.push.Routes(), s.access.Routes(), s.webhooks.routes(), s.money.routes(), s.live.Routes())
+	return slices.Concat(s.query.Routes(), s.query.PublicRoutes(s.Public, s.publicURL, bool(s.RateLimits)), export.New(export.Config{Conn: s.db.Conn()}).Routes(), advice.Routes(), s.alerts.Routes(), s.push.Routes(), s.access.Routes(), s.signup.Routes(), s.webhooks.routes(), s.money.routes(), s.live.Routes())
 }

@@ -84,3 +84,15 @@ func Revoke(tx *sqlstore.Tx, id string, now time.Time) (Record, audit.Entry, err
 		Detail: map[string]any{"name": k.Name, "mode": k.Mode, "prefix": k.Prefix, "last_four": k.LastFour},
 	}, nil
 }
+
+// Keep removes the expiry of the active keys of an account.
+func Keep(tx *sqlstore.Tx, holder string) error {
+	revision, err := account.Raise(tx)
+	if err == nil {
+		_, err = tx.Exec("UPDATE api_key SET expires_at = NULL, revision = $2 WHERE account_id = $1 AND revoked_at IS NULL AND expires_at IS NOT NULL", holder, revision)
+	}
+	if err != nil {
+		return fmt.Errorf("removing the expiry of keys: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,163 @@
+// Package signup creates accounts for people who sign up. A sign-up creates an account with a sandbox key, and a signed link that is
+// sent to the e-mail address of the person confirms it. Only then the account gets a live key.
+//
+// Every valid request gets an account, also one with an address that has an account already. Replies therefore do not
+// reveal who has an account.
+package signup
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/mail"
+	"net/netip"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"vayu/internal/config"
+	"vayu/internal/encryption"
+	"vayu/internal/httpapi"
+	"vayu/internal/httpapi/ratelimit"
+	"vayu/internal/sqlstore"
+	"vayu/schema"
+)
+
+// Values of Settings.Mode.
+const (
+	off    = "off"
+	invite = "invite"
+	open   = "open"
+)
+
+// Settings are the settings of sign-ups.
+type Settings struct {
+	Mode string     `yaml:"mode" help:"who can make an account: off for nobody, invite for those with an invite code, or open"`
+	Plan string     `yaml:"plan" help:"plan of the accounts that people make"`
+	From string     `yaml:"from" help:"sender of mails, such as Vayu <no-reply@example.com>"`
+	SMTP config.DSN `yaml:"smtp" help:"mail server, smtp://user:password@host:587 or smtps://…; empty for files in DATA/mail"`
+}
+
+// DefaultSettings returns settings without sign-ups.
+func DefaultSettings() Settings { return Settings{Mode: off, Plan: "free"} }
+
+// Validate implements config.Validator.
+func (s Settings) Validate() []error {
+	var f config.Faults
+	f.Check(s.Mode == off || s.Mode == invite || s.Mode == open, "mode", "%q must be off, invite or open", s.Mode)
+	_, err := mail.ParseAddress(cmp.Or(s.From, sender))
+	f.CheckError(err, "from")
+	u, err := url.Parse(string(s.SMTP))
+	f.Check(s.SMTP == "" || err == nil && (u.Scheme == "smtp" || u.Scheme == "smtps") && u.Hostname() != "", "smtp", "must be smtp://host:port or smtps://host:port, with user:password@ before the host if it needs them")
+	f.Check(s.SMTP == "" || s.From != "", "from", "a mail server needs a sender, such as Vayu <no-reply@example.com>")
+	return f
+}
+
+// Config holds the dependencies of a Service.
+type Config struct {
+	Settings
+	DB     *sqlstore.DB
+	Cipher *encryption.Cipher
+	Plans  map[string]int64
+	Data   string // the data directory
+	// BaseURL returns the URL of the service for clients, without a slash at its end. It is called when the API listens.
+	BaseURL func() string
+	// Erase erases the data of an account without active keys. It is idempotent.
+	Erase   func(ctx context.Context, account string) error
+	Limited bool // whether requests are limited by client and by e-mail address
+	Log     *slog.Logger
+	Metrics prometheus.Registerer
+	Now     func() time.Time
+}
+
+// Limits of the requests of one client, and for one e-mail address. A class of students can have one IPv4 address. The
+// second limit keeps people from flooding the mailbox of another person. Each instance counts for itself.
+const (
+	perClient = 60 // in an hour, and at once
+	perEmail  = 3  // in an hour, and at once
+	most      = 50_000
+	tooMany   = "There were too many sign-ups from this address or for this e-mail address. Retry later."
+	hour      = 3600.0
+)
+
+// Service serves sign-ups.
+type Service struct {
+	Config
+	clients *ratelimit.Limiter[netip.Addr]
+	emails  *ratelimit.Limiter[string]
+	events  *prometheus.CounterVec
+	wake    chan struct{} // has a value if a mail is due
+}
+
+// New returns a service. It panics if its metric is already registered.
+func New(c Config) *Service {
+	return &Service{
+		Config: c, wake: make(chan struct{}, 1),
+		clients: ratelimit.New[netip.Addr](perClient/hour, perClient, most, tooMany),
+		emails:  ratelimit.New[string](perEmail/hour, perEmail, most, tooMany),
+		events: promauto.With(c.Metrics).NewCounterVec(prometheus.CounterOpts{
+			Name: "vayu_signup_total", Help: "Sign-ups by what happened: requested, confirmed, erased, mail_sent or mail_failed.",
+		}, []string{"event"}),
+	}
+}
+
+// Routes are the endpoints of sign-ups. They exist also if sign-up is off, so that a client can read the mode.
+func (s *Service) Routes() []httpapi.Route {
+	const path = "/v1/signup"
+	return []httpapi.Route{
+		{Method: http.MethodGet, Path: path, NoAuth: true, Handler: s.get},
+		{Method: http.MethodPost, Path: path, NoAuth: true, Body: httpapi.SmallBody, Handler: s.limited(s.post)},
+		{Method: http.MethodPost, Path: path + "/confirm", NoAuth: true, Body: httpapi.SmallBody, Handler: s.limited(s.confirm)},
+	}
+}
+
+// get answers GET /v1/signup.
+func (s *Service) get(*httpapi.Call) (httpapi.Response, error) {
+	return httpapi.Response{Value: schema.SignupMode{Status: schema.Success, Mode: s.Mode}}, nil
+}
+
+// limited refuses calls if sign-up is off, and those of clients that have sent too many.
+func (s *Service) limited(h httpapi.Handler) httpapi.Handler {
+	return func(c *httpapi.Call) (resp httpapi.Response, err error) {
+		if s.Mode == off {
+			return resp, schema.NewProblem(schema.NotFound, "", "This service has no sign-up. Its operator makes accounts.")
+		}
+		if s.Limited {
+			if err = s.clients.Admit(ratelimit.Network(c.Client), s.Now()); err != nil {
+				return resp, err
+			}
+		}
+		return h(c)
+	}
+}
+
+// Personal describes the personal data of an account in this package's tables, for its erasure.
+func Personal() []sqlstore.Erasure {
+	return []sqlstore.Erasure{
+		{Table: "signup_invite", Key: []string{"hash"}, From: "signup_invite t WHERE t.account_id = $1"},
+		{Table: "signup", Key: []string{"account_id"}, From: "signup t WHERE t.account_id = $1"},
+	}
+}
+
+// CreateInvite returns a new invite code, which only its hash can recognize. If email is not empty, only this address
+// can use the code. The error is a *schema.Problem if the address is invalid.
+func CreateInvite(tx *sqlstore.Tx, email string, expires, now time.Time) (code string, err error) {
+	if email != "" && !schema.IsEmail(email) {
+		return "", errEmail
+	}
+	code = "inv_" + rand.Text()
+	hash := sha256.Sum256([]byte(code))
+	_, err = tx.Exec("INSERT INTO signup_invite (hash, email, created_at, expires_at) VALUES ($1, $2, $3, $4)",
+		hash[:], strings.ToLower(email), now.UnixMicro(), expires.UnixMicro())
+	if err != nil {
+		return "", fmt.Errorf("creating an invite code: %w", err)
+	}
+	return code, nil
+}

@@ -1,0 +1,38 @@
+package schema
+
+import "regexp"
+
+// longestEmail is the largest length of an e-mail address: the path of RFC 5321 (4.5.3.1.3) without its brackets.
+const longestEmail = 254
+
+// email is a dot-atom and a domain with at least one dot (RFC 5322, 3.4.1). The contract has the same pattern. Quoted
+// names, comments, literal addresses and other scripts are not accepted. A domain of another script has an ASCII form.
+var email = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@" +
+	`([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])$`)
+
+// IsEmail reports whether a text is an e-mail address to which mail can be sent. It has no line breaks, so that it can
+// stand in the header of a mail.
+func IsEmail(text string) bool { return len(text) <= longestEmail && email.MatchString(text) }
+
+// SignupMode is the reply to GET /v1/signup.
+type SignupMode struct {
+	Status string `json:"status"`
+	Mode   string `json:"mode"` // off, invite or open
+}
+
+// SignedUp is the reply to POST /v1/signup: a new account with a sandbox key.
+type SignedUp struct {
+	Status  string `json:"status"`
+	Account string `json:"account_id"`
+	Key     string `json:"key"`
+	// ExpiresAt is when the account is erased and the key ends, unless the address is confirmed.
+	ExpiresAt string `json:"expires_at"`
+}
+
+// SignupConfirmed is the reply to POST /v1/signup/confirm.
+type SignupConfirmed struct {
+	Status  string `json:"status"`
+	Outcome string `json:"outcome"` // confirmed, already_confirmed or address_in_use
+	Account string `json:"account_id"`
+	Key     string `json:"key,omitempty"` // the live key; only in the first reply
+}
