@@ -38,7 +38,7 @@ func (s *Service) Run(ctx context.Context) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
-		if err := errors.Join(s.sendDue(ctx), s.eraseExpired(ctx)); err != nil && ctx.Err() == nil {
+		if err := s.process(ctx); err != nil && ctx.Err() == nil {
 			s.Log.WarnContext(ctx, "sign-ups cannot be processed", "error", err)
 		}
 		select {
@@ -48,6 +48,11 @@ func (s *Service) Run(ctx context.Context) error {
 		case <-tick.C:
 		}
 	}
+}
+
+// process sends the due mails, and erases what has expired.
+func (s *Service) process(ctx context.Context) error {
+	return errors.Join(s.sendDue(ctx), s.eraseExpired(ctx))
 }
 
 // claim moves the time at which a row is due, so that no other instance processes the row until then.
@@ -122,7 +127,7 @@ func (s *Service) send(ctx context.Context, p pending) error {
 }
 
 // newClient returns a client of a mail server. TLS is mandatory, unless the server is on this machine.
-func newClient(address string, more ...mail.Option) (*mail.Client, error) {
+func newClient(address string) (*mail.Client, error) {
 	u, err := url.Parse(address)
 	if err != nil {
 		return nil, errors.New("the address of the mail server is invalid") // err would show the password
@@ -143,7 +148,7 @@ func newClient(address string, more ...mail.Option) (*mail.Client, error) {
 	if password, ok := u.User.Password(); ok {
 		options = append(options, mail.WithSMTPAuth(mail.SMTPAuthAutoDiscover), mail.WithUsername(u.User.Username()), mail.WithPassword(password))
 	}
-	return mail.NewClient(u.Hostname(), append(options, more...)...)
+	return mail.NewClient(u.Hostname(), options...)
 }
 
 // write writes a mail to a file in the data directory. The file can confirm the account, so only its owner may read it.

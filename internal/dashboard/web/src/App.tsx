@@ -2,12 +2,13 @@ import type { JSX } from 'preact';
 import { lazy } from 'preact/compat';
 import { useEffect } from 'preact/hooks';
 import { Link, Redirect, Route, Router, Switch, useLocation } from 'wouter-preact';
+import { useBrowserLocation } from 'wouter-preact/use-browser-location';
 import { routes as account } from './account/routes';
 import { routes as air } from './air/routes';
 import { routes as alerts } from './alerts/routes';
 import { connectLiveStream } from './api/liveStream';
 import { t } from './i18n';
-import { startOf } from './routes';
+import { signUpPath, startOf } from './routes';
 import { Shell } from './Shell';
 import { SignIn } from './SignIn';
 import { hasScope, refreshSession, sessionState, watchSession } from './session';
@@ -18,6 +19,8 @@ import { Page } from './ui/Page';
 import { keepScroll } from './ui/scroll';
 import { routes as webhooks } from './webhooks/routes';
 
+const SignUp = lazy(async () => (await import('./account/SignUp')).SignUp);
+
 const pages = [...air, ...alerts, ...account, ...transactions, ...webhooks].map(({ path, load }) => ({ path, Shown: lazy(load) }));
 
 /** App renders the sign-in page without a session, and the dashboard with one. */
@@ -26,7 +29,16 @@ export function App(): JSX.Element {
 		void refreshSession();
 		return watchSession();
 	}, []);
+	const [location] = useBrowserLocation();
 	const now = sessionState.value;
+	// These pages are for people without a key. A browser that has a session shows them too.
+	if (location === signUpPath || location === `${signUpPath}/confirm`) {
+		return (
+			<LazyPart>
+				<SignUp confirms={location !== signUpPath} />
+			</LazyPart>
+		);
+	}
 	switch (now.at) {
 		case 'asking':
 			return <Loading />;

@@ -1,7 +1,9 @@
+import { useQuery } from '@tanstack/preact-query';
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { Problem, problemOf } from './api/client';
+import { Problem, problemOf, unwrap, withKey } from './api/client';
 import { t } from './i18n';
+import { signUpPath } from './routes';
 import { Choices } from './Shell';
 import { signIn } from './session';
 import { errorMessage } from './ui/FetchState';
@@ -26,6 +28,7 @@ export function SignIn(props: { why: 'new' | 'ended' | 'left' }): JSX.Element {
 		signIn(key.trim()).catch((error: unknown) => {
 			throw Problem.atField('key', refusal(problemOf(error)));
 		});
+	const mode = useQuery({ queryKey: ['signup'], queryFn: ({ signal }) => unwrap(withKey.GET('/v1/signup', { signal })) }).data?.mode;
 	useEffect(() => {
 		document.title = t('signin.title');
 	});
@@ -49,6 +52,11 @@ export function SignIn(props: { why: 'new' | 'ended' | 'left' }): JSX.Element {
 					/>
 				</Form>
 				<p class="hint">{t('signin.why')}</p>
+				{mode && mode !== 'off' && (
+					<p>
+						<a href={signUpPath}>{t('signup.link')}</a>
+					</p>
+				)}
 			</div>
 			<Choices />
 		</main>

@@ -11,6 +11,9 @@ export interface Route {
 	load: () => Promise<(parameters: Record<string, string>) => JSX.Element>;
 }
 
+/** signUpPath is the address of the sign-up page. The link in a mail leads to the page confirm below it. */
+export const signUpPath = '/dashboard/signup';
+
 /** Entry is an entry of the navigation. */
 export interface Entry {
 	to: string;

@@ -1,0 +1,524 @@
+package signup_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime/quotedprintable"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"vayu/internal/access"
+	"vayu/internal/access/accesstest"
+	"vayu/internal/access/account"
+	"vayu/internal/access/signup"
+	"vayu/internal/config"
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/internal/testing/fixture"
+)
+
+// site is a service with sign-ups, and a client of it.
+type site struct {
+	*signup.Service
+	accesstest.Client
+	access  *access.Service
+	t       *testing.T
+	db      *sqlstore.DB
+	clock   fixture.Clock
+	log     fixture.Log
+	metrics *prometheus.Registry
+}
+
+func newSite(t *testing.T, db *sqlstore.DB, mode string, change func(*signup.Config)) *site {
+	t.Helper()
+	s := &site{t: t, db: db, metrics: prometheus.NewRegistry()}
+	s.clock.Set(time.Now().Truncate(time.Second))
+	s.access = accesstest.Access(t, db, s.clock.Now)
+	settings := signup.DefaultSettings()
+	settings.Mode = mode
+	c := signup.Config{
+		Settings: settings, DB: db, Cipher: accesstest.ClaimedCipher(t, db), Plans: accesstest.Plans, Data: t.TempDir(),
+		BaseURL: func() string { return "https://api.example.com" }, Limited: true, Log: s.log.Logger(), Metrics: s.metrics, Now: s.clock.Now,
+		Erase: s.erase,
+	}
+	if change != nil {
+		change(&c)
+	}
+	s.Service = signup.New(c)
+	s.Client = accesstest.NewClient(t, s.access, append(s.Service.Routes(), s.access.Routes()...))
+	return s
+}
+
+// erase erases the tables of accounts, as the service does for all tables.
+func (s *site) erase(ctx context.Context, id string) error {
+	if _, err := sqlstore.EraseAll(ctx, s.db, id, append(signup.Personal(), access.Personal()...)); err != nil {
+		return err
+	}
+	return s.db.Update(ctx, func(tx *sqlstore.Tx) error {
+		_, err := account.Erase(tx, id, nil)
+		return err
+	})
+}
+
+// eachSite runs a test on both engines.
+func eachSite(t *testing.T, mode string, change func(*signup.Config), do func(t *testing.T, s *site)) {
+	t.Helper()
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) { do(t, newSite(t, db, mode, change)) })
+}
+
+func (s *site) post(path string, body any) accesstest.Reply {
+	s.t.Helper()
+	text, err := json.Marshal(body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return s.Do("", http.MethodPost, path, string(text))
+}
+
+func (s *site) signUp(email string) accesstest.Reply {
+	s.t.Helper()
+	return s.post("/v1/signup", map[string]string{"email": email})
+}
+
+func (s *site) confirm(token string) accesstest.Reply {
+	s.t.Helper()
+	return s.post("/v1/signup/confirm", map[string]string{"token": token})
+}
+
+// made signs up and returns the id and the sandbox key of the account.
+func (s *site) made(email string) (id, key string) {
+	s.t.Helper()
+	r := s.signUp(email)
+	if r.Status != http.StatusCreated {
+		s.t.Fatalf("%s: got %d %s, want 201", email, r.Status, r.Text)
+	}
+	return r.Body["account_id"].(string), r.Body["key"].(string)
+}
+
+func (s *site) process() {
+	s.t.Helper()
+	if err := s.Process(s.t.Context()); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+var link = regexp.MustCompile(`https://api\.example\.com/dashboard/signup/confirm#(\S+)`)
+
+// tokenIn returns the token of the link in a mail.
+func tokenIn(t *testing.T, mail string) string {
+	t.Helper()
+	_, body, _ := strings.Cut(mail, "\r\n\r\n")
+	plain, err := io.ReadAll(quotedprintable.NewReader(strings.NewReader(body)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := link.FindStringSubmatch(string(plain))
+	if found == nil {
+		t.Fatalf("the mail has no link:\n%s", plain)
+	}
+	return found[1]
+}
+
+// token returns the token of the mail of an account, from its file.
+func (s *site) token(id string) string {
+	s.t.Helper()
+	s.process()
+	mail, err := os.ReadFile(s.file(id))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return tokenIn(s.t, string(mail))
+}
+
+func (s *site) file(id string) string { return filepath.Join(s.Data, "mail", id+".eml") }
+
+// works returns the status of a call with a key.
+func (s *site) works(key string) int {
+	s.t.Helper()
+	if err := s.access.Refresh(s.t.Context()); err != nil {
+		s.t.Fatal(err)
+	}
+	return s.Do(key, http.MethodGet, "/v1/account", "").Status
+}
+
+func (s *site) count(event string) float64 {
+	s.t.Helper()
+	return fixture.MetricValue(s.t, s.metrics, "vayu_signup_total", "event", event)
+}
+
+// wantInvalid fails unless a reply refuses a field.
+func wantInvalid(t *testing.T, r accesstest.Reply, field string) {
+	t.Helper()
+	problem, _ := r.Body["error"].(map[string]any)
+	if r.Status != http.StatusBadRequest || problem["code"] != "invalid_request" || problem["field"] != field {
+		t.Errorf("got %d %s, want 400 with the field %s", r.Status, r.Text, field)
+	}
+}
+
+func TestSandboxKeyAtOnceAndLiveKeyWhenConfirmed(t *testing.T) {
+	t.Parallel()
+	eachSite(t, "open", nil, func(t *testing.T, s *site) {
+		id, sandbox := s.made("Asha.K+vayu@example.co.in")
+		if got := s.works(sandbox); got != http.StatusOK || !strings.HasPrefix(sandbox, "sk_test_") {
+			t.Fatalf("%s: got %d, want 200", sandbox[:8], got)
+		}
+		token := s.token(id)
+		if info, err := os.Stat(s.file(id)); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("the file of the mail: got %v, %v, want mode 0600", info.Mode(), err)
+		}
+		if !strings.Contains(s.log.String(), s.file(id)) {
+			t.Errorf("the log has no path of the mail:\n%s", &s.log)
+		}
+		if strings.Contains(s.log.String(), "example.co.in") {
+			t.Errorf("the log has the e-mail address:\n%s", &s.log)
+		}
+		s.clock.Advance(24*time.Hour - time.Minute)
+		first := s.confirm(token)
+		live, _ := first.Body["key"].(string)
+		if first.Body["outcome"] != "confirmed" || s.works(live) != http.StatusOK || !strings.HasPrefix(live, "sk_live_") {
+			t.Fatalf("got %d %v, want a live key", first.Status, first.Body["outcome"])
+		}
+		if got := s.Do(live, http.MethodPost, "/v1/keys", `{"name":"further","scopes":["aqi:read"]}`).Status; got != http.StatusCreated {
+			t.Errorf("making a further key: got %d, want 201", got)
+		}
+		again := s.confirm(token)
+		if _, ok := again.Body["key"]; again.Body["outcome"] != "already_confirmed" || ok {
+			t.Errorf("the second confirmation: got %d %v, want already_confirmed without a key", again.Status, again.Body)
+		}
+		s.clock.Advance(8 * 24 * time.Hour)
+		s.process()
+		for _, key := range []string{sandbox, live} {
+			if got := s.works(key); got != http.StatusOK {
+				t.Errorf("%s, a week later: got %d, want 200", key[:8], got)
+			}
+		}
+		var actions []string
+		for _, row := range s.Do(live, http.MethodGet, "/v1/audit", "").Body["data"].([]any) {
+			actions = append(actions, row.(map[string]any)["action"].(string))
+		}
+		if diff := cmp.Diff([]string{"key.create", "key.create", "account.confirm", "account.create"}, actions); diff != "" {
+			t.Errorf("the audit log (-want +got):\n%s", diff)
+		}
+		if got := s.Do(live, http.MethodGet, "/v1/account", "").Body["plan"]; got != "free" {
+			t.Errorf("the plan is %v, want free", got)
+		}
+		for event, want := range map[string]float64{"requested": 1, "confirmed": 1, "mail_sent": 1, "erased": 0} {
+			if got := s.count(event); got != want {
+				t.Errorf("%s: got %v, want %v", event, got, want)
+			}
+		}
+	})
+}
+
+// The owner of a known address gets the same reply and a mail, and learns only from the link that there is an account.
+func TestKnownAddressGetsTheSameReply(t *testing.T) {
+	t.Parallel()
+	eachSite(t, "open", nil, func(t *testing.T, s *site) {
+		first, _ := s.made("asha@example.com")
+		if got := s.confirm(s.token(first)).Body["outcome"]; got != "confirmed" {
+			t.Fatalf("got %v, want confirmed", got)
+		}
+		known, unknown := s.signUp("ASHA@example.com"), s.signUp("ravi@example.com")
+		shape := func(r accesstest.Reply) string {
+			return fmt.Sprint(r.Status, regexp.MustCompile(`acc_\w+|sk_test_\w+`).ReplaceAllString(r.Text, "…"))
+		}
+		if diff := cmp.Diff(shape(unknown), shape(known)); diff != "" {
+			t.Errorf("the replies differ (-unknown +known):\n%s", diff)
+		}
+		id, key := known.Body["account_id"].(string), known.Body["key"].(string)
+		r := s.confirm(s.token(id))
+		if _, ok := r.Body["key"]; r.Body["outcome"] != "address_in_use" || ok {
+			t.Errorf("got %v, want address_in_use without a key", r.Body)
+		}
+		s.clock.Advance(7*24*time.Hour + time.Second)
+		s.process()
+		if got := s.works(key); got != http.StatusUnauthorized {
+			t.Errorf("the key of the second account, after a week: got %d, want 401", got)
+		}
+	})
+}
+
+// Two links of one address are opened at the same time.
+func TestOneAccountOfAnAddressIsConfirmed(t *testing.T) {
+	t.Parallel()
+	eachSite(t, "open", nil, func(t *testing.T, s *site) {
+		var tokens []string
+		for range 3 {
+			id, _ := s.made("asha@example.com")
+			tokens = append(tokens, s.token(id))
+		}
+		outcomes := make(chan string, len(tokens))
+		var all sync.WaitGroup
+		for _, token := range tokens {
+			all.Go(func() {
+				outcome, _ := s.confirm(token).Body["outcome"].(string)
+				outcomes <- outcome
+			})
+		}
+		all.Wait()
+		close(outcomes)
+		got := map[string]int{}
+		for outcome := range outcomes {
+			got[outcome]++
+		}
+		if diff := cmp.Diff(map[string]int{"confirmed": 1, "address_in_use": 2}, got); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	})
+}
+
+func TestInvalidAddressesAreRefused(t *testing.T) {
+	t.Parallel()
+	eachSite(t, "open", func(c *signup.Config) { c.Limited = false }, func(t *testing.T, s *site) {
+		for _, email := range []string{
+			"", "asha", "asha@", "@example.com", "asha@example", "asha@@example.com", "a b@example.com", "asha@example..com", ".asha@example.com",
+			"Asha <asha@example.com>", `"asha"@example.com`, "asha@[192.0.2.1]", "asha@example.com,ravi@example.com", "आशा@example.com", "asha@उदाहरण.भारत",
+			"asha@example.com\r\nBcc: ravi@example.com", "asha@example.com\n", "asha\x00@example.com", "asha@example.com>",
+			strings.Repeat("a", 243) + "@example.com",
+		} {
+			wantInvalid(t, s.signUp(email), "email")
+		}
+		wantInvalid(t, s.post("/v1/signup", map[string]any{}), "email")
+		for _, email := range []string{"o'brien@example.com", "a@xn--p1b6ci4b4b3a.xn--h2brj9c", strings.Repeat("a", 242) + "@example.com"} {
+			s.made(email)
+		}
+	})
+}
+
+func TestLinksAreSigned(t *testing.T) {
+	t.Parallel()
+	eachSite(t, "open", func(c *signup.Config) { c.Limited = false }, func(t *testing.T, s *site) {
+		id, _ := s.made("asha@example.com")
+		other, _ := s.made("ravi@example.com")
+		token := s.token(id)
+		_, mac, _ := strings.Cut(token, ".")
+		for _, forged := range []string{"", ".", id, id + ".", other + "." + mac, id + "." + strings.Repeat("A", len(mac)), "acc_x." + mac, "acc_\x00." + mac, token + "A", token + "=", strings.Repeat("a", 10_000)} {
+			wantInvalid(t, s.confirm(forged), "token")
+		}
+		wantInvalid(t, s.post("/v1/signup/confirm", map[string]any{}), "token")
+		s.clock.Advance(24 * time.Hour)
+		wantInvalid(t, s.confirm(token), "token")
+		if got := s.count("confirmed"); got != 0 {
+			t.Errorf("%v accounts are confirmed, want 0", got)
+		}
+	})
+}
+
+func TestUnconfirmedAccountsAreErased(t *testing.T) {
+	t.Parallel()
+	eachSite(t, "open", nil, func(t *testing.T, s *site) {
+		id, key := s.made("asha@example.com")
+		token := s.token(id)
+		s.clock.Advance(7*24*time.Hour - time.Second)
+		s.process()
+		if got := s.works(key); got != http.StatusOK {
+			t.Fatalf("before the end: got %d, want 200", got)
+		}
+		s.clock.Advance(2 * time.Second)
+		s.process()
+		s.process()
+		if got := s.works(key); got != http.StatusUnauthorized {
+			t.Errorf("after the end: got %d, want 401", got)
+		}
+		wantInvalid(t, s.confirm(token), "token")
+		if _, err := os.Stat(s.file(id)); !os.IsNotExist(err) {
+			t.Errorf("the mail is still there: %v", err)
+		}
+		holder, err := account.ByID(s.db.View(t.Context()), id)
+		if err != nil || holder.Name != "erased-"+id {
+			t.Errorf("the account is %q, %v", holder.Name, err)
+		}
+		if got := s.count("erased"); got != 1 {
+			t.Errorf("erased: got %v, want 1", got)
+		}
+	})
+}
+
+func TestModes(t *testing.T) {
+	t.Parallel()
+	for mode, want := range map[string]int{"off": http.StatusNotFound, "open": http.StatusCreated, "invite": http.StatusBadRequest} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			eachSite(t, mode, nil, func(t *testing.T, s *site) {
+				if got := s.Do("", http.MethodGet, "/v1/signup", "").Body["mode"]; got != mode {
+					t.Errorf("the mode is %v, want %s", got, mode)
+				}
+				if got := s.signUp("asha@example.com"); got.Status != want {
+					t.Errorf("got %d %s, want %d", got.Status, got.Text, want)
+				}
+				if mode == "off" && s.confirm("x").Status != want {
+					t.Error("a confirmation is accepted")
+				}
+			})
+		})
+	}
+}
+
+func TestAnInviteIsUsedOnce(t *testing.T) {
+	t.Parallel()
+	eachSite(t, "invite", func(c *signup.Config) { c.Limited = false }, func(t *testing.T, s *site) {
+		invite := func(email string) (code string) {
+			err := s.db.Update(t.Context(), func(tx *sqlstore.Tx) (err error) {
+				code, err = signup.CreateInvite(tx, email, s.clock.Now().Add(time.Hour), s.clock.Now())
+				return err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return code
+		}
+		use := func(email, code string) accesstest.Reply {
+			return s.post("/v1/signup", map[string]string{"email": email, "invite": code})
+		}
+		code := invite("")
+		var mu sync.Mutex
+		got := map[int]int{}
+		var all sync.WaitGroup
+		for n := range 8 {
+			all.Go(func() {
+				r := use(fmt.Sprintf("asha%d@example.com", n), code)
+				mu.Lock()
+				defer mu.Unlock()
+				got[r.Status]++
+			})
+		}
+		all.Wait()
+		if diff := cmp.Diff(map[int]int{http.StatusCreated: 1, http.StatusBadRequest: 7}, got); diff != "" {
+			t.Errorf("one code used by eight people (-want +got):\n%s", diff)
+		}
+		bound, late := invite("Asha@example.com"), invite("")
+		used, unknown, others := use("x@example.com", code), use("x@example.com", "inv_X"), use("x@example.com", bound)
+		for _, r := range []accesstest.Reply{used, unknown, others, use("x@example.com", "")} {
+			wantInvalid(t, r, "invite")
+		}
+		if r := use("asha@Example.com", bound); r.Status != http.StatusCreated {
+			t.Errorf("the code of an address: got %d %s", r.Status, r.Text)
+		}
+		s.clock.Advance(time.Hour)
+		expired := use("x@example.com", late)
+		wantInvalid(t, expired, "invite")
+		message := func(r accesstest.Reply) any { return r.Body["message"] }
+		if message(used) != message(unknown) || message(others) != message(unknown) || message(expired) != message(unknown) {
+			t.Error("the messages reveal what is wrong with a code")
+		}
+	})
+}
+
+func TestRequestsAreLimited(t *testing.T) {
+	t.Parallel()
+	eachSite(t, "open", nil, func(t *testing.T, s *site) {
+		for range 3 {
+			s.made("asha@example.com")
+		}
+		if r := s.signUp("Asha@example.com"); r.Status != http.StatusTooManyRequests || r.Header.Get("Retry-After") != "1200" {
+			t.Errorf("the fourth sign-up of an address: got %d, Retry-After %q", r.Status, r.Header.Get("Retry-After"))
+		}
+		for n := range 56 {
+			s.made(fmt.Sprintf("asha%d@example.com", n))
+		}
+		if r := s.signUp("x@example.com"); r.Status != http.StatusTooManyRequests {
+			t.Errorf("request 61 of a client: got %d", r.Status)
+		}
+		if r := s.confirm("x"); r.Status != http.StatusTooManyRequests {
+			t.Errorf("request 62 of a client: got %d", r.Status)
+		}
+		s.clock.Advance(time.Minute)
+		s.made("x@example.com")
+	})
+}
+
+// A mail server that does not accept a mail delays the mail, and not the reply.
+func TestMailsAreRetried(t *testing.T) {
+	t.Parallel()
+	box := newMailbox(t)
+	smtp := func(c *signup.Config) {
+		c.From, c.SMTP = "Vayu <no-reply@example.com>", config.DSN("smtp://vayu:p%40ss@"+box.address)
+	}
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
+		s := newSite(t, db, "open", smtp)
+		box.setRefuse(true)
+		s.made("asha@example.com")
+		s.process()
+		if got := box.take(); len(got) != 0 || s.count("mail_failed") != 1 {
+			t.Fatalf("got %q and %v failures, want one failure:\n%s", got, s.count("mail_failed"), &s.log)
+		}
+		if strings.Contains(s.log.String(), "asha@") || strings.Contains(s.log.String(), "p@ss") {
+			t.Errorf("the log has the address or the password:\n%s", &s.log)
+		}
+		box.setRefuse(false)
+		s.process() // too early
+		s.clock.Advance(5 * time.Minute)
+		again := newSite(t, db, "open", smtp) // another instance, after a crash of the first one
+		again.clock.Set(s.clock.Now())
+		again.process()
+		s.process()
+		mails := box.take()
+		if len(mails) != 1 {
+			t.Fatalf("got %d mails, want 1:\n%s", len(mails), &again.log)
+		}
+		if !strings.HasPrefix(mails[0], "MAIL FROM:<no-reply@example.com>") || !strings.Contains(mails[0], "RCPT TO:<asha@example.com>\n") {
+			t.Errorf("the envelope is wrong:\n%s", mails[0])
+		}
+		if got := s.confirm(tokenIn(t, mails[0])).Body["outcome"]; got != "confirmed" {
+			t.Errorf("got %v, want confirmed", got)
+		}
+	})
+}
+
+// Run sends a mail without a wait for its ticker.
+func TestRunSendsAMailAtOnce(t *testing.T) {
+	t.Parallel()
+	eachSite(t, "open", nil, func(t *testing.T, s *site) {
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- s.Run(ctx) }()
+		id, _ := s.made("asha@example.com")
+		fixture.Eventually(t, "the mail is in a file", func() bool { return s.count("mail_sent") == 1 })
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		if got := s.confirm(s.token(id)).Body["outcome"]; got != "confirmed" {
+			t.Errorf("got %v, want confirmed", got)
+		}
+	})
+}
+
+func TestTLSIsMandatoryToOtherMachines(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]string{
+		"smtp://mail.example.com": "TLSMandatory", "smtp://u:p@192.0.2.1:25": "TLSMandatory",
+		"smtp://localhost:25": "TLSOpportunistic", "smtp://127.0.0.1:25": "TLSOpportunistic", "smtp://[::1]:25": "TLSOpportunistic",
+	} {
+		if got, err := signup.TLSPolicy(address); err != nil || got != want {
+			t.Errorf("%s: got %s, %v, want %s", address, got, err, want)
+		}
+	}
+}
+
+func TestSettingsAreChecked(t *testing.T) {
+	t.Parallel()
+	for name, s := range map[string]signup.Settings{
+		"mode": {Mode: "on"}, "sender": {Mode: "open", From: "Vayu"}, "no sender": {Mode: "open", SMTP: "smtp://h"},
+		"scheme": {Mode: "open", From: "a@b.example", SMTP: "http://h"}, "host": {Mode: "open", From: "a@b.example", SMTP: "smtp:25"},
+	} {
+		if got := s.Validate(); len(got) == 0 {
+			t.Errorf("%s: got no error", name)
+		}
+	}
+	valid := signup.Settings{Mode: "open", From: "Vayu <a@b.example>", SMTP: "smtps://u:p@h:465"}
+	if got := append(valid.Validate(), signup.DefaultSettings().Validate()...); len(got) > 0 {
+		t.Errorf("got %v, want none", got)
+	}
+}
