@@ -229,7 +229,7 @@ func TestIntegrationNoSecretIsExposed(t *testing.T) {
 
 func TestIntegrationTheContractHoldsAgainstAFuzzer(t *testing.T) {
 	t.Parallel()
-	s := serve(t, t.TempDir(), "--public", "sandbox")
+	s := serve(t, t.TempDir(), "--public", "sandbox", "--signup-mode", "open")
 	s.eventually(s.sandbox, aqi("Delhi"), ok)
 	cmd := exec.CommandContext(t.Context(), "../../.ci/schemathesis", s.address, s.sandbox)
 	out, err := cmd.CombinedOutput()

@@ -20,6 +20,7 @@ import (
 	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
 	"vayu/schema"
+	wire "vayu/schema/signup"
 )
 
 const (
@@ -47,7 +48,7 @@ func (s *Service) post(c *httpapi.Call) (resp httpapi.Response, err error) {
 	if err != nil {
 		return resp, err
 	}
-	if !schema.IsEmail(wanted.Email) {
+	if !wire.IsEmail(wanted.Email) {
 		return resp, errEmail
 	}
 	now := s.Now()
@@ -97,7 +98,7 @@ func (s *Service) post(c *httpapi.Call) (resp httpapi.Response, err error) {
 	case s.wake <- struct{}{}:
 	default: // Run is already awake
 	}
-	return httpapi.Response{Status: http.StatusCreated, Value: schema.SignedUp{
+	return httpapi.Response{Status: http.StatusCreated, Value: wire.Made{
 		Status: schema.Success, Account: holder.ID, Key: made.Key, ExpiresAt: schema.FormatTime(ends),
 	}}, nil
 }
@@ -138,7 +139,7 @@ func (s *Service) confirm(c *httpapi.Call) (resp httpapi.Response, err error) {
 		return resp, errLink
 	}
 	now := s.Now()
-	reply := schema.SignupConfirmed{Status: schema.Success, Account: id}
+	reply := wire.Confirmed{Status: schema.Success, Account: id}
 	err = s.DB.Update(c.Context(), func(tx *sqlstore.Tx) error {
 		if err := account.Lock(tx); err != nil { // two accounts of one address can be confirmed concurrently
 			return err

@@ -28,6 +28,7 @@ import (
 	"vayu/internal/httpapi/ratelimit"
 	"vayu/internal/sqlstore"
 	"vayu/schema"
+	wire "vayu/schema/signup"
 )
 
 // Values of Settings.Mode.
@@ -39,7 +40,7 @@ const (
 
 // Settings are the settings of sign-ups.
 type Settings struct {
-	Mode string     `yaml:"mode" help:"who can make an account: off for nobody, invite for those with an invite code, or open"`
+	Mode string     `yaml:"mode" help:"who can make an account: off, invite (with an invite code) or open"`
 	Plan string     `yaml:"plan" help:"plan of the accounts that people make"`
 	From string     `yaml:"from" help:"sender of mails, such as Vayu <no-reply@example.com>"`
 	SMTP config.DSN `yaml:"smtp" help:"mail server, smtp://user:password@host:587 or smtps://…; empty for files in DATA/mail"`
@@ -120,7 +121,7 @@ func (s *Service) Routes() []httpapi.Route {
 
 // get answers GET /v1/signup.
 func (s *Service) get(*httpapi.Call) (httpapi.Response, error) {
-	return httpapi.Response{Value: schema.SignupMode{Status: schema.Success, Mode: s.Mode}}, nil
+	return httpapi.Response{Value: wire.Mode{Status: schema.Success, Mode: s.Mode}}, nil
 }
 
 // limited refuses calls if sign-up is off, and those of clients that have sent too many.
@@ -149,7 +150,7 @@ func Personal() []sqlstore.Erasure {
 // CreateInvite returns a new invite code, which only its hash can recognize. If email is not empty, only this address
 // can use the code. The error is a *schema.Problem if the address is invalid.
 func CreateInvite(tx *sqlstore.Tx, email string, expires, now time.Time) (code string, err error) {
-	if email != "" && !schema.IsEmail(email) {
+	if email != "" && !wire.IsEmail(email) {
 		return "", errEmail
 	}
 	code = "inv_" + rand.Text()

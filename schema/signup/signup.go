@@ -1,4 +1,5 @@
-package schema
+// Package signup has the wire types of sign-ups: accounts that people make themselves.
+package signup
 
 import "regexp"
 
@@ -14,14 +15,14 @@ var email = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#
 // stand in the header of a mail.
 func IsEmail(text string) bool { return len(text) <= longestEmail && email.MatchString(text) }
 
-// SignupMode is the reply to GET /v1/signup.
-type SignupMode struct {
+// Mode is the reply to GET /v1/signup.
+type Mode struct {
 	Status string `json:"status"`
 	Mode   string `json:"mode"` // off, invite or open
 }
 
-// SignedUp is the reply to POST /v1/signup: a new account with a sandbox key.
-type SignedUp struct {
+// Made is the reply to POST /v1/signup: a new account with a sandbox key.
+type Made struct {
 	Status  string `json:"status"`
 	Account string `json:"account_id"`
 	Key     string `json:"key"`
@@ -29,8 +30,8 @@ type SignedUp struct {
 	ExpiresAt string `json:"expires_at"`
 }
 
-// SignupConfirmed is the reply to POST /v1/signup/confirm.
-type SignupConfirmed struct {
+// Confirmed is the reply to POST /v1/signup/confirm.
+type Confirmed struct {
 	Status  string `json:"status"`
 	Outcome string `json:"outcome"` // confirmed, already_confirmed or address_in_use
 	Account string `json:"account_id"`
