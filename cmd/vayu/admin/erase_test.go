@@ -30,14 +30,14 @@ func TestErasingAnAccountLeavesNoPersonalData(t *testing.T) {
 			insertPersonalData(t, db, a)
 		}
 		before := markedTables(t, db, stays.ID)
-		if marked := markedTables(t, db, gone.ID); len(marked) != 11 {
-			t.Fatalf("the fixture marks %d tables, want 11: %q", len(marked), marked)
+		if marked := markedTables(t, db, gone.ID); len(marked) != 13 {
+			t.Fatalf("the fixture marks %d tables, want 13: %q", len(marked), marked)
 		}
 		if open, err := openMatters(db.View(t.Context()), gone.ID, time.Now()); err != nil || len(open) > 0 {
 			t.Fatalf("the account is not closed: %q, %v", open, err)
 		}
 		for range 2 { // it is idempotent
-			done, err := eraseAccount(t.Context(), db, gone.ID)
+			done, err := eraseAccount(t.Context(), db, gone.ID, "command")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -63,6 +63,30 @@ func TestErasingAnAccountLeavesNoPersonalData(t *testing.T) {
 		})
 		if err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+// The service erases an account whose sign-up was not confirmed, unless something of it is open.
+func TestTheServiceErasesClosedAccountsOnly(t *testing.T) {
+	t.Parallel()
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
+		a := accesstest.AddTenant(t, db, "pending")
+		sqlstoretest.Exec(t, db, "INSERT INTO signup (account_id, email, created_at, expires_at) VALUES ($1, 'asha@example.com', 1, 2)", a.ID)
+		if err := EraseClosed(t.Context(), db, a.ID); err == nil || !strings.Contains(err.Error(), "2 active keys") {
+			t.Fatalf("with active keys: got %v, want an error that counts them", err)
+		}
+		sqlstoretest.Exec(t, db, "UPDATE api_key SET expires_at = 1 WHERE account_id = $1", a.ID)
+		if err := EraseClosed(t.Context(), db, a.ID); err != nil {
+			t.Fatal(err)
+		}
+		var left int
+		if err := db.View(t.Context()).QueryRow("SELECT count(*) FROM signup").Scan(&left); err != nil || left > 0 {
+			t.Errorf("%d sign-ups are left, %v", left, err)
+		}
+		var actor string
+		if err := db.View(t.Context()).QueryRow("SELECT actor FROM audit WHERE account_id = $1 AND action = 'account.erase'", a.ID).Scan(&actor); err != nil || actor != "service" {
+			t.Errorf("the actor is %q, %v, want service", actor, err)
 		}
 	})
 }
@@ -100,6 +124,8 @@ func insertPersonalData(t *testing.T, db *sqlstore.DB, id string) {
 			VALUES ('pay_' || $1, $1, 'live', $2, 'upi', 1, 'failed', 'x', '', 1)`,
 		`INSERT INTO idempotent_reply (account_id, mode, key, fingerprint, status, body, expires_at)
 			VALUES ($1, 'live', $2, CAST($1 AS BYTEA), 200, CAST($2 AS BYTEA), 1)`,
+		"INSERT INTO signup (account_id, email, created_at, confirmed_at) VALUES ($1, $2, 1, 1)",
+		"INSERT INTO signup_invite (hash, email, created_at, expires_at, account_id) VALUES (CAST($1 AS BYTEA), $2, 1, 1, $1)",
 	} {
 		bytes, text := "CAST(? AS BLOB)", "?"
 		if db.Name() == "postgres" {

@@ -99,7 +99,7 @@ type Service struct {
 
 // New returns a service. It panics if its metric is already registered.
 func New(c Config) *Service {
-	return &Service{
+	s := &Service{
 		Config: c, wake: make(chan struct{}, 1),
 		clients: ratelimit.New[netip.Addr](perClient/hour, perClient, most, tooMany),
 		emails:  ratelimit.New[string](perEmail/hour, perEmail, most, tooMany),
@@ -107,6 +107,10 @@ func New(c Config) *Service {
 			Name: "vayu_signup_total", Help: "Sign-ups by what happened: requested, confirmed, erased, mail_sent or mail_failed.",
 		}, []string{"event"}),
 	}
+	for _, event := range []string{"requested", "confirmed", "erased", "mail_sent", "mail_failed"} {
+		s.events.WithLabelValues(event)
+	}
+	return s
 }
 
 // Routes are the endpoints of sign-ups. They exist also if sign-up is off, so that a client can read the mode.

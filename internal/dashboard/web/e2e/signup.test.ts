@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-const account = 'Make an account';
+const account = 'Create an account';
 
 /** linkOf returns the link in the mail of an account, which is a file because the service has no mail server. */
 async function linkOf(id: string): Promise<string> {
