@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/preact-query';
 import type { ComponentChildren, JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { Problem, problemOf, type Schemas, unwrap, withKey } from '../api/client';
 import { t } from '../i18n';
 import { Choices } from '../Shell';
@@ -29,14 +29,20 @@ export function SignUp(props: { confirms: boolean }): JSX.Element {
 	);
 }
 
-/** Once shows a key that is shown once. */
-function Once(props: { value: string; children: ComponentChildren }): JSX.Element {
+/** Result replaces a form after its success. It gets the focus for screen readers. A key in it is shown once. */
+function Result(props: { value?: string; children: ComponentChildren }): JSX.Element {
+	const element = useRef<HTMLDivElement>(null);
+	useEffect(() => element.current?.focus(), []);
 	return (
-		<div role="status">
-			<p class="note">{t('account.shown.once')}</p>
-			<p>
-				<CopyableText value={props.value} />
-			</p>
+		<div ref={element} tabIndex={-1}>
+			{props.value && (
+				<>
+					<p class="note">{t('account.shown.once')}</p>
+					<p>
+						<CopyableText value={props.value} />
+					</p>
+				</>
+			)}
 			{props.children}
 		</div>
 	);
@@ -49,12 +55,12 @@ function Request(): JSX.Element {
 	const [made, setMade] = useState<Schemas['SignedUp']>();
 	if (made) {
 		return (
-			<Once value={made.key}>
+			<Result value={made.key}>
 				<p>{t('signup.sent', { email: email.trim() })}</p>
 				<p>
 					{t('signup.ends')} <Time at={made.expires_at} minutes />
 				</p>
-			</Once>
+			</Result>
 		);
 	}
 	const submit = async () => {
@@ -101,13 +107,17 @@ function Confirmation(): JSX.Element {
 	const [done, setDone] = useState<Schemas['SignupConfirmed']>();
 	if (done?.key) {
 		return (
-			<Once value={done.key}>
+			<Result value={done.key}>
 				<p>{t('signup.confirmed')}</p>
-			</Once>
+			</Result>
 		);
 	}
 	if (done) {
-		return <p role="status">{t(done.outcome === 'address_in_use' ? 'signup.known' : 'signup.repeated')}</p>;
+		return (
+			<Result>
+				<p>{t(done.outcome === 'address_in_use' ? 'signup.known' : 'signup.repeated')}</p>
+			</Result>
+		);
 	}
 	const confirm = async () => {
 		const reply = withKey.POST('/v1/signup/confirm', { body: { token: window.location.hash.slice(1) } });
