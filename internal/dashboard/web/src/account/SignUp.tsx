@@ -34,7 +34,7 @@ function Result(props: { value?: string; children: ComponentChildren }): JSX.Ele
 	const element = useRef<HTMLDivElement>(null);
 	useEffect(() => element.current?.focus(), []);
 	return (
-		<div ref={element} tabIndex={-1}>
+		<div ref={element} class="result" tabIndex={-1}>
 			{props.value && (
 				<>
 					<p class="note">{t('account.shown.once')}</p>

@@ -114,7 +114,7 @@ export const account = {
 	'signup.confirm.title': 'Confirm your e-mail address',
 	'signup.confirm.what': 'This confirms the address and makes a live key, which is shown once.',
 	'signup.confirm': 'Confirm the address',
-	'signup.confirmed': 'The address is confirmed. This is the live key. Copy it before you leave the page.',
+	'signup.confirmed': 'The address is confirmed. This is the live key. It can create further keys, with fewer rights.',
 	'signup.repeated': 'The address was confirmed before. The live key was shown then, and cannot be shown again.',
 	'signup.known':
 		'There is an account with this address already, so no live key was made. If its key is lost, ask the operator of the service.',
