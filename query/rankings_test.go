@@ -181,7 +181,7 @@ func TestRankingsRejectBadValues(t *testing.T) {
 		"period=year&parameter=benzene": {schema.InvalidRequest, "parameter", "aqi, pm25"},
 		"state=Maharastra":              {schema.InvalidRequest, "state", "Did you mean Maharashtra?"},
 		"order=worst":                   {schema.InvalidRequest, "order", "highest or lowest"},
-		"limit=0":                       {schema.InvalidRequest, "limit", "between 1 and 1000"},
+		"limit=0":                       {schema.InvalidRequest, "limit", "whole number from 1 to 1000"},
 		"cursor=x":                      {schema.InvalidRequest, "cursor", "not from this list"},
 		"periods=day":                   {schema.InvalidRequest, "periods", "Did you mean period?"},
 		"period=":                       {schema.InvalidRequest, "period", "empty"},

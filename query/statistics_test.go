@@ -196,7 +196,7 @@ func TestInvalidStatisticsQueries(t *testing.T) {
 		"view=daily&city=Delhi&from=2024-02-02&to=2024-02-01": `400 from ends before it begins`,
 		"view=daily&city=Delhi&to=2030-01-01":                 `400 to future`,
 		"view=trend&city=Delhi&from=2024-01-01":               `400 from whole series`,
-		"view=daily&city=Delhi&limit=1001":                    `400 limit between 1 and 1000`,
+		"view=daily&city=Delhi&limit=1001":                    `400 limit whole number from 1 to 1000`,
 		"view=daily&city=Delhi&cursor=abc":                    `400 cursor not from this list`,
 	} {
 		t.Run(query, func(t *testing.T) {

@@ -82,7 +82,7 @@ func PageSize(params map[string]string) (int, *schema.Problem) {
 	}
 	limit, err := strconv.Atoi(text)
 	if err != nil || limit < 1 || limit > maxLimit || text[0] == '+' {
-		return 0, schema.NewProblem(schema.InvalidRequest, "limit", "The limit must be between 1 and "+strconv.Itoa(maxLimit)+".")
+		return 0, schema.NewProblem(schema.InvalidRequest, "limit", "The limit must be a whole number from 1 to "+strconv.Itoa(maxLimit)+".")
 	}
 	return limit, nil
 }

@@ -54,7 +54,7 @@ func TestReadFilter(t *testing.T) {
 	for query, want := range map[string][]string{
 		"status=refunded":                 {"status: The status of things must be pending, success or failed."},
 		"status=pending&cursor=" + cursor: {"cursor: The cursor is not from this list. Use next_cursor of the previous page."},
-		"status=x&limit=0":                {"status: The status of things must be pending, success or failed.", "limit: The limit must be between 1 and 1000."},
+		"status=x&limit=0":                {"status: The status of things must be pending, success or failed.", "limit: The limit must be a whole number from 1 to 1000."},
 	} {
 		_, _, err := readFilter(call(query), list, states)
 		p, ok := errors.AsType[*schema.Problem](err)

@@ -140,11 +140,12 @@ func parseNear(text string) (p places.Point, err error) {
 	if !found {
 		return p, param.Invalid("near", "The parameter near must be latitude,longitude in degrees, for example 28.6,77.2.")
 	}
-	if p.Latitude, err = param.Degrees("near", strings.TrimSpace(lat), 90); err != nil {
-		return p, err
+	p.Latitude, err = param.Degrees("near", strings.TrimSpace(lat), 90)
+	if err == nil {
+		p.Longitude, err = param.Degrees("near", strings.TrimSpace(lon), 180)
 	}
-	if p.Longitude, err = param.Degrees("near", strings.TrimSpace(lon), 180); err != nil {
-		return p, err
+	if err != nil {
+		return p, param.Invalid("near", "The parameter near must be latitude,longitude in degrees: -90 to 90, and -180 to 180.")
 	}
 	if geo.InIndia(p.Longitude, p.Latitude) {
 		return p, param.Invalid("near", "The parameter near begins with a longitude. Its order is latitude,longitude.")

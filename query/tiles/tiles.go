@@ -69,7 +69,7 @@ func ParseLayer(c *httpapi.Call) (r Request, err error) {
 		r.tile, err = parseTile(vars)
 		return r, err
 	default:
-		return r, param.Invalid("layer", "The layer must be stations, cities or pins."+spelling.DidYouMean(r.layer, all))
+		return r, param.Invalid("layer", "The layer of a vector tile must be stations, cities or pins. The surface is an image (.png)."+spelling.DidYouMean(r.layer, all))
 	}
 }
 
@@ -112,7 +112,7 @@ func parseTile(vars map[string]string) (t maptile.Tile, err error) {
 func whole(name, text string, most uint32) (uint32, error) {
 	n, err := strconv.ParseUint(text, 10, 32)
 	if err != nil || n > uint64(most) || text != strconv.FormatUint(n, 10) {
-		return 0, param.Invalid(name, fmt.Sprintf("The %s of this tile must be a whole number from 0 to %d.", name, most))
+		return 0, param.Invalid(name, fmt.Sprintf("The %s of this tile must be a whole number from 0 to %d, without leading zeros.", name, most))
 	}
 	return uint32(n), nil
 }

@@ -34,6 +34,14 @@ test.each([
 	expect(samplesOf('/v1/k', operation).map(({ label }) => label)).toEqual(['curl']);
 });
 
+test('a long command has its URL in a line of its own', () => {
+	const operation = (source: string) => ({ 'x-codeSamples': [{ lang: 'Shell', label: 'One', source }] });
+	const long = `curl ${key} "$BASE/v1/rankings?period=month&order=lowest"`;
+	expect(samplesOf('/v1/rankings', operation(long))[0]?.source).toBe(`curl ${key} \\\n  "$BASE/v1/rankings?period=month&order=lowest"`);
+	const short = 'curl "$BASE/healthz"';
+	expect(samplesOf('/healthz', operation(short))[0]?.source).toBe(short);
+});
+
 test('texts are quoted in each language', () => {
 	const source = `curl ${key} -H "Content-Type: application/json" -d '{"say": "it\\u0027s \\"so\\"", "no": null, "yes": true}' "$BASE/v1/k"`;
 	const [, typescript, python, go] = samplesOf('/v1/k', { ...json, 'x-codeSamples': [{ lang: 'Shell', label: 'One', source }] });

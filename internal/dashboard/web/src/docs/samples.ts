@@ -307,7 +307,9 @@ export function samplesOf(route: string, operation: Operation): Sample[] {
 	return commands.flatMap((sample) => {
 		const label = (language: string) => (commands.length > 1 ? `${sample.label} (${language})` : language);
 		const call = parse(route, operation, sample.source);
-		const shell = { ...sample, lang: 'bash', label: label('curl') };
+		// A line of its own for a long URL, because the button to copy covers the end of the first line.
+		const source = sample.source.length > 60 ? sample.source.replace(/ ("\$BASE[^"]*")$/, ' \\\n  $1') : sample.source;
+		const shell = { ...sample, source, lang: 'bash', label: label('curl') };
 		if (!call) {
 			return [shell];
 		}
