@@ -131,6 +131,21 @@ test('stations are a separate layer', async () => {
 	expect(faults).toEqual([]);
 });
 
+test('states have their Hindi names on both maps, in the choice and in the list', async () => {
+	const { page, faults } = await signedIn();
+	await page.getByRole('navigation', { name: 'Main' }).getByLabel('Language').selectOption('hi');
+	const choice = page.getByLabel('राज्य', { exact: true });
+	await choice.selectOption({ label: 'महाराष्ट्र' });
+	expect(new URL(page.url()).searchParams.get('state')).toBe('Maharashtra');
+	const list = page.getByRole('list').filter({ has: page.locator('.hint', { hasText: 'महाराष्ट्र' }) });
+	await list.first().waitFor();
+	expect(await page.locator('.states path.on title').textContent()).toBe('महाराष्ट्र');
+	const texts = await choice.locator('option').allTextContents();
+	expect(texts.slice(1)).toEqual(texts.slice(1).toSorted(new Intl.Collator('hi-IN').compare));
+	await pictured(page, 'air-states-hindi');
+	expect(faults).toEqual([]);
+});
+
 test('states and categories filter the list, and the address keeps the filters', async () => {
 	const { page } = await signedIn();
 	await page.getByLabel('State', { exact: true }).selectOption('Maharashtra');

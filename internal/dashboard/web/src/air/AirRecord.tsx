@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { day, number } from '../format';
-import { t } from '../i18n';
+import { stateName, t } from '../i18n';
 import { Badge, Time } from '../ui/Badge';
 import { Card, Facts } from '../ui/Page';
 import { Table } from '../ui/Table';
@@ -47,7 +47,7 @@ export function Current(props: {
 									<Time at={record.updated} /> (<Time at={record.updated} relative />)
 								</span>,
 							],
-							[t('air.state'), record.state],
+							[t('air.state'), record.state && stateName(record.state)],
 							[t('air.pincode'), record.pincode],
 							[t('air.answered'), record.pincode ? record.city : undefined],
 							[t('air.nearest'), record.distance_km === undefined ? undefined : `${number(record.distance_km)} km`],

@@ -3,7 +3,7 @@ import { lazy } from 'preact/compat';
 import { useMemo, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { number } from '../format';
-import { locale, t } from '../i18n';
+import { locale, stateName, stateOptions, t } from '../i18n';
 import { Time } from '../ui/Badge';
 import { Empty, Fetched } from '../ui/FetchState';
 import { Select } from '../ui/Field';
@@ -109,7 +109,7 @@ function Places(props: { places: readonly Place[]; layer: Layer; filters: Filter
 			),
 		[inState, category, order],
 	);
-	const states = useMemo(() => [...new Set(places.map((place) => place.state))].filter(Boolean).sort(), [places]);
+	const states = useMemo(() => [...new Set(places.map((place) => place.state))].filter(Boolean), [places]);
 	const chosen = places.find((place) => place.id === filters.at);
 	const age = fresh(shown);
 	const silent = shown.filter(({ stale }) => stale).length;
@@ -178,7 +178,7 @@ function Places(props: { places: readonly Place[]; layer: Layer; filters: Filter
 						<Select
 							label={t('air.state')}
 							value={state}
-							options={[['', t('air.india')], ...states.map((one) => [one, one] as const)]}
+							options={[['', t('air.india')], ...stateOptions(states)]}
 							change={(value) => change({ state: value, at: '' })}
 						/>
 						<Select
@@ -239,7 +239,7 @@ function Chosen(props: { place: Place; now: Date }): JSX.Element {
 		<div class="chosen">
 			<Index aqi={place.aqi} category={place.category} scale={place.scale} stale={place.stale} />
 			<span>
-				<b>{place.name}</b>, {place.state}
+				<b>{place.name}</b>, {stateName(place.state)}
 				{place.stations !== undefined && ` · ${t('air.stations.count', { count: place.stations })}`}
 				{place.source && ` · ${place.source}`}
 				{place.kind && ` · ${t(`air.kind.${place.kind}`)}`}
@@ -281,7 +281,7 @@ function List(props: { places: readonly Place[]; chosen: Place | undefined; now:
 						<button type="button" aria-pressed={place.id === props.chosen?.id} onClick={() => props.onChoose(place)}>
 							<Index aqi={place.aqi} category={place.category} scale={place.scale} stale={place.stale} />
 							<span class="place-name">
-								{place.name} <span class="hint">{place.state}</span>
+								{place.name} <span class="hint">{stateName(place.state)}</span>
 								{place.stale && <span class="hint last">{silence(place, props.now)}</span>}
 							</span>
 						</button>

@@ -6,7 +6,7 @@ import { render } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Outline } from '../../outlines';
 import { number } from '../format';
-import { language, t } from '../i18n';
+import { language, stateName, t } from '../i18n';
 import { Select } from '../ui/Field';
 import { toneOf } from './category';
 import { type Area, clustered, type Group } from './clusters';
@@ -140,7 +140,7 @@ function useStates(map: LeafletMap | undefined, outlines: readonly Outline[], pr
 				{outlines.map(({ name, path }) => (
 					// biome-ignore lint/a11y/noStaticElementInteractions: the choice of a state is beside the map
 					<path key={name} d={path} class={name === state ? 'on' : ''} onClick={() => choose.current(name)}>
-						<title>{name}</title>
+						<title>{stateName(name)}</title>
 					</path>
 				))}
 			</g>,
@@ -159,7 +159,7 @@ function useStates(map: LeafletMap | undefined, outlines: readonly Outline[], pr
 			render(null, svg);
 			layer.remove();
 		};
-	}, [map, outlines, state]);
+	}, [map, outlines, state, language.value]);
 }
 
 /** useSurface shows the interpolated air in tiles of the service. */

@@ -1,7 +1,7 @@
 import type { JSX, RefObject } from 'preact';
 import { memo } from 'preact/compat';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { locale, t } from '../i18n';
+import { language, locale, stateName, t } from '../i18n';
 import { lastReported } from './age';
 import { toneOf } from './category';
 import { Credit, useOutlines } from './outline';
@@ -95,12 +95,12 @@ export function IndiaMap(props: MapProps): JSX.Element {
 								{outlines.map(({ name, path }) => (
 									// biome-ignore lint/a11y/noStaticElementInteractions: the choice of a state is beside the map
 									<path key={name} d={path} class={name === state ? 'on' : ''} onClick={() => drag.still() && props.onState(name)}>
-										<title>{name}</title>
+										<title>{stateName(name)}</title>
 									</path>
 								))}
 							</g>
 						),
-						[outlines, state],
+						[outlines, state, language.value],
 					)}
 					<g>
 						{marks.map((place) => (

@@ -3,7 +3,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { today } from '../dates';
 import { day, number } from '../format';
-import { locale, t } from '../i18n';
+import { locale, stateName, stateOptions, t } from '../i18n';
 import { Empty, Fetched } from '../ui/FetchState';
 import { Filter, Select } from '../ui/Field';
 import { Card, Page } from '../ui/Page';
@@ -141,20 +141,20 @@ function Rows(props: { ranking: Ranking; chosen: Chosen; filters: Filters[0]; ch
 			),
 		[ranking, state, filters.sort, locale.value],
 	);
-	const states = useMemo(
-		() => [...new Set([...ranking.data.map((row) => row.state), state])].filter(Boolean).sort((a, b) => a.localeCompare(b)),
-		[ranking, state],
-	);
+	const states = useMemo(() => [...new Set([...ranking.data.map((row) => row.state), state])].filter(Boolean), [ranking, state]);
 	const title = nameOf(ranking);
 	const running =
 		ranking.to !== undefined && chosen.period !== 'day' && begins(chosen) === moved({ period: chosen.period, date: today(new Date()) }, 0);
 	return (
-		<Card title={title} actions={rows.length > 0 && <Save ranking={ranking} rows={rows} name={state ? `${title}, ${state}` : title} />}>
+		<Card
+			title={title}
+			actions={rows.length > 0 && <Save ranking={ranking} rows={rows} name={state ? `${title}, ${stateName(state)}` : title} />}
+		>
 			<div class="filters">
 				<Select
 					label={t('air.state')}
 					value={state}
-					options={[['', t('air.india')], ...states.map((one) => [one, one] as const)]}
+					options={[['', t('air.india')], ...stateOptions(states)]}
 					change={(value) => change({ state: value })}
 				/>
 			</div>
@@ -199,7 +199,8 @@ function List(props: { ranking: Ranking; rows: readonly Ranked[]; sort: Sort; ch
 						sort: sortable('city'),
 						show: ({ city, state }) => (
 							<>
-								<Link href={rankedPath(city, ranking)}>{city}</Link> {!city.endsWith(`, ${state}`) && <span class="hint">{state}</span>}
+								<Link href={rankedPath(city, ranking)}>{city}</Link>{' '}
+								{!city.endsWith(`, ${state}`) && <span class="hint">{stateName(state)}</span>}
 							</>
 						),
 					},

@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { api, type Problem, problemOf, unwrap } from '../api/client';
-import { t } from '../i18n';
+import { stateName, t } from '../i18n';
 import { type Choice, Combobox } from '../ui/Combobox';
 import { errorMessage } from '../ui/FetchState';
 import { useSettled } from '../ui/useSettled';
@@ -40,7 +40,7 @@ export function Search(props: {
 			: (settled === '' ? [] : (query.data?.data ?? [])).map((city) => {
 					const band = bandOf(city.category);
 					const index = city.aqi === null || !band ? t('air.noindex') : `${city.aqi} · ${t(band.name)}`;
-					return { id: city.name, text: city.name, note: `${city.state} · ${index}` };
+					return { id: city.name, text: city.name, note: `${stateName(city.state)} · ${index}` };
 				});
 	const choose = ({ id }: Choice) => {
 		setRefusal(undefined);

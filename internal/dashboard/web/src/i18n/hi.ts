@@ -6,5 +6,7 @@ import { shell } from './hi/shell';
 import { transactions } from './hi/transactions';
 import { webhooks } from './hi/webhooks';
 
+export { states } from './hi/states';
+
 /** The Hindi texts. */
 export const hi: Record<keyof typeof en, string> = { ...shell, ...air, ...alerts, ...account, ...transactions, ...webhooks };

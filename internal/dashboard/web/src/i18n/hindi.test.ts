@@ -8,7 +8,7 @@ import { alerts } from './en/alerts';
 import { shell } from './en/shell';
 import { transactions } from './en/transactions';
 import { webhooks } from './en/webhooks';
-import { hi } from './hi';
+import { hi, states } from './hi';
 
 type Texts = Record<'en' | 'hi', string>;
 
@@ -28,6 +28,12 @@ test('each text in Hindi has the placeholders of the English one', () => {
 test.each(bands)('$word has the name that the advice of the API has', ({ word, name }) => {
 	const of = advice.advice.find(({ category }) => category === word)?.name;
 	expect({ en: en[name], hi: hi[name] }).toEqual(of);
+});
+
+test('each state of the gazetteer has its first name in Hindi there', () => {
+	const lines = readFileSync(`${import.meta.dirname}/${root}/schema/gazetteer/state_names.csv`, 'utf8').split('\n');
+	const named = lines.filter((line) => line !== '' && !line.startsWith('#')).map((line) => line.split(','));
+	expect(Object.entries(states)).toEqual(named.map(([name, , names]) => [name, names?.split('|')[0]]));
 });
 
 /** page returns a page of docs/hindi: a table of texts in both languages. */

@@ -7,16 +7,25 @@ export type Language = 'en' | 'hi';
 /** Key is the name of a text. */
 export type Key = keyof typeof en;
 
-type Catalog = Record<Key, string>;
+/** Catalog has the texts of a language, and the names of states; a missing one is English. */
+interface Catalog {
+	texts: Record<Key, string>;
+	states: Readonly<Record<string, string>>;
+}
+
+const english: Catalog = { texts: en, states: {} };
 
 // English is part of the first script. Other languages are fetched on demand.
 const catalogs: Record<Language, () => Promise<Catalog>> = {
-	en: async () => en,
-	hi: async () => (await import('./hi')).hi,
+	en: async () => english,
+	hi: async () => {
+		const { hi, states } = await import('./hi');
+		return { texts: hi, states };
+	},
 };
 
 const storageKey = 'vayu-language';
-const texts = signal<Catalog>(en);
+const catalog = signal<Catalog>(english);
 const shown = signal<Language>('en');
 
 /** language is the current language. */
@@ -36,9 +45,9 @@ export function preferredLanguage(): Language {
 
 /** showLanguage loads the texts of a language, switches to it, and stores the choice in this browser. */
 export async function showLanguage(chosen: Language): Promise<void> {
-	const catalog = await catalogs[chosen]();
+	const fetched = await catalogs[chosen]();
 	batch(() => {
-		texts.value = catalog;
+		catalog.value = fetched;
 		shown.value = chosen;
 	});
 	document.documentElement.lang = chosen;
@@ -47,6 +56,17 @@ export async function showLanguage(chosen: Language): Promise<void> {
 
 /** t returns a text in the current language, with {name} replaced by values. */
 export function t(key: Key, values?: Record<string, string | number>): string {
-	const text = texts.value[key];
+	const text = catalog.value.texts[key];
 	return values ? text.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole)) : text;
+}
+
+/** stateName returns the name of a state or union territory in the current language. The API names it in English. */
+export function stateName(name: string): string {
+	return catalog.value.states[name] ?? name;
+}
+
+/** stateOptions returns the options of a choice of states: each with its name in the current language, in the order of these. */
+export function stateOptions(states: readonly string[]): (readonly [value: string, text: string])[] {
+	const order = new Intl.Collator(locale.value);
+	return states.map((name) => [name, stateName(name)] as const).sort(([, one], [, other]) => order.compare(one, other));
 }
