@@ -17,6 +17,12 @@ test('a key is created, shown once, rotated and revoked', async () => {
 	await page.getByRole('button', { name: 'Make a key' }).click();
 	const dialog = page.getByRole('dialog');
 	await dialog.getByLabel('Name').fill('for the phone');
+	await dialog.getByLabel('Role').selectOption({ label: 'Reads the air' });
+	expect(await dialog.getByRole('checkbox', { name: 'aqi:read' }).isChecked()).toBe(true);
+	expect(await dialog.getByRole('checkbox', { name: 'account:read' }).isChecked()).toBe(false);
+	await dialog.getByRole('checkbox', { name: 'account:read' }).check();
+	expect(await dialog.getByLabel('Role').inputValue()).toBe('');
+	await dialog.getByRole('checkbox', { name: 'account:read' }).uncheck();
 	await dialog.getByLabel('Allowed from').fill('nonsense');
 	await dialog.getByRole('button', { name: 'Make a key' }).click();
 	await dialog.getByText('An entry must be an IP address').waitFor();
@@ -34,6 +40,9 @@ test('a key is created, shown once, rotated and revoked', async () => {
 	await dialog.getByRole('button', { name: 'Close' }).click();
 
 	const row = page.getByRole('row', { name: 'for the phone' }).first();
+	await row.getByText('Reads the air', { exact: true }).click();
+	await row.getByText('aqi:read').waitFor();
+	await pictured(page, 'keys-roles');
 	await row.getByRole('button', { name: 'Rotate' }).click();
 	await dialog.getByLabel('The old key stays valid for').selectOption('0');
 	await dialog.getByRole('button', { name: 'Rotate' }).click();
@@ -73,7 +82,7 @@ test('the usage page shows the figures of the API, and opening it uses no quota'
 
 test('the audit log is filtered by its address, and the export applies the filter', async () => {
 	const { page, faults } = await signedIn('/audit?action=session.');
-	await page.getByRole('cell', { name: 'session.create' }).first().waitFor();
+	await page.getByRole('cell', { name: 'Signed in to the dashboard session.create' }).first().waitFor();
 	expect(await page.getByRole('cell', { name: 'key.create' }).count()).toBe(0);
 	const saving = page.waitForEvent('download');
 	await page.getByRole('button', { name: 'Save as audit.csv' }).click();

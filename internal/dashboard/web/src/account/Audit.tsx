@@ -10,11 +10,28 @@ import { Rows, useList } from '../ui/List';
 import { Page } from '../ui/Page';
 import { Table } from '../ui/Table';
 import { useFilters } from '../ui/useFilters';
+import { actionText } from './actions';
 import { Export } from './UsageExport';
 
 type Row = Schemas['AuditRow'];
 
 const names = ['from', 'to', 'subject', 'actor', 'action'] as const;
+
+/** Action shows what an action means, and its name in the API. */
+function Action(props: { of: Row }): JSX.Element {
+	const { action } = props.of;
+	const text = actionText(action);
+	return (
+		<>
+			{text && (
+				<>
+					{t(text)} <br />
+				</>
+			)}
+			<code class={text ? 'hint' : ''}>{action}</code>
+		</>
+	);
+}
 
 /** Audit lists the audit log of the account in the session's mode (live or sandbox), newest first. */
 export function Audit(): JSX.Element {
@@ -57,7 +74,7 @@ export function Audit(): JSX.Element {
 						columns={[
 							{ name: t('account.audit.seq'), figure: true, show: (row) => row.seq },
 							{ name: t('account.audit.at'), show: (row) => <Time at={row.at} /> },
-							{ name: t('account.audit.action'), show: (row) => <code>{row.action}</code> },
+							{ name: t('account.audit.action'), show: (row) => <Action of={row} /> },
 							{ name: t('account.audit.subject'), show: (row) => <SubjectLink id={row.subject} /> },
 							{ name: t('account.audit.actor'), show: (row) => <code>{row.actor}</code> },
 							{ name: t('account.audit.client'), show: (row) => <code>{row.client}</code> },

@@ -12,6 +12,8 @@ import { MakeKey } from './MakeKey';
 import { NewKeySecret } from './NewKeySecret';
 import { RevokeKey } from './RevokeKey';
 import { RotateKey } from './RotateKey';
+import { roleOf } from './roles';
+import { scopes } from './scopes';
 
 type Key = Schemas['Key'];
 
@@ -36,6 +38,25 @@ function Name(props: { of: Key }): JSX.Element {
 			</code>
 			{now.at === 'in' && now.current.key.id === props.of.id && <p class="hint">{t('account.key.this')}</p>}
 		</>
+	);
+}
+
+/** Scopes shows what a key may do: its role, if it has the scopes of one, and the meaning of each scope. */
+function Scopes(props: { of: Key }): JSX.Element {
+	const role = roleOf(props.of.scopes);
+	return (
+		<details class="key-scopes">
+			<summary>{role ? t(`account.role.${role}`) : t('account.role.count', { count: props.of.scopes.length })}</summary>
+			<ul>
+				{scopes
+					.filter(([scope]) => props.of.scopes.includes(scope))
+					.map(([scope, text]) => (
+						<li key={scope}>
+							<code>{scope}</code> {t(text)}
+						</li>
+					))}
+			</ul>
+		</details>
 	);
 }
 
@@ -76,7 +97,7 @@ export function Keys(): JSX.Element {
 						columns={[
 							{ name: t('account.key.name'), show: (key) => <Name of={key} /> },
 							{ name: t('account.key.state'), show: (key) => <State of={key} /> },
-							{ name: t('account.key.scopes'), show: (key) => <code>{key.scopes.join(' ')}</code> },
+							{ name: t('account.key.scopes'), show: (key) => <Scopes of={key} /> },
 							{
 								name: t('account.key.from'),
 								show: (key) => (key.allow_list.length > 0 ? <code>{key.allow_list.join(' ')}</code> : t('account.key.anywhere')),

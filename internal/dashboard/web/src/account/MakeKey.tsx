@@ -4,8 +4,9 @@ import { api, type Schemas, unwrap } from '../api/client';
 import { t } from '../i18n';
 import { hasScope } from '../session';
 import { Dialog } from '../ui/Dialog';
-import { Check, Field, Group, toggled } from '../ui/Field';
+import { Check, Field, Group, Select, toggled } from '../ui/Field';
 import { Form, type IdempotencyKey } from '../ui/Form';
+import { roleOf, roles } from './roles';
 import { networks, scopes } from './scopes';
 
 type Scope = Schemas['Scope'];
@@ -44,6 +45,15 @@ export function MakeKey(props: { close: () => void; made: (key: Schemas['KeyMade
 					maxLength={100}
 					required
 					change={setName}
+				/>
+				<Select
+					label={t('account.role')}
+					value={roleOf(chosen) ?? ''}
+					options={[
+						['', t('account.role.own')],
+						...roles.filter(([, of]) => of.every((scope) => hasScope(scope))).map(([name]) => [name, t(`account.role.${name}`)] as const),
+					]}
+					change={(name) => setChosen(new Set(roles.find(([role]) => role === name)?.[1] ?? usual()))}
 				/>
 				<Group legend={t('account.key.scopes')} name="scopes">
 					{scopes

@@ -9,13 +9,16 @@ import { Filter } from '../ui/Field';
 import { Card, Facts, Page } from '../ui/Page';
 import { Table } from '../ui/Table';
 import { useFilters } from '../ui/useFilters';
+import { useMinute } from '../ui/useNow';
 import { Allowed } from './KeyRestrictions';
-import { periodOf, sums } from './sums';
+import { forecast, periodOf, sums } from './sums';
 import { UsageByDay } from './UsageByDay';
 import './account.css';
 
-function Meter(props: { of: Schemas['Quota'] }): JSX.Element {
+/** Meter shows the used part of a quota. */
+export function Meter(props: { of: Schemas['Quota'] }): JSX.Element {
 	const { limit, used, percent, resets_at } = props.of;
+	const expected = forecast(props.of, useMinute());
 	return (
 		<>
 			<meter
@@ -32,6 +35,14 @@ function Meter(props: { of: Schemas['Quota'] }): JSX.Element {
 				{t('account.quota.used', { used: number(used), limit: number(limit), percent: number(percent) })} {t('account.quota.resets')}{' '}
 				<Time at={resets_at} />
 			</p>
+			{expected !== undefined && (
+				<p class={expected > limit ? 'wrong' : 'hint'}>
+					{t(expected > limit ? 'account.quota.forecast.over' : 'account.quota.forecast', {
+						calls: number(expected),
+						percent: number(Math.round((expected * 100) / limit)),
+					})}
+				</p>
+			)}
 		</>
 	);
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { byDay, periodOf, sums } from './sums';
+import { byDay, forecast, periodOf, sums } from './sums';
 
 const days = [
 	{ date: '2026-11-19', operation: 'GET /v1/aqi', calls: 10, failed: 1, counted: 9 },
@@ -29,4 +29,12 @@ test('a period is a month up to today in UTC, unless it has days of its own', ()
 	expect(periodOf({}, now)).toEqual({ from: '2026-11-01', to: '2026-11-23' });
 	expect(periodOf({ to: '2026-10-05' }, now)).toEqual({ from: '2026-10-01', to: '2026-10-05' });
 	expect(periodOf({ from: '2026-09-09' }, now)).toEqual({ from: '2026-09-09', to: '2026-11-23' });
+});
+
+test('the forecast of a month continues its mean rate, from its second day on', () => {
+	const quota = { period: '2026-11', used: 300, resets_at: '2026-12-01T00:00:00Z' };
+	expect(forecast(quota, new Date('2026-11-11T00:00:00Z'))).toBe(900);
+	expect(forecast(quota, new Date('2026-12-01T00:00:00Z'))).toBe(300);
+	expect(forecast(quota, new Date('2026-11-01T23:00:00Z'))).toBeUndefined();
+	expect(forecast(quota, new Date('2026-12-02T00:00:00Z'))).toBeUndefined();
 });

@@ -51,6 +51,16 @@ function next(date: string): string {
 	return at.toISOString().slice(0, 10);
 }
 
+/**
+ * forecast returns the calls of the whole month of a quota, if they continue at their mean rate; undefined on its first
+ * day, whose rate says little.
+ */
+export function forecast(quota: Pick<Schemas['Quota'], 'period' | 'used' | 'resets_at'>, now: Date): number | undefined {
+	const begin = Date.parse(`${quota.period}-01T00:00:00Z`);
+	const [length, elapsed] = [Date.parse(quota.resets_at) - begin, now.getTime() - begin];
+	return elapsed < 86_400_000 || elapsed > length ? undefined : Math.round((quota.used * length) / elapsed);
+}
+
 /** periodOf returns the days of the usage, as the API chooses them: by default the month of the last day, in UTC. */
 export function periodOf(chosen: { from?: string; to?: string }, now: Date): { from: string; to: string } {
 	const to = chosen.to ?? now.toISOString().slice(0, 10);

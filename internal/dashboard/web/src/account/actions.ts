@@ -1,0 +1,46 @@
+import type { Key } from '../i18n';
+
+/** actions are the actions of the audit log that have a text. */
+export const actions = [
+	'account.create',
+	'account.erase',
+	'account.plan',
+	'account.allow_list',
+	'account.name_tolerance',
+	'key.create',
+	'key.rotate',
+	'key.revoke',
+	'session.create',
+	'session.end',
+	'recharge.create',
+	'recharges.create',
+	'recharge.success',
+	'recharge.failed',
+	'recharge.refund',
+	'recharge.refunded',
+	'verification.create',
+	'verification.success',
+	'verification.failed',
+	'payment.create',
+	'payment.success',
+	'payment.failed',
+	'webhook.create',
+	'webhook.update',
+	'webhook.delete',
+	'webhook.rotate',
+	'webhook.test',
+	'delivery.retry',
+	'alert.create',
+	'alert.update',
+	'alert.delete',
+	'alert.test',
+	'readings.withdraw',
+	'readings.reinstate',
+	'station.register',
+] as const;
+
+/** actionText returns the text of an action; undefined for an action that has none. */
+export function actionText(action: string): Key | undefined {
+	const known = actions.find((one) => one === action);
+	return known && `account.action.${known}`;
+}
