@@ -171,7 +171,7 @@ func BenchmarkTileAgainstBareMux(b *testing.B) {
 func BenchmarkListsAgainstBareMux(b *testing.B) {
 	w := countryFixture(b, 300, 600, 1)
 	for _, path := range [...]string{
-		"/v1/places?q=town&limit=10", "/v1/places?q=twon&limit=10", "/v1/rankings?limit=10", "/v1/cities?limit=10",
+		"/v1/places?q=town&limit=10", "/v1/places?q=tovn&limit=10", "/v1/rankings?limit=10", "/v1/cities?limit=10",
 		"/v1/stations?limit=10", "/v1/stations?near=20.5,78&limit=10", "/v1/stations?bbox=77,20,79,21&limit=10", "/v1/aqi?station=made-1",
 	} {
 		b.Run(strings.TrimPrefix(path, "/v1/"), func(b *testing.B) {

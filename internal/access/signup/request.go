@@ -63,12 +63,12 @@ func (s *Service) post(c *httpapi.Call) (resp httpapi.Response, err error) {
 	err = s.DB.Update(c.Context(), func(tx *sqlstore.Tx) error {
 		var entry audit.Entry
 		holder, entry, err = account.Create(tx, s.Plans, "signup-"+strings.ToLower(ulid.MustNewDefault(now).String()), s.Plan, now)
-		if err = appendAudit(tx, c, entry, now, err); err != nil {
+		if err := appendAudit(tx, c, entry, now, err); err != nil {
 			return err
 		}
 		spec := apikey.Spec{Account: holder.ID, World: schema.Sandbox, Name: "sign-up", ExpiresAt: ends}
 		made, entry, err = apikey.Create(tx, s.Cipher, spec, now)
-		if err = appendAudit(tx, c, entry, now, err); err != nil {
+		if err := appendAudit(tx, c, entry, now, err); err != nil {
 			return err
 		}
 		if s.Mode == invite {

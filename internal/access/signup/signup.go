@@ -135,7 +135,7 @@ func (s *Service) limited(h httpapi.Handler) httpapi.Handler {
 			return resp, schema.NewProblem(schema.NotFound, "", "This service has no sign-up. Its operator makes accounts.")
 		}
 		if s.Limited {
-			if err = s.clients.Admit(ratelimit.Network(c.Client), s.Now()); err != nil {
+			if err := s.clients.Admit(ratelimit.Network(c.Client), s.Now()); err != nil {
 				return resp, err
 			}
 		}

@@ -63,7 +63,7 @@ func newMailbox(t *testing.T) *mailbox {
 var login = base64.StdEncoding.EncodeToString([]byte("\x00vayu\x00p@ss"))
 
 func (b *mailbox) serve(conn net.Conn, secure *tls.Config) {
-	defer conn.Close() //nolint:errcheck // the end of a test
+	defer conn.Close()
 	r := bufio.NewReader(conn)
 	say := func(line string) { _, _ = fmt.Fprintf(conn, "%s\r\n", line) }
 	say("220 localhost ESMTP")
