@@ -105,6 +105,8 @@ func TestRechargesAreListed(t *testing.T) {
 				}
 			}
 		}
+		// The first one, which was pending, is of a DTH box.
+		execSQL(t, d.DB, "UPDATE recharge SET type = 'dth', number = '1023456789', amount = 35050 WHERE id = $1", all[0])
 		execSQL(t, d.DB, "INSERT INTO batch_item (batch_id, place, subject, outcome) VALUES ($1, 99, '', 'failed')", batchID)
 		foreign := d.insertRecharge(100, other, schema.RechargePending, start, otherBatch)
 		execSQL(t, d.DB, "INSERT INTO batch_item (batch_id, place, subject, outcome) VALUES ($1, 0, $2, 'begun')", otherBatch, foreign)
@@ -139,10 +141,24 @@ func TestRechargesAreListed(t *testing.T) {
 			"?from=" + at(3) + "&to=" + at(6):                           all[10:13],
 			"?status=pending&from=" + at(4) + "&to=" + at(9):            {all[7], all[11]},
 			"?limit=2&from=" + at(3):                                    all[:13],
-			"?to=" + at(3):                                              all[13:],
-			"?to=2026-11-20":                                            all,
-			"?from=2026-11-21":                                          nil,
-			"?from=1960-01-01&to=9999-12-31":                            all,
+			"?mobile=9876543210&limit=3":                                all[:15],
+			"?mobile=%2B91+98765-43210&status=failed":                   of["failed"],
+			"?mobile=9876543210&status=success&limit=1":                 of["success"],
+			"?mobile=9876543210&ref_id=ref+3":                           all[12:13],
+			"?mobile=9876543210&from=" + at(3) + "&to=" + at(6):         all[10:13],
+			"?mobile=9876543211":                                        nil,
+			"?mobile=1023456789":                                        all[15:],
+			"?mobile=1023456789&type=dth&batch_id=" + batchID:           all[15:],
+			"?type=dth":                  all[15:],
+			"?type=prepaid&limit=4":      all[:15],
+			"?amount_min=350.5":          all[15:],
+			"?amount_max=350.49&limit=5": all[:15],
+			"?amount_min=10&amount_max=10&status=failed&limit=1": of["failed"],
+			"?amount_min=11&batch_id=" + batchID:                 all[15:],
+			"?to=" + at(3):                                       all[13:],
+			"?to=2026-11-20":                                     all,
+			"?from=2026-11-21":                                   nil,
+			"?from=1960-01-01&to=9999-12-31":                     all,
 		} {
 			if diff := cmp.Diff(append([]string{}, want...), append([]string{}, d.listAll(d.tenant.Keys[schema.Sandbox], "/v1/recharge"+path)...)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", path, diff)
@@ -162,6 +178,10 @@ func TestListParameterFaults(t *testing.T) {
 			"status=done": "status", "status=": "status", "state=failed": "state", "limit=0": "limit", "limit=1001": "limit", "from=yesterday": "from",
 			"to=2026-02-30": "to", "from=2026-11-02&to=2026-11-01": "from", "cursor=x": "cursor", "ref_id=a&ref_id=b": "ref_id", "ref_id=": "ref_id",
 			"limit=1&status=failed&cursor=" + cursor: "cursor", // of another list
+			"mobile=12":                              "mobile", "mobile=%27+OR+1": "mobile", "mobile=919876543210123": "mobile",
+			"type=postpaid": "type", "amount_min=1e99": "amount_min", "amount_min=a": "amount_min", "amount_max=-1": "amount_max",
+			"amount_max=1.001": "amount_max", "amount_min=2&amount_max=1": "amount_min", "limit=1&amount_min=1&cursor=" + cursor: "cursor",
+			"limit=1&mobile=9876543210&cursor=" + cursor: "cursor", "limit=1&type=dth&cursor=" + cursor: "cursor",
 		} {
 			d.sandboxRequest("GET", "/v1/recharge?"+query, "").WantError(t, query, 400, schema.InvalidRequest, field)
 		}

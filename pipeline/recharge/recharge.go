@@ -15,6 +15,7 @@ import (
 	"vayu/internal/workqueue"
 	"vayu/pipeline/recharge/order"
 	"vayu/pipeline/recharge/record"
+	"vayu/pipeline/recharge/request"
 	"vayu/pipeline/recharge/settle"
 	"vayu/pipeline/transaction"
 	"vayu/schema"
@@ -68,7 +69,7 @@ func (s *Service) connect(conn order.Connection) error {
 var kind = transaction.Kind[record.Record, *record.Record]{
 	Table: record.Table, List: "recharges", Metrics: "vayu_recharge_", Actor: actor, Reread: time.Second,
 	Claimed: failpoint.RechargeClaimed, Created: failpoint.RechargeCreated, States: transaction.Names(schema.RechargeStates),
-	Reply: func(r *record.Record) any { return record.Reply(r) },
+	Narrow: request.Narrow, Reply: func(r *record.Record) any { return record.Reply(r) },
 	Detail: func(r *record.Record, calls schema.ProviderCalls) any {
 		return schema.RechargeDetail{Recharge: record.Reply(r), ProviderCalls: calls, Alarm: r.Alarm}
 	},

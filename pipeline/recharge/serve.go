@@ -3,6 +3,7 @@ package recharge
 import (
 	"context"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/gorilla/mux"
@@ -35,7 +36,7 @@ func (s *Service) Routes() []httpapi.Route {
 	)
 	return []httpapi.Route{
 		{Method: http.MethodPost, Path: path, Scope: write, Limit: httpapi.Money, Body: body, Handler: s.post},
-		{Method: http.MethodGet, Path: path, Scope: read, Params: transaction.ListParams, Handler: s.Core.ServeList},
+		{Method: http.MethodGet, Path: path, Scope: read, Params: slices.Concat(transaction.ListParams, request.ListParams), Handler: s.Core.ServeList},
 		{Method: http.MethodGet, Path: one, Scope: read, Params: []string{"view"}, Handler: s.Core.ServeOne},
 		{Method: http.MethodPost, Path: one + "/refund", Scope: write, Limit: httpapi.Money, Body: body, Handler: s.postRefund},
 		{Method: http.MethodGet, Path: "/v1/operators", Scope: read, Params: []string{"type"}, Handler: s.operators},

@@ -159,7 +159,7 @@ func TestByID(t *testing.T) {
 				ids = append(ids, table.rowID(i))
 				want = append(want, fmt.Sprint(i))
 			}
-			found, err := table.byIDs(db.View(t.Context()), append(ids, table.rowID(41)))
+			found, err := table.byIDs(db.View(t.Context()), append(ids, table.rowID(41)), "")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -52,7 +52,7 @@ var tables = map[string]struct {
 		`INSERT INTO recharge (id, account_id, mode, ref_id, state, type, number, asked, operator, circle, detection, amount, provider, reference, provider_ref,
 			sent, tries, told_pending, error_code, error_message, alarm, refund_id, refund_reason, batch_id, batch_index, created_at, finished_at, token)
 		WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < $1)
-		SELECT %s, 'acc_' || CAST(i %% 3 AS TEXT), 'live', CAST(i AS TEXT), %s, 'prepaid', '9876543210', '', 'Airtel', '', '', 1000, 'courier', CAST(i AS TEXT), '', 1, 0, 0, '', '', '', '', '', '', 0, i, i, '' FROM n`,
+		SELECT %s, 'acc_' || CAST(i %% 3 AS TEXT), 'live', CAST(i AS TEXT), %s, 'prepaid', '98765' || CAST(10000 + i %% 1000 AS TEXT), '', 'Airtel', '', '', 1000, 'courier', CAST(i AS TEXT), '', 1, 0, 0, '', '', '', '', '', '', 0, i, i, '' FROM n`,
 		[]string{"recharge_account_id_mode_ref_id_key ", "sqlite_autoindex_recharge_2 "},
 	},
 	"verification": {

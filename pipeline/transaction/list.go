@@ -20,7 +20,7 @@ var ListParams = []string{"ref_id", "status", "batch_id", "from", "to", "limit",
 
 // ServeList answers GET of the transactions of an account.
 func (c *Core[R, P]) ServeList(call *httpapi.Call) (httpapi.Response, error) {
-	f, name, err := readFilter(call, c.kind.List, c.kind.States)
+	f, name, err := readFilter(call, c.kind.List, c.kind.States, c.kind.Narrow)
 	if err != nil {
 		return httpapi.Response{}, err
 	}
@@ -40,14 +40,18 @@ func (c *Core[R, P]) ServeList(call *httpapi.Call) (httpapi.Response, error) {
 
 // Filter selects rows of an owner.
 type Filter struct {
-	Owner    schema.Owner
-	State    string // "" for all; otherwise a state of the table, because the query has it as a literal
-	Ref      string // "" for all
-	Batch    string // "" for all
+	Owner  schema.Owner
+	State  string // "" for all; otherwise a state of the table, because the query has it as a literal
+	Ref    string // "" for all
+	Batch  string // "" for all
+	Number string // clear number of a recharge, in digits; "" for all
+	// Where has conditions on other columns of the kind, such as " AND amount >= 1000"; "" for all. Its values are
+	// literals, and no text of a client.
+	Where    string
 	From, To int64  // microseconds; To is exclusive; math.MinInt64 and math.MaxInt64 for all time
 	After    string // next, as Page returned it for the previous page; "" for the first page
 	Limit    int
-	// Scan bounds the rows read for a state without an index; 0 means 10,000. Reading so many rows takes a few
+	// Scan bounds the rows read for conditions without an index; 0 means 10,000. Reading so many rows takes a few
 	// milliseconds.
 	Scan int
 }
@@ -57,8 +61,9 @@ const defaultScan = 10_000
 
 // readFilter reads the query parameters of a list: status (one of `states`), ref_id, batch_id, from, to, limit and
 // cursor. The error is a *schema.Problem that lists every fault. `list` names the listed objects, such as "recharges".
-// The result `name` identifies the list and its filter; a cursor is valid for one name only.
-func readFilter(c *httpapi.Call, list string, states []string) (f Filter, name string, err error) {
+// `narrow` reads the parameters of the kind; nil if it has none. The result `name` identifies the list and its filter; a
+// cursor is valid for one name only.
+func readFilter(c *httpapi.Call, list string, states []string, narrow Narrow) (f Filter, name string, err error) {
 	var faults schema.RequestErrors
 	f = Filter{Owner: c.Owner(), State: c.Params["status"], Ref: c.Params["ref_id"], Batch: c.Params["batch_id"]}
 	if f.State != "" && !slices.Contains(states, f.State) {
@@ -66,16 +71,28 @@ func readFilter(c *httpapi.Call, list string, states []string) (f Filter, name s
 		faults.Add("status", "The status of "+list+" must be "+strings.Join(states[:last], ", ")+" or "+states[last]+".")
 	}
 	f.From, f.To = pagination.TimeRange(&faults, c.Params)
+	if narrow != nil {
+		f.Number, f.Where = narrow(&faults, c.Params)
+	}
 	name = list + "?" + url.Values{
 		"status": {f.State}, "ref_id": {f.Ref}, "batch_id": {f.Batch},
 		"from": {strconv.FormatInt(f.From, 10)}, "to": {strconv.FormatInt(f.To, 10)},
-	}.Encode()
+	}.Encode() + f.conditions()
 	f.Limit, f.After = pagination.Limit(&faults, c.Params), pagination.ReadCursor(&faults, c, name, c.Params)
 	return f, name, faults.Problem()
 }
 
+// conditions returns the conditions of Number and Where. The number is a literal, because it has digits only. The index of
+// numbers has only clear ones.
+func (f *Filter) conditions() string {
+	if f.Number == "" {
+		return f.Where
+	}
+	return " AND number = '" + f.Number + "' AND number_digest IS NULL" + f.Where
+}
+
 // Page returns the rows of a page, the newest first. Next is the id after which the next page begins; "" on the last
-// page. For a state without an index, a page may be short without being the last.
+// page. For conditions without an index, a page may be short without being the last.
 func (t *Table[R, P]) Page(q sqlstore.Querier, f Filter) (all []R, next string, err error) {
 	if f.Ref != "" && !schema.IsRef(f.Ref) || f.Batch != "" && !schema.IsID(f.Batch) {
 		return nil, "", nil // such values match nothing, and not every store accepts them as text
@@ -104,9 +121,11 @@ func (t *Table[R, P]) Page(q sqlstore.Querier, f Filter) (all []R, next string, 
 	return all, floor, nil
 }
 
-// needsScan reports whether a filter has a state without an index, and no reference. Its query may read many rows to
-// find few.
-func (t *Table[R, P]) needsScan(f *Filter) bool { return f.Ref == "" && f.State == t.Unindexed }
+// needsScan reports whether a filter has conditions without an index, and no reference or number. Its query may read many
+// rows to find few.
+func (t *Table[R, P]) needsScan(f *Filter) bool {
+	return f.Ref == "" && f.Number == "" && (f.State == t.Unindexed || f.Where != "")
+}
 
 // queryBuilder builds a query and its arguments.
 type queryBuilder struct {
@@ -120,8 +139,8 @@ func (q *queryBuilder) value(v any) string {
 	return "$" + strconv.Itoa(len(q.args))
 }
 
-// addIndexed adds the conditions that use an index: the owner and a reference, or a range of the owner's ids with an
-// indexed state. Without comparisons of whole rows, PostgreSQL would sort, or read the rows of all accounts in the
+// addIndexed adds the conditions that use an index: the owner and a reference, or a range of the owner's ids, also with a
+// number or an indexed state. Without comparisons of whole rows, PostgreSQL would sort, or read the rows of all accounts in the
 // order of the primary key.
 func (t *Table[R, P]) addIndexed(q *queryBuilder, f *Filter, floor string) {
 	if f.Ref != "" {
@@ -129,6 +148,11 @@ func (t *Table[R, P]) addIndexed(q *queryBuilder, f *Filter, floor string) {
 		return
 	}
 	from, to := pagination.IDRange(t.Prefix, f.From, f.To, f.After)
+	if f.Number != "" {
+		q.text += "account_id = " + q.value(f.Owner.Account) + " AND mode = " + q.value(f.Owner.World.String()) +
+			" AND id >= " + q.value(from) + " AND id < " + q.value(to)
+		return
+	}
 	bound := func(id string) string {
 		return "(" + q.value(f.Owner.Account) + ", " + q.value(f.Owner.World.String()) + ", " + q.value(id) + ")"
 	}
@@ -158,10 +182,10 @@ func (t *Table[R, P]) query(f *Filter, floor string) (string, []any) {
 	if f.To != math.MaxInt64 {
 		q.text += " AND created_at < " + q.value(f.To)
 	}
-	if f.Ref != "" || f.State == t.Unindexed {
+	if f.Ref != "" || f.Number != "" || f.State == t.Unindexed {
 		q.addState(f)
 	}
-	return q.text + descending + q.value(f.Limit+1), q.args
+	return q.text + f.conditions() + descending + q.value(f.Limit+1), q.args
 }
 
 // floorQuery returns the query for the lowest id that one request may read: the id of row number f.Scan. If fewer rows
@@ -195,7 +219,7 @@ func (t *Table[R, P]) ofBatch(q sqlstore.Querier, f *Filter) ([]R, error) {
 	}
 	var all []R
 	for some := range chunks(ids, f.Limit+1) {
-		found, err := t.byIDs(q, some)
+		found, err := t.byIDs(q, some, f.conditions())
 		if err != nil {
 			return nil, err
 		}

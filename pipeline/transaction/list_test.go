@@ -29,7 +29,7 @@ func TestReadFilter(t *testing.T) {
 		}
 		return c
 	}
-	_, name, err := readFilter(call("status=failed&from=2026-11-01"), list, states)
+	_, name, err := readFilter(call("status=failed&from=2026-11-01"), list, states, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func TestReadFilter(t *testing.T) {
 		"from=2026-11-01&to=2026-11-02":     {Owner: owner, From: from, To: to, Limit: 100},
 		"status=failed&from=2026-11-01&cursor=" + cursor: {Owner: owner, From: from, To: math.MaxInt64, Limit: 100, State: "failed", After: "ver_1"},
 	} {
-		got, _, err := readFilter(call(query), list, states)
+		got, _, err := readFilter(call(query), list, states, nil)
 		if err != nil {
 			t.Fatal(query, err)
 		}
@@ -56,7 +56,7 @@ func TestReadFilter(t *testing.T) {
 		"status=pending&cursor=" + cursor: {"cursor: The cursor is not from this list. Use next_cursor of the previous page."},
 		"status=x&limit=0":                {"status: The status of things must be pending, success or failed.", "limit: The limit must be a whole number from 1 to 1000."},
 	} {
-		_, _, err := readFilter(call(query), list, states)
+		_, _, err := readFilter(call(query), list, states, nil)
 		p, ok := errors.AsType[*schema.Problem](err)
 		if !ok {
 			t.Fatalf("%s: got %v", query, err)

@@ -81,6 +81,12 @@ func indicesOf(t *testing.T, db *sqlstore.DB, name string, analyzed bool) {
 		refunded := cases["failed"]
 		refunded.change, refunded.want = func(f *Filter) { f.State = "refunded" }, []string{"recharge_refunded "}
 		cases["refunded"] = refunded
+		number := cases["failed"]
+		number.change, number.want = func(f *Filter) { f.Number = "9876510007" }, []string{"recharge_number "}
+		cases["a number"] = number
+		large := cases["failed"]
+		large.change, large.want = func(f *Filter) { f.Where = " AND amount >= 2000" }, []string{"recharge_account "}
+		cases["large amounts"] = large
 	}
 	for what, c := range cases {
 		f := second()
@@ -101,7 +107,7 @@ func indicesOf(t *testing.T, db *sqlstore.DB, name string, analyzed bool) {
 	for i := range 16 {
 		ids = append(ids, table.rowID(i))
 	}
-	byID := table.byID()
+	byID := table.byID("")
 	many := sqlstoretest.Plan(t, db, byID.ForRows(len(ids)), ids...)
 	if strings.Contains(many, "Seq Scan") || strings.Contains(many, "SCAN") {
 		t.Errorf("%s (analyzed: %v): reading by ids reads the whole table:\n%s", name, analyzed, many)

@@ -36,10 +36,10 @@ func (t *Table[R, P]) One(q sqlstore.Querier, query string, args ...any) (R, boo
 	return sqlstore.One(q, t.Scan, query, args...)
 }
 
-// byIDs returns rows by their ids, for any owner. Missing rows are not in the map.
-func (t *Table[R, P]) byIDs(q sqlstore.Querier, ids []string) (map[string]R, error) {
+// byIDs returns the rows with some ids that match conditions, for any owner. Missing rows are not in the map.
+func (t *Table[R, P]) byIDs(q sqlstore.Querier, ids []string, conditions string) (map[string]R, error) {
 	found := make(map[string]R, len(ids))
-	many := t.byID()
+	many := t.byID(conditions)
 	err := many.Each(len(ids), func(text string, from, to int) error {
 		args := make([]any, 0, to-from)
 		for _, id := range ids[from:to] {
@@ -65,8 +65,8 @@ func (t *Table[R, P]) ofRecords() string {
 	return "SELECT " + t.Columns + " FROM " + t.Name + " WHERE id IN (SELECT subject FROM batch_item WHERE batch_id = $1 AND place >= $2 AND place < $3)"
 }
 
-func (t *Table[R, P]) byID() sqlstore.BatchStatement {
-	return sqlstore.NewBatchStatement(0, "SELECT "+t.Columns+" FROM "+t.Name+" WHERE id IN (", "?", ")")
+func (t *Table[R, P]) byID(conditions string) sqlstore.BatchStatement {
+	return sqlstore.NewBatchStatement(0, "SELECT "+t.Columns+" FROM "+t.Name+" WHERE id IN (", "?", ")"+conditions)
 }
 
 // Bounds of the backoff between two calls for a transaction. The first pause is short, because

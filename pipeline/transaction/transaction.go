@@ -65,6 +65,7 @@ type Kind[R any, P Record[R]] struct {
 	Metrics string   // prefix of its metrics: "vayu_recharge_"
 	Actor   string   // name of its providers in traces: "operator"
 	States  []string // all states
+	Narrow  Narrow   // nil if the list has no parameters of its own
 	// Reread is the interval at which a waiting request reads the row, because another
 	// instance may have recorded the outcome.
 	Reread time.Duration
@@ -77,6 +78,10 @@ type Kind[R any, P Record[R]] struct {
 	// means that the timeline has stored steps.
 	Summary func(r P, hasSteps bool) *Summary
 }
+
+// Narrow reads the parameters that only the list of a kind has. It returns [Filter.Number] and [Filter.Where], and adds
+// faults.
+type Narrow func(faults *schema.RequestErrors, params map[string]string) (number, where string)
 
 // Events appends events for an account's webhooks, in the transaction of the change that they
 // record.

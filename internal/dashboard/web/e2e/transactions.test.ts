@@ -171,13 +171,13 @@ test('a form shows all faults at once, and a batch with good rows is not called 
 	expect(faults).toEqual([]);
 });
 
-test('the filter for a reference says how it works, and finds a whole reference', async () => {
+test('the search says how it works, and finds a whole reference', async () => {
 	const ref = `whole-${crypto.randomUUID()}`;
 	await ask('/v1/recharge', { mobile: '9000000001', operator: 'auto', amount: 10, type: 'prepaid', ref_id: ref });
 	const { page, faults } = await signedIn('/recharges');
-	const field = page.getByLabel('Your reference');
+	const field = page.getByLabel('Number, reference or ID');
 	const hint = page.locator(`[id="${(await field.getAttribute('aria-describedby'))?.split(' ')[0]}"]`);
-	expect(await hint.textContent()).toBe('The whole reference, then Enter');
+	expect(await hint.textContent()).toBe('All of it, then Enter');
 	await hint.waitFor();
 	await field.fill('whole-');
 	await field.press('Enter');
@@ -185,7 +185,53 @@ test('the filter for a reference says how it works, and finds a whole reference'
 	await field.fill(ref);
 	await field.press('Enter');
 	await page.getByRole('cell', { name: ref }).waitFor();
-	expect(new URL(page.url()).searchParams.get('ref_id')).toBe(ref);
+	expect(new URL(page.url()).searchParams.get('q')).toBe(ref);
+	expect(faults).toEqual([]);
+});
+
+test('recharges are found by number, type, amount and id, with their totals, and saved as a table', async () => {
+	const key = await account(inject('data'), 'search');
+	await ask('/v1/wallet/topups', { amount: 5000, ref_id: 'search-topup' }, key);
+	const send = (fields: object) => ask<{ transaction_id: string }>('/v1/recharge', { operator: 'auto', type: 'prepaid', ...fields }, key);
+	const first = await send({ mobile: '9000000001', amount: 199.5, ref_id: '=search-1' });
+	await send({ mobile: '9000000001', amount: 100.1, ref_id: 'search-2' });
+	await send({ mobile: '9000000005', amount: 50, ref_id: '9000000001' });
+	await send({ subscriber_id: '1023456789', operator: 'Tata Play', type: 'dth', amount: 350, ref_id: 'search-4' });
+	const { page, faults } = await signedIn('/recharges', key);
+	const rows = page.getByRole('region', { name: 'Recharges' }).locator('tbody tr');
+	const total = (name: string) => page.locator('dl.facts > div').filter({ hasText: name }).locator('dd').first();
+	await expect.poll(() => rows.count()).toBe(4);
+	expect(await total('Total').textContent()).toBe('4 for ₹699.60');
+	const search = page.getByLabel('Number, reference or ID');
+	await search.fill('+91 90000-00001');
+	await search.press('Enter');
+	await expect.poll(() => rows.count()).toBe(2);
+	expect(await total('Successful').textContent()).toBe('2 for ₹299.60');
+	await search.fill('9000000001');
+	await search.press('Enter');
+	await expect.poll(() => rows.count()).toBe(3);
+	await pictured(page, 'recharge-search');
+	await page.getByLabel('Amount from (₹)').fill('150');
+	await page.getByLabel('Amount from (₹)').press('Enter');
+	await expect.poll(() => rows.count()).toBe(1);
+	const saving = page.waitForEvent('download');
+	await page.getByRole('button', { name: 'Save as recharges.csv' }).click();
+	const lines = (await readFile(await (await saving).path(), 'utf8')).trim().split('\r\n');
+	expect(lines).toHaveLength(2);
+	expect(lines[1]).toContain(`success,${first.transaction_id},'=search-1,prepaid,9000000001,`);
+	await page.getByLabel('Amount from (₹)').fill('a lot');
+	await page.getByLabel('Amount from (₹)').press('Enter');
+	await page.getByText('The amount_min must be an amount in rupees').waitFor();
+	await page.getByRole('button', { name: 'Reset' }).click();
+	await expect.poll(() => rows.count()).toBe(4);
+	await page.getByLabel('Type').selectOption('dth');
+	await page.getByRole('link', { name: '1023456789' }).waitFor();
+	await expect.poll(() => rows.count()).toBe(1);
+	await page.getByLabel('Language').selectOption('hi');
+	await page.getByRole('button', { name: 'recharges.csv' }).waitFor();
+	await page.getByLabel('नंबर, संदर्भ या आईडी').fill(first.transaction_id);
+	await page.getByLabel('नंबर, संदर्भ या आईडी').press('Enter');
+	await page.waitForURL(`**/recharges/${first.transaction_id}`);
 	expect(faults).toEqual([]);
 });
 
@@ -255,6 +301,13 @@ test('the statement has the balance after each entry and at its ends, also as a 
 		'500,0,500,0',
 	]);
 	await pictured(page, 'wallet-statement');
+	const search = page.getByLabel('Reference or ID');
+	await search.fill('statement-2');
+	await search.press('Enter');
+	await page.getByText('Nothing has the reference or ID statement-2.').waitFor();
+	await search.fill('statement-topup');
+	await search.press('Enter');
+	await expect.poll(() => table.locator('tbody tr').count()).toBe(1);
 	await page.getByLabel('Language').selectOption('hi');
 	await page.getByRole('button', { name: 'wallet.csv सहेजें' }).waitFor();
 	expect(faults).toEqual([]);

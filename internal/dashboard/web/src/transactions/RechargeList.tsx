@@ -2,37 +2,62 @@ import type { JSX } from 'preact';
 import { Link } from 'wouter-preact';
 import { api, type Schemas, unwrap } from '../api/client';
 import { range } from '../dates';
-import { rupees } from '../format';
+import { number, rupees } from '../format';
 import { t } from '../i18n';
 import { hasScope } from '../session';
 import { Time } from '../ui/Badge';
-import { Rows, useList } from '../ui/List';
-import { Page } from '../ui/Page';
+import { type ListState, Rows, useList } from '../ui/List';
+import { Facts, Page } from '../ui/Page';
 import { Table } from '../ui/Table';
 import { useFilters } from '../ui/useFilters';
+import { amountOf } from './recorded';
+import { SaveList } from './SaveList';
 import { RechargeBadge } from './StatusBadge';
-import { Filters } from './TransactionFilters';
+import { joined, searchOf } from './search';
+import { Filters, filterNames } from './TransactionFilters';
+import { totals } from './totals';
 import './transactions.css';
 
 const states = ['pending', 'success', 'failed', 'refunded'] as const;
 
-function stateOf(text: string | undefined): Schemas['RechargeState'] | undefined {
-	return states.find((state) => state === text);
+const types = ['prepaid', 'dth'] as const;
+
+type Row = Schemas['Recharge'];
+
+// A text that is no amount goes to the API, whose error names the field.
+function amount(name: 'amount_min' | 'amount_max', text: string | undefined): Record<string, number> {
+	return text ? { [name]: amountOf(text) ?? (text as unknown as number) } : {};
 }
 
 /** Recharges lists recharges. The address holds the filters. */
 export function Recharges(): JSX.Element {
-	const [filters, change] = useFilters(['status', 'from', 'to', 'ref_id', 'batch_id']);
-	const status = stateOf(filters.status);
+	const [filters, change] = useFilters([...filterNames, 'batch_id']);
+	const status = states.find((state) => state === filters.status);
+	const type = types.find((type) => type === filters.type);
+	const text = filters.q ?? filters.ref_id;
 	const query = {
 		...(status && { status }),
-		...(filters.ref_id && { ref_id: filters.ref_id }),
+		...(type && { type }),
+		...amount('amount_min', filters.amount_min),
+		...amount('amount_max', filters.amount_max),
 		...(filters.batch_id && { batch_id: filters.batch_id }),
 		...range(filters),
 	};
-	const list = useList(['recharges', 'list', query], (cursor, signal) =>
-		unwrap(api.GET('/v1/recharge', { params: { query: { ...query, limit: 50, ...(cursor && { cursor }) } }, signal })),
-	);
+	const load = async (limit: number, cursor: string | undefined, signal: AbortSignal): Promise<ListState<Row>> => {
+		const page = (more: { ref_id?: string; mobile?: string }) =>
+			unwrap(api.GET('/v1/recharge', { params: { query: { ...query, ...more, limit, ...(cursor && { cursor }) } }, signal }));
+		const search = text ? searchOf(text) : { ref: '' };
+		if ('page' in search || !text) {
+			return page(text ? { ref_id: text } : {});
+		}
+		if (search.mobile === undefined) {
+			return page({ ref_id: search.ref });
+		}
+		// The digits can also be a reference, which at most one recharge has.
+		const [named, numbered] = await Promise.all([cursor ? { data: [] } : page({ ref_id: search.ref }), page({ mobile: search.mobile })]);
+		return { ...numbered, data: joined(named.data, numbered.data, (row) => row.transaction_id) };
+	};
+	const list = useList(['recharges', 'list', query, text], (cursor, signal) => load(50, cursor, signal));
 	return (
 		<Page
 			title={t('shell.recharges')}
@@ -44,7 +69,13 @@ export function Recharges(): JSX.Element {
 				)
 			}
 		>
-			<Filters states={states.map((state) => [state, t(`recharge.state.${state}`)])} values={filters} change={change} />
+			<Filters
+				search={[t('recharge.search'), t('recharge.search.hint')]}
+				states={states.map((state) => [state, t(`recharge.state.${state}`)])}
+				types={types.map((type) => [type, t(`recharge.type.${type}`)])}
+				values={filters}
+				change={change}
+			/>
 			{filters.batch_id && (
 				<p class="note">
 					{t('transactions.filter.batch')} <Link href={`/batches/${encodeURIComponent(filters.batch_id)}`}>{filters.batch_id}</Link>{' '}
@@ -54,9 +85,33 @@ export function Recharges(): JSX.Element {
 				</p>
 			)}
 			<Rows list={list} empty={t('recharge.none')} hint={<p>{t('recharge.none.hint')}</p>}>
-				{(rows) => <RechargeTable rows={rows} />}
+				{(rows) => (
+					<>
+						<Totals rows={rows} more={list.hasNextPage} />
+						<RechargeTable rows={rows} />
+						<SaveList kind="recharge" file="recharges.csv" load={(cursor, signal) => load(1000, cursor, signal)} />
+					</>
+				)}
 			</Rows>
 		</Page>
+	);
+}
+
+/** Totals shows the number and the amount of the fetched recharges, and of each of their states. */
+function Totals(props: { rows: readonly Row[]; more: boolean }): JSX.Element {
+	const { all, states: found } = totals(props.rows);
+	const shown = ({ count, amount }: { count: number; amount: number }) =>
+		t('recharge.total', { count: number(count), amount: rupees(amount) });
+	return (
+		<Facts
+			of={[
+				[t(props.more ? 'recharge.total.newest' : 'recharge.total.all'), shown(all)],
+				...states.map((state) => {
+					const total = found.get(state);
+					return [t(`recharge.state.${state}`), total && shown(total)] as const;
+				}),
+			]}
+		/>
 	);
 }
 

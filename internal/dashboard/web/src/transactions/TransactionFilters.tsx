@@ -1,21 +1,54 @@
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
+import { useLocation } from 'wouter-preact';
 import { t } from '../i18n';
 import { Filter, Select } from '../ui/Field';
+import { searchOf } from './search';
 
-type Values = Partial<Record<'status' | 'from' | 'to' | 'ref_id', string>>;
+/** filterNames are the filters in the address of a list of transactions. */
+export const filterNames = ['status', 'from', 'to', 'ref_id', 'q', 'type', 'amount_min', 'amount_max'] as const;
 
-/** Filters are the filters that all lists of transactions share: status, range of days, reference. */
+type Values = Partial<Record<(typeof filterNames)[number], string>>;
+
+const none: Values = { status: '', from: '', to: '', ref_id: '', q: '', type: '', amount_min: '', amount_max: '' };
+
+/** Filters are the filters that lists of transactions share: status, range of days, a search, type, amount. */
 export function Filters(props: {
 	states?: readonly (readonly [value: string, text: string])[];
-	/** dates hides the filter for the reference. */
+	/** dates hides the search. */
 	dates?: boolean;
+	/** search has the label and the hint of a search for ids, references and, where the list has them, numbers. */
+	search?: readonly [label: string, hint: string];
+	/** types are the types of recharges. They come with the filters of the amount. */
+	types?: readonly (readonly [value: string, text: string])[];
 	values: Values;
 	change: (change: Values) => void;
+	/** children are filters of the list itself. */
+	children?: ComponentChildren;
 }): JSX.Element {
 	const { values, change } = props;
-	const any = values.status || values.from || values.to || values.ref_id;
+	const [, go] = useLocation();
+	const search = (text: string) => {
+		const found = searchOf(text);
+		if ('page' in found) {
+			go(found.page);
+		} else {
+			change({ q: text, ref_id: '' });
+		}
+	};
+	const any = Object.keys(none).some((name) => values[name as keyof Values]);
 	return (
 		<form class="filters" onSubmit={(event) => event.preventDefault()} aria-label={t('transactions.filter.name')}>
+			{props.children}
+			{props.search && (
+				<Filter
+					label={props.search[0]}
+					hint={props.search[1]}
+					type="search"
+					value={values.q ?? values.ref_id}
+					maxLength={255}
+					apply={search}
+				/>
+			)}
 			{props.states && (
 				<Select
 					label={t('transactions.filter.status')}
@@ -24,9 +57,30 @@ export function Filters(props: {
 					change={(status) => change({ status })}
 				/>
 			)}
+			{props.types && (
+				<>
+					<Select
+						label={t('recharge.type')}
+						value={values.type ?? ''}
+						options={[['', t('transactions.filter.all')], ...props.types]}
+						change={(type) => change({ type })}
+					/>
+					{(['amount_min', 'amount_max'] as const).map((name) => (
+						<Filter
+							key={name}
+							class="short"
+							label={t(`transactions.filter.${name}`)}
+							inputMode="decimal"
+							maxLength={12}
+							value={values[name]}
+							apply={(value) => change({ [name]: value })}
+						/>
+					))}
+				</>
+			)}
 			<Filter label={t('transactions.filter.from')} type="date" value={values.from} apply={(from) => change({ from })} />
 			<Filter label={t('transactions.filter.to')} type="date" value={values.to} apply={(to) => change({ to })} />
-			{!props.dates && (
+			{!props.dates && !props.search && (
 				<Filter
 					label={t('transactions.filter.ref')}
 					hint={t('transactions.filter.ref.hint')}
@@ -37,7 +91,7 @@ export function Filters(props: {
 				/>
 			)}
 			{any && (
-				<button type="button" class="quiet" onClick={() => change({ status: '', from: '', to: '', ref_id: '' })}>
+				<button type="button" class="quiet" onClick={() => change(none)}>
 					{t('action.reset')}
 				</button>
 			)}

@@ -5,24 +5,26 @@ import { range } from '../dates';
 import { t } from '../i18n';
 import { hasScope } from '../session';
 import { Badge, Time } from '../ui/Badge';
-import { Rows, useList } from '../ui/List';
+import { type ListState, Rows, useList } from '../ui/List';
 import { Page } from '../ui/Page';
 import { Table } from '../ui/Table';
 import { useFilters } from '../ui/useFilters';
+import { SaveList } from './SaveList';
 import { VerificationBadge } from './StatusBadge';
-import { Filters } from './TransactionFilters';
+import { Filters, filterNames } from './TransactionFilters';
 import './transactions.css';
 
 const states = ['pending', 'success', 'failed'] as const;
 
 /** Verifications lists verifications. The address holds the filters. */
 export function Verifications(): JSX.Element {
-	const [filters, change] = useFilters(['status', 'from', 'to', 'ref_id']);
+	const [filters, change] = useFilters(filterNames);
 	const status = states.find((state) => state === filters.status);
-	const query = { ...(status && { status }), ...(filters.ref_id && { ref_id: filters.ref_id }), ...range(filters) };
-	const list = useList(['verifications', 'list', query], (cursor, signal) =>
-		unwrap(api.GET('/v1/bank/verify', { params: { query: { ...query, limit: 50, ...(cursor && { cursor }) } }, signal })),
-	);
+	const ref_id = filters.q ?? filters.ref_id;
+	const query = { ...(status && { status }), ...(ref_id && { ref_id }), ...range(filters) };
+	const load = (limit: number, cursor: string | undefined, signal: AbortSignal): Promise<ListState<Schemas['Verification']>> =>
+		unwrap(api.GET('/v1/bank/verify', { params: { query: { ...query, limit, ...(cursor && { cursor }) } }, signal }));
+	const list = useList(['verifications', 'list', query], (cursor, signal) => load(50, cursor, signal));
 	return (
 		<Page
 			title={t('shell.verifications')}
@@ -34,9 +36,19 @@ export function Verifications(): JSX.Element {
 				)
 			}
 		>
-			<Filters states={states.map((state) => [state, t(`verify.filter.${state}`)])} values={filters} change={change} />
+			<Filters
+				search={[t('verify.search'), t('verify.search.hint')]}
+				states={states.map((state) => [state, t(`verify.filter.${state}`)])}
+				values={filters}
+				change={change}
+			/>
 			<Rows list={list} empty={t('verify.none')} hint={<p>{t('verify.none.hint')}</p>}>
-				{(rows) => <VerificationTable rows={rows} />}
+				{(rows) => (
+					<>
+						<VerificationTable rows={rows} />
+						<SaveList kind="verification" file="verifications.csv" load={(cursor, signal) => load(1000, cursor, signal)} />
+					</>
+				)}
 			</Rows>
 		</Page>
 	);

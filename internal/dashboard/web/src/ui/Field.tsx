@@ -52,6 +52,8 @@ export function Filter(props: {
 	placeholder?: string;
 	hint?: string;
 	maxLength?: number;
+	inputMode?: 'decimal';
+	class?: string;
 	/** min and max limit a date. */
 	min?: string;
 	max?: string;

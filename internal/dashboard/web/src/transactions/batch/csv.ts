@@ -63,10 +63,20 @@ export function cell(value: unknown): string {
 }
 
 /** line formats one result as a line of CSV. */
-export function line(kind: Kind, result: Record<string, unknown>): string {
-	const error = (result.error ?? {}) as Record<string, unknown>;
+export function line(kind: Kind, result: object): string {
+	return lineOf(columns[kind], result);
+}
+
+function lineOf(names: readonly string[], result: object): string {
+	const error = ((result as { error?: unknown }).error ?? {}) as Record<string, unknown>;
 	const flat: Record<string, unknown> = { ...result, error_code: error.code, error_message: error.message };
-	return `${columns[kind].map((name) => cell(flat[name])).join(',')}\r\n`;
+	return `${names.map((name) => cell(flat[name])).join(',')}\r\n`;
+}
+
+/** listed formats rows of a list as CSV: the columns of a batch without the index, and the batch. */
+export function listed(kind: Kind, rows: readonly object[]): string {
+	const names = [...columns[kind].filter((name) => name !== 'index'), 'batch_id'];
+	return `\uFEFF${names.join(',')}\r\n${rows.map((row) => lineOf(names, row)).join('')}`;
 }
 
 /** head returns the header line. It begins with a byte order mark, by which spreadsheets detect UTF-8. */

@@ -6,6 +6,7 @@ import { number, rupees } from '../../format';
 import { t } from '../../i18n';
 import { SubjectLink } from '../../subject';
 import { Time } from '../../ui/Badge';
+import { Filter } from '../../ui/Field';
 import { Form } from '../../ui/Form';
 import { Rows } from '../../ui/List';
 import { Facts } from '../../ui/Page';
@@ -14,7 +15,18 @@ import { Table } from '../../ui/Table';
 import { useFilters } from '../../ui/useFilters';
 import { Filters } from '../TransactionFilters';
 import { signed } from '../timeline/Timeline';
-import { type Balance, balanced, before, beginningOf, csvOf, entriesOf, type Line, type Selection } from './statement';
+import {
+	type Balance,
+	balanced,
+	before,
+	beginningOf,
+	csvOf,
+	entriesOf,
+	isSubject,
+	type Line,
+	type Selection,
+	subjectOf,
+} from './statement';
 
 /** useLines fetches the pages of a statement. It remembers the balance at which each page begins. */
 function useLines(selection: Selection) {
@@ -39,14 +51,16 @@ function useLines(selection: Selection) {
 export function Statement(): JSX.Element {
 	const [filters, change] = useFilters(['from', 'to', 'subject']);
 	const selection = {
-		...(filters.subject && /^(txn|pay)_[0-9A-Z]{26}$/.test(filters.subject) && { subject: filters.subject }),
+		...(filters.subject && isSubject(filters.subject) && { subject: filters.subject }),
 		...range(filters),
 	};
 	const list = useLines(selection);
 	const lines = list.data?.pages.flatMap((page) => page.data) ?? [];
 	return (
 		<>
-			<Filters dates values={filters} change={change} />
+			<Filters dates values={filters} change={change}>
+				<Subject value={filters.subject} apply={(subject) => change({ subject })} />
+			</Filters>
 			<Ends lines={lines} whole={list.data !== undefined && !list.hasNextPage} from={filters.from} />
 			<Rows list={list} empty={t('wallet.none')} hint={<p>{t('wallet.none.hint')}</p>}>
 				{(rows) => (
@@ -68,6 +82,32 @@ export function Statement(): JSX.Element {
 			</Rows>
 			{lines.length > 0 && <Save selection={selection} />}
 		</>
+	);
+}
+
+/** Subject is the search for the entries of one recharge or payment, by its id or the client's reference. */
+function Subject(props: { value: string | undefined; apply: (subject: string) => void }): JSX.Element {
+	const [missing, setMissing] = useState('');
+	const search = async (text: string) => {
+		setMissing('');
+		const subject = text && (await subjectOf(text).catch(() => undefined));
+		if (subject === undefined) {
+			setMissing(text);
+		} else {
+			props.apply(subject);
+		}
+	};
+	return (
+		<div role="status">
+			<Filter
+				label={t('verify.search')}
+				hint={missing ? t('wallet.search.none', { text: missing }) : t('verify.search.hint')}
+				type="search"
+				value={missing || props.value}
+				maxLength={255}
+				apply={(text) => void search(text)}
+			/>
+		</div>
 	);
 }
 

@@ -22,6 +22,21 @@ export interface Selection {
 	to?: string;
 }
 
+/** isSubject reports whether a text is the id of a recharge or a payment. */
+export function isSubject(text: string): boolean {
+	return /^(txn|pay)_[0-9A-Z]{26}$/.test(text);
+}
+
+/** subjectOf returns the id of the recharge or payment with an id or a reference; undefined if there is none. */
+export async function subjectOf(text: string): Promise<string | undefined> {
+	if (isSubject(text)) {
+		return text;
+	}
+	const init = { params: { query: { ref_id: text, limit: 1 } } };
+	const [recharges, payments] = await Promise.all([unwrap(api.GET('/v1/recharge', init)), unwrap(api.GET('/v1/wallet/topups', init))]);
+	return recharges.data[0]?.transaction_id ?? payments.data[0]?.payment_id;
+}
+
 // Amounts have two decimals, which sums of floating-point numbers do not keep.
 const paise = (amount: number) => Math.round(amount * 100) / 100;
 
