@@ -7,6 +7,7 @@ import { routes as account } from './account/routes';
 import { routes as air } from './air/routes';
 import { routes as alerts } from './alerts/routes';
 import { connectLiveStream } from './api/liveStream';
+import { routes as home } from './home/routes';
 import { t } from './i18n';
 import { signUpPath, startOf } from './routes';
 import { Shell } from './Shell';
@@ -21,7 +22,7 @@ import { routes as webhooks } from './webhooks/routes';
 
 const SignUp = lazy(async () => (await import('./account/SignUp')).SignUp);
 
-const pages = [...air, ...alerts, ...account, ...transactions, ...webhooks].map(({ path, load }) => ({ path, Shown: lazy(load) }));
+const pages = [...air, ...alerts, ...account, ...transactions, ...webhooks, ...home].map(({ path, load }) => ({ path, Shown: lazy(load) }));
 
 /** App renders the sign-in page without a session, and the dashboard with one. */
 export function App(): JSX.Element {

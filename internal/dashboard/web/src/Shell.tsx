@@ -65,7 +65,7 @@ export function Shell(props: { children: ComponentChildren }): JSX.Element {
 				<button type="button" class="menu" aria-expanded={open} aria-controls="nav" onClick={() => setOpen(!open)}>
 					{t('shell.menu')}
 				</button>
-				<Link href="/" class="brand">
+				<Link href="/home" class="brand">
 					Vayu
 				</Link>
 				<span class={`world ${mode}`}>{t(mode === 'live' ? 'shell.live' : 'shell.sandbox')}</span>

@@ -31,9 +31,9 @@ export function isAllowed(entry: Entry, has: (scope: Scope) => boolean): boolean
 	return entry.scope === undefined || [entry.scope].flat().some((scope) => has(scope as Scope));
 }
 
-/** startOf returns the address at which a key starts: the map, or else the first page that it can use. */
+/** startOf returns the address at which a key starts: the map, or the home page if it cannot read the air. */
 export function startOf(has: (scope: Scope) => boolean): string {
-	return groups.flatMap(({ entries }) => entries).find((entry) => isAllowed(entry, has))?.to ?? '/';
+	return has('aqi:read') ? '/' : '/home';
 }
 
 /** Group is entries with a heading. */
@@ -44,6 +44,7 @@ export interface Group {
 
 /** groups are the entries of the navigation. */
 export const groups: readonly Group[] = [
+	{ name: 'shell.overview', entries: [{ to: '/home', name: 'home.title' }] },
 	{
 		name: 'shell.air',
 		entries: [

@@ -24,6 +24,7 @@ import { credits, history, type Subject, useReadings, useRecord } from './histor
 import { yearOf, years } from './period';
 import { cityPath, decoded, forecastPath } from './places';
 import { Search } from './Search';
+import { save, saved } from './saved';
 
 /** City is the page of a city: its air quality now, on a day, and over time. */
 export function City(props: Record<string, string>): JSX.Element {
@@ -40,7 +41,8 @@ export function Pin(props: Record<string, string>): JSX.Element {
 function Place(props: { where: Subject; title: string }): JSX.Element {
 	const { where, title } = props;
 	// A name that no city has, or several have, cannot be compared.
-	const known = !useRecord(where, undefined).error;
+	const now = useRecord(where, undefined);
+	const known = !now.error;
 	return (
 		<Page
 			title={title}
@@ -48,6 +50,7 @@ function Place(props: { where: Subject; title: string }): JSX.Element {
 				'city' in where && known ? (
 					<>
 						<ShareLink title={title} />
+						<Save of={now.data?.city} />
 						<Link class="primary" href={forecastPath(where.city)}>
 							{t('air.forecast')}
 						</Link>
@@ -72,6 +75,20 @@ function Place(props: { where: Subject; title: string }): JSX.Element {
 				<Air where={where} title={title} />
 			</RequireScope>
 		</Page>
+	);
+}
+
+/** Save saves a city on the home page, or removes it. */
+function Save(props: { of: string | undefined }): JSX.Element | null {
+	const { of } = props;
+	if (!of) {
+		return null;
+	}
+	const on = saved.value.includes(of);
+	return (
+		<button type="button" aria-pressed={on} onClick={() => save(of, !on)}>
+			{on ? '★' : '☆'} {t('home.air.save')}
+		</button>
 	);
 }
 

@@ -98,7 +98,7 @@ export function Recharges(): JSX.Element {
 }
 
 /** Totals shows the number and the amount of the fetched recharges, and of each of their states. */
-function Totals(props: { rows: readonly Row[]; more: boolean }): JSX.Element {
+export function Totals(props: { rows: readonly Row[]; more: boolean }): JSX.Element {
 	const { all, states: found } = totals(props.rows);
 	const shown = ({ count, amount }: { count: number; amount: number }) =>
 		t('recharge.total', { count: number(count), amount: rupees(amount) });

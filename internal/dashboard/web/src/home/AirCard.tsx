@@ -1,0 +1,68 @@
+import { useQuery } from '@tanstack/preact-query';
+import type { JSX } from 'preact';
+import { Link } from 'wouter-preact';
+import { Index } from '../air/AirLegend';
+import { isStale } from '../air/age';
+import { cityPath } from '../air/places';
+import { Search } from '../air/Search';
+import { save, saved } from '../air/saved';
+import { api, unwrap } from '../api/client';
+import { t } from '../i18n';
+import { Time } from '../ui/Badge';
+import { Fetched } from '../ui/FetchState';
+import { Card } from '../ui/Page';
+import { useMinute } from '../ui/useNow';
+
+/** fetchNow fetches the present records of cities in their order. */
+async function fetchNow(names: readonly string[], signal: AbortSignal) {
+	const reply = await unwrap(api.GET('/v1/aqi', { params: { query: { cities: names.join(',') } }, signal }));
+	return 'results' in reply ? reply.results : [];
+}
+
+/** AirCard shows the air of the saved cities now, and adds cities. */
+export function AirCard(): JSX.Element {
+	const names = saved.value;
+	const now = useMinute();
+	const query = useQuery({
+		queryKey: ['air', 'home', names],
+		enabled: names.length > 0,
+		queryFn: ({ signal }) => fetchNow(names, signal),
+	});
+	return (
+		<Card title={t('home.air')} actions={<Link href="/">{t('shell.map')}</Link>}>
+			{names.length === 0 && <p class="hint">{t('home.air.none')}</p>}
+			{names.length > 0 && (
+				<Fetched query={query}>
+					{(results) => (
+						<ul class="places">
+							{results.map((result, index) => (
+								<li key={names[index]}>
+									<Link href={cityPath(result.city)}>{result.city}</Link>
+									{result.status === 'error' ? (
+										<span class="hint">{result.error.message}</span>
+									) : (
+										<>
+											<Index aqi={result.aqi} category={result.category} stale={isStale({ stale: false, updated: result.updated }, now)} />
+											<span class="hint">
+												<Time at={result.updated} relative />
+											</span>
+										</>
+									)}
+									<button
+										type="button"
+										class="small"
+										aria-label={t('home.air.remove', { city: result.city })}
+										onClick={() => save(names[index] ?? result.city, false)}
+									>
+										×
+									</button>
+								</li>
+							))}
+						</ul>
+					)}
+				</Fetched>
+			)}
+			<Search label={t('home.air.add')} pins={false} onCity={(name) => save(name, true)} />
+		</Card>
+	);
+}
