@@ -281,3 +281,27 @@ test('a webhook is edited, paused, gets a new secret, and is deleted', async () 
 	await page.getByText('Cancelled', { exact: true }).waitFor(patient);
 	expect(faults).toEqual([]);
 });
+
+test('the signature of a delivery is checked in the browser, and a wrong one is explained', async () => {
+	const { page, faults, receiver, webhook } = await made('signature');
+	await fired(page, 'Delivered');
+	const [got] = receiver.got;
+	const sent: string[] = [];
+	await page.getByText('Check the signature of a delivery').click();
+	page.on('request', (request) => sent.push(request.url() + (request.postData() ?? '')));
+	const check = page.getByRole('button', { name: 'Check', exact: true });
+	await page.getByLabel('Secret', { exact: true }).fill(webhook.secret);
+	await page.getByLabel('Header X-SERVICE-Signature').fill(String(got?.headers['x-service-signature']));
+	await page.getByLabel('Body, as it was received').fill(got?.body ?? '');
+	await check.click();
+	await page.getByText('Valid', { exact: true }).waitFor();
+	await pictured(page, 'webhook-signature');
+	await page.getByLabel('Body, as it was received').fill(JSON.stringify(JSON.parse(got?.body ?? ''), null, 2));
+	await check.click();
+	await page.getByText('Valid as compact JSON').waitFor();
+	await page.getByLabel('Secret', { exact: true }).fill('another');
+	await check.click();
+	await page.getByText('Another secret or another body was signed.').waitFor();
+	expect(sent.filter((text) => text.includes(webhook.secret))).toEqual([]);
+	expect(faults).toEqual([]);
+});

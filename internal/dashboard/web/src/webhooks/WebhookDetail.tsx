@@ -17,6 +17,7 @@ import type { EventType } from './eventTypes';
 import { HealthLine } from './HealthLine';
 import type { Webhook as Endpoint } from './queries';
 import { SendTest } from './SendTestEvent';
+import { SignatureCheck } from './SignatureCheck';
 import { type DeliveryView, useDeliveries } from './useDeliveries';
 import { DeleteWebhookDialog, RotateSecretDialog } from './WebhookDialogs';
 import { Types } from './WebhookList';
@@ -102,6 +103,7 @@ function One(props: { webhook: Endpoint }): JSX.Element {
 			<Card title={t('webhooks.test')}>
 				<p class="hint">{t('webhooks.test.about')}</p>
 				<SendTest id={webhook.id} events={webhook.events} />
+				<SignatureCheck />
 			</Card>
 			{open === 'rotate' && <RotateSecretDialog webhook={webhook} close={close} />}
 			{open === 'remove' && <DeleteWebhookDialog webhook={webhook} close={close} />}
