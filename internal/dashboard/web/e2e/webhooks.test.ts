@@ -232,6 +232,7 @@ test('a webhook is edited, paused, gets a new secret, and is deleted', async () 
 	await page.getByRole('button', { name: 'Pause' }).click();
 	await page.getByText('Deliveries wait while the webhook is paused').waitFor();
 	const waiting = await fired(page, 'Waiting', first);
+	await page.locator('.wh-health').scrollIntoViewIfNeeded(); // it is fetched while it is visible
 	await page.locator('.wh-health').getByText('Paused', { exact: true }).waitFor(patient);
 	await page.locator('.wh-health').getByText('1 waiting').waitFor(patient);
 	expect(await delivery(waiting, key)).toMatchObject({ state: 'waiting', attempts_made: 0 });
