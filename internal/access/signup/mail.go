@@ -77,7 +77,7 @@ func (s *Service) sendDue(ctx context.Context) error {
 		return fmt.Errorf("reading due mails: %w", err)
 	}
 	for _, p := range due {
-		claimed, err := s.claim(ctx, "mail_due_at", p.account, now, mailLease)
+		claimed, err := s.claim(ctx, "mail_due_at", p.account, s.Now(), mailLease) // the mails before it may have taken minutes
 		if err != nil {
 			return err
 		}

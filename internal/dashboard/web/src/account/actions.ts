@@ -3,6 +3,7 @@ import type { Key } from '../i18n';
 /** actions are the actions of the audit log that have a text. */
 export const actions = [
 	'account.create',
+	'account.confirm',
 	'account.erase',
 	'account.plan',
 	'account.allow_list',

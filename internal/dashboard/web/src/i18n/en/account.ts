@@ -129,6 +129,7 @@ export const account = {
 	'account.role.webhooks': 'Webhooks: manages them and reads the account',
 	'account.role.admin': 'Administrator: reads the account and makes keys',
 	'account.action.account.create': 'Account created',
+	'account.action.account.confirm': 'E-mail address of the account confirmed',
 	'account.action.account.erase': 'Personal data of the account erased',
 	'account.action.account.plan': 'Plan changed',
 	'account.action.account.allow_list': 'Allowed addresses of the account changed',

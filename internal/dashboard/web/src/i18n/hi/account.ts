@@ -127,6 +127,7 @@ export const account: Record<keyof typeof en, string> = {
 	'account.role.webhooks': 'वेबहुक: संभालना, और खाता देखना',
 	'account.role.admin': 'प्रबंधक: खाता देखना और कुंजियाँ बनाना',
 	'account.action.account.create': 'खाता बना',
+	'account.action.account.confirm': 'खाते के ई-मेल पते की पुष्टि हुई',
 	'account.action.account.erase': 'खाते का निजी डेटा मिटाया गया',
 	'account.action.account.plan': 'प्लान बदला गया',
 	'account.action.account.allow_list': 'खाते के अनुमत पते बदले गए',
