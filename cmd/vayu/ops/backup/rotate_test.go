@@ -14,6 +14,7 @@ import (
 // new binary column belongs here, or is encrypted and in encryptedColumns.
 var unencryptedColumns = []string{
 	"api_key.hash", "session.hash", "seen_signature.signature", "idempotent_reply.fingerprint", "audit.hash", "audit_head.hash", "audit_head.mac",
+	"signup_invite.hash",
 	"event.envelope", "attempt.body",
 	"batch.fingerprint", "batch_item.refusal",
 	"verification.digest", "verification.same", "recharge.number_digest",

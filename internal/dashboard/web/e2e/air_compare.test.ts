@@ -123,7 +123,7 @@ test('every air page names the scope that the key lacks', async () => {
 	const { page, faults } = await signedIn('/', /sk_test_\w{39}/.exec(made)?.[0] ?? '');
 	const requested: string[] = [];
 	page.on('request', (request) => requested.push(new URL(request.url()).pathname));
-	await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor();
+	await page.getByRole('heading', { level: 1, name: 'Home' }).waitFor();
 	expect(await page.getByRole('link', { name: 'Batches' }).count()).toBe(0);
 	for (const path of ['/air/Delhi', '/pin/411001', '/compare?city=Delhi']) {
 		await page.goto(`/dashboard${path}`);
