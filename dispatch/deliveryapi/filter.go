@@ -20,7 +20,7 @@ type filter struct {
 	webhook, event string               // "" for all
 	from, to       int64                // microseconds; to is exclusive
 	after          string               // id after which the page begins; "" for the first page
-	// readable are the event types that the key may read; nil for all.
+	// readable are the event types that the key may read, or the requested one; nil for all.
 	readable []schema.EventType
 	limit    int
 }

@@ -60,11 +60,24 @@ func (a *API) filterOf(c *httpapi.Call, params map[string]string) (f filter, lis
 	if f.retried != "" && f.retried != "true" && f.retried != "false" {
 		faults.Add("retried", "The parameter retried must be true or false.")
 	}
+	typ := schema.EventType(params["type"])
+	switch {
+	case typ == "":
+	case !slices.Contains(schema.EventTypes, typ):
+		faults.AddAs(schema.UnknownEventType, "type", "Unknown event type.")
+	case !c.Scopes.Has(typ.Scope()):
+		return f, "", schema.UnreadableEvent("type", typ)
+	default:
+		f.readable = []schema.EventType{typ}
+	}
 	f.from, f.to = pagination.TimeRange(&faults, params)
 	list = "deliveries?" + url.Values{
 		"state": {params["state"]}, "retried": {f.retried}, "webhook_id": {f.webhook}, "event_id": {f.event},
 		"from": {strconv.FormatInt(f.from, 10)}, "to": {strconv.FormatInt(f.to, 10)},
 	}.Encode()
+	if typ != "" {
+		list += "&type=" + string(typ)
+	}
 	f.limit, f.after = pagination.Limit(&faults, params), pagination.ReadCursor(&faults, c, list, params)
 	return f, list, faults.Problem()
 }

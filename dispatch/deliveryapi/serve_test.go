@@ -52,6 +52,10 @@ func TestDeliveriesAreListed(t *testing.T) {
 			"/v1/deliveries":                                                       all,
 			"/v1/deliveries?limit=5":                                               all,
 			"/v1/deliveries?state=failed&limit=2":                                  failed,
+			"/v1/deliveries?type=payment.succeeded&limit=5":                        all,
+			"/v1/deliveries?type=payment.succeeded&state=failed":                   failed,
+			"/v1/deliveries?type=payment.failed":                                   nil,
+			"/v1/webhooks/" + first + "/deliveries?type=payment.succeeded":         ofFirst,
 			"/v1/deliveries?state=cancelled":                                       nil,
 			"/v1/deliveries?state=failed&retried=false":                            failed[:2],
 			"/v1/deliveries?state=failed&retried=true&limit=1":                     failed[2:],
@@ -87,6 +91,8 @@ func TestDeliveriesAreListed(t *testing.T) {
 		}
 		list := read[schema.List[schema.Delivery]](t, s.liveRequest("GET", "/v1/deliveries?limit=1", ""), 200)
 		s.liveRequest("GET", "/v1/deliveries?state=failed&cursor="+*list.NextCursor, "").refused(t, "another list's cursor", 400, schema.InvalidRequest, "cursor", "")
+		s.liveRequest("GET", "/v1/deliveries?type=payment.succeeded&cursor="+*list.NextCursor, "").refused(t, "a list of all types", 400, schema.InvalidRequest, "cursor", "")
+		s.liveRequest("GET", "/v1/deliveries?type=payment.done", "").refused(t, "a type", 422, schema.UnknownEventType, "type", "")
 		s.liveRequest("GET", "/v1/webhooks/"+first+"/deliveries?webhook_id="+second, "").refused(t, "two webhooks", 400, schema.InvalidRequest, "webhook_id", "")
 		for _, id := range []string{sandbox, "wh_01KAHR3M5Q7S9V1X3Z5B7D9999", "wh_none", "%00", strings.Repeat("w", 300)} {
 			s.liveRequest("GET", "/v1/webhooks/"+id+"/deliveries", "").refused(t, id, 404, schema.NotFound, "id", "webhook")

@@ -21,38 +21,64 @@ type filter struct {
 	from, to int64  // microseconds; to is exclusive
 	after    string // id; "" for the first page
 	limit    int
+	newest   bool // the newest event comes first
+}
+
+// idRange is a range of ids. In a list with the newest event first, upper is excluded and lower is included.
+type idRange struct{ lower, upper string }
+
+// condition returns the condition on the arguments $3 and $4, and the order.
+func (a filter) condition() (ids, order string) {
+	if a.newest {
+		return "id >= $3 AND id < $4", " ORDER BY id DESC"
+	}
+	return "id > $3 AND id <= $4", " ORDER BY id"
+}
+
+// ids returns the range of the ids that a page can contain.
+func (a filter) ids() idRange {
+	ids := idRange{idAt(a.from), idAt(min(a.to, math.MaxInt64-999) + 999)}
+	switch {
+	case !a.newest:
+		ids.lower = max(a.after, ids.lower)
+	case a.after != "":
+		ids.upper = min(a.after, ids.upper)
+	}
+	return ids
 }
 
 // scanMost bounds the events that one request scans if the filter has a condition on types, but no subject. A scan of
 // so many events takes 20 ms. The client continues the scan with the cursor.
 const scanMost = 10_000
 
-// find returns a page of envelopes, oldest first, and the id after which the next page
+// find returns a page of envelopes, in the order of the filter, and the id after which the next page
 // begins; "" on the last page. If scanMost applies, other pages may also be shorter than the limit.
 //
 // An id contains the time of its event in milliseconds, so a time range is a range of ids. A
 // condition on created_at makes the range exact. A subject (the recharge or the like that events
 // are about) has few events, so one page scans them all.
 func (a filter) find(view sqlstore.View) (envelopes []json.RawMessage, next string, err error) {
-	lower := max(a.after, idAt(a.from))
-	upper := idAt(min(a.to, math.MaxInt64-999) + 999)
-	more := false // whether there may be events after the id upper
+	ids := a.ids()
+	more := "" // the last id of the scan; "" if it includes all events
 	if (a.typ != "" || schema.HidesCustomerEvents(a.readable)) && a.subject == "" {
-		var end string
-		err := view.QueryRow(`SELECT id FROM event WHERE account_id = $1 AND mode = $2 AND id > $3 AND id <= $4
-			ORDER BY id LIMIT 1 OFFSET $5`, a.account, a.mode, lower, upper, scanMost-1).Scan(&end)
+		within, order := a.condition()
+		err := view.QueryRow("SELECT id FROM event WHERE account_id = $1 AND mode = $2 AND "+within+order+" LIMIT 1 OFFSET $5",
+			a.account, a.mode, ids.lower, ids.upper, scanMost-1).Scan(&more)
 		switch {
-		case err == nil:
-			upper, more = end, true
-		case !errors.Is(err, sql.ErrNoRows):
+		case errors.Is(err, sql.ErrNoRows):
+		case err != nil:
 			return nil, "", err
+		case a.newest:
+			ids.lower = more
+		default:
+			ids.upper = more
 		}
 	}
 	type row struct {
 		id       string
 		envelope []byte
 	}
-	text, args := a.query(lower, upper)
+	text, args := a.query(ids.lower, ids.upper)
 	rows, err := sqlstore.All(view, func(s sqlstore.Scanner) (r row, err error) {
 		err = s.Scan(&r.id, &r.envelope)
 		return r, err
@@ -64,8 +90,8 @@ func (a filter) find(view sqlstore.View) (envelopes []json.RawMessage, next stri
 	case len(rows) > a.limit:
 		rows = rows[:a.limit]
 		next = rows[a.limit-1].id
-	case more:
-		next = upper
+	default:
+		next = more
 	}
 	envelopes = make([]json.RawMessage, len(rows))
 	for i := range rows {
@@ -77,7 +103,8 @@ func (a filter) find(view sqlstore.View) (envelopes []json.RawMessage, next stri
 // query returns the statement that reads matching events between two ids, at most one event
 // more than the limit.
 func (a filter) query(lower, upper string) (text string, args []any) {
-	text = `SELECT id, envelope FROM event WHERE account_id = $1 AND mode = $2 AND id > $3 AND id <= $4
+	within, order := a.condition()
+	text = "SELECT id, envelope FROM event WHERE account_id = $1 AND mode = $2 AND " + within + `
 		AND created_at >= $5 AND created_at < $6 AND (CAST($7 AS TEXT) = '' OR type = $7)`
 	args = []any{a.account, a.mode, lower, upper, a.from, a.to, a.typ, a.limit + 1}
 	if a.subject != "" {
@@ -95,5 +122,5 @@ func (a filter) query(lower, upper string) (text string, args []any) {
 		}
 		text += ")"
 	}
-	return text + " ORDER BY id LIMIT $8", args
+	return text + order + " LIMIT $8", args
 }

@@ -20,12 +20,12 @@ import (
 func (o *Outbox) Routes() []httpapi.Route {
 	const manage = string(schema.WebhooksManage)
 	return []httpapi.Route{
-		{Method: http.MethodGet, Path: "/v1/events", Scope: manage, Params: []string{"type", "subject", "from", "to", "limit", "cursor"}, Handler: o.listEvents},
+		{Method: http.MethodGet, Path: "/v1/events", Scope: manage, Params: []string{"type", "subject", "order", "from", "to", "limit", "cursor"}, Handler: o.listEvents},
 		{Method: http.MethodGet, Path: "/v1/events/{id}", Scope: manage, Body: 0, Handler: o.getEvent},
 	}
 }
 
-// listEvents answers GET /v1/events. The oldest event comes first, so that a client can resume at
+// listEvents answers GET /v1/events. The oldest event comes first by default, so that a client can resume at
 // its cursor. A key gets only events whose type needs a read scope that the key has.
 func (o *Outbox) listEvents(c *httpapi.Call) (httpapi.Response, error) {
 	var f schema.RequestErrors
@@ -36,8 +36,18 @@ func (o *Outbox) listEvents(c *httpapi.Call) (httpapi.Response, error) {
 	if _, there := c.Params["subject"]; there && !isSubject(ask.subject) {
 		f.Add("subject", "The subject must be the id of a recharge (txn_), a verification (ver_), a payment (pay_), a batch (rbt_, bat_) or an alert (alt_).")
 	}
+	switch c.Params["order"] {
+	case "", "oldest":
+	case "newest":
+		ask.newest = true
+	default:
+		f.Add("order", "The order must be oldest or newest.")
+	}
 	ask.from, ask.to = pagination.TimeRange(&f, c.Params)
 	list := "events/" + ask.typ + "/" + ask.subject + "/" + strconv.FormatInt(ask.from, 10) + "/" + strconv.FormatInt(ask.to, 10)
+	if ask.newest {
+		list += "/newest"
+	}
 	ask.limit, ask.after = pagination.Limit(&f, c.Params), pagination.ReadCursor(&f, c, list, c.Params)
 	if err := f.Problem(); err != nil {
 		return httpapi.Response{}, err

@@ -159,6 +159,11 @@ func TestEventsAreListedForwards(t *testing.T) {
 			if got, _ := c.list(schema.Live, query); !cmp.Equal(got, want) {
 				t.Errorf("%q: %s", query, cmp.Diff(want, got))
 			}
+			newest := append([]string{}, want...)
+			slices.Reverse(newest)
+			if got, _ := c.list(schema.Live, "order=newest&"+query); !cmp.Equal(got, newest) {
+				t.Errorf("the newest first, %q: %s", query, cmp.Diff(newest, got))
+			}
 		}
 		if got, _ := c.list(schema.Sandbox, ""); !cmp.Equal(got, sandbox) {
 			t.Errorf("the sandbox: %s", cmp.Diff(sandbox, got))
@@ -214,6 +219,8 @@ func TestInvalidQueriesAreRejected(t *testing.T) {
 			"/v1/events?type=payment.*":                           {schema.UnknownEventType, "type"},
 			"/v1/events?type=x&limit=0":                           {schema.UnknownEventType, "type"},
 			"/v1/events?types=payment.failed":                     {schema.InvalidRequest, "types"},
+			"/v1/events?order=new":                                {schema.InvalidRequest, "order"},
+			"/v1/events?order=newest&cursor=" + cursor:            {schema.InvalidRequest, "cursor"},
 			"/v1/events?limit=1001":                               {schema.InvalidRequest, "limit"},
 			"/v1/events?from=yesterday":                           {schema.InvalidRequest, "from"},
 			"/v1/events?from=2026-11-22&to=2026-11-20":            {schema.InvalidRequest, "from"},
@@ -245,6 +252,11 @@ func TestRareTypeIsScannedInPages(t *testing.T) {
 		got, pages := c.list(schema.Live, "type=quota.exceeded")
 		if pages != 3 || !slices.Equal(got, want) {
 			t.Errorf("%d pages, want 3: %s", pages, cmp.Diff(want, got))
+		}
+		slices.Reverse(want)
+		got, pages = c.list(schema.Live, "type=quota.exceeded&order=newest")
+		if pages != 3 || !slices.Equal(got, want) {
+			t.Errorf("the newest first: %d pages, want 3: %s", pages, cmp.Diff(want, got))
 		}
 	})
 }

@@ -219,8 +219,19 @@ test('events are listed, and one shows its bytes and its deliveries', async () =
 	const receiver = await Receiver.start();
 	const webhook = await subscribe(receiver, key);
 	await fire(webhook, 1, key);
-	const { page, faults } = await signedIn('/events', key);
+	await ask('/v1/wallet/topups', { amount: 100, ref_id: 'events-topup' }, key);
+	const { page, faults } = await signedIn('/deliveries', key);
+	const type = page.getByLabel('Event', { exact: true }).and(page.locator('select'));
+	await type.selectOption('payment.failed');
+	await page.getByText('No delivery matches').waitFor();
+	await type.selectOption('recharge.completed');
+	await page.getByText('recharge.completed', { exact: true }).and(page.locator(':not(option)')).first().waitFor();
+	await page.goto('/dashboard/events');
 	await page.getByRole('link', { name: 'recharge.completed' }).waitFor();
+	// The newest event comes first.
+	await expect
+		.poll(() => page.locator('tbody tr td:first-child').allTextContents(), patient)
+		.toEqual(['payment.succeeded', 'recharge.completed']);
 	await pictured(page, 'events');
 	await page.getByRole('link', { name: 'recharge.completed' }).click();
 	await page.getByRole('cell', { name: 'Delivered', exact: true }).waitFor(patient);

@@ -6,19 +6,21 @@ import { liveQuery } from '../api/liveStream';
 import { queries } from '../api/queries';
 import { number } from '../format';
 import { t } from '../i18n';
+import { hasScope } from '../session';
 import { Empty } from '../ui/FetchState';
 import { Check, Filter, Select, toggled } from '../ui/Field';
 import { Page } from '../ui/Page';
 import { useFilters } from '../ui/useFilters';
 import { DeliveryTable } from './DeliveryTable';
 import type { Row, Wanted } from './deliveryFeed';
+import { offeredTypes } from './eventTypes';
 import { deliveries, useWebhooks, useWebhookURLs } from './queries';
 import { RetryAll, RetryChosen } from './RetryDeliveries';
 import { type DeliveryView, useDeliveries, useDeliveryNotices } from './useDeliveries';
 import '../ui/tabs.css';
 import './webhooks.css';
 
-const names = ['state', 'retried', 'webhook', 'event', 'from', 'to'] as const;
+const names = ['state', 'retried', 'webhook', 'event', 'type', 'from', 'to'] as const;
 
 const failedOnes = ['deliveries', 'failed'];
 
@@ -27,8 +29,10 @@ const states: readonly Row['state'][] = ['waiting', 'delivered', 'failed', 'canc
 /** Deliveries lists the deliveries of the account, and updates itself. */
 export function Deliveries(): JSX.Element {
 	const [filters, change] = useFilters(names);
+	const types = offeredTypes(hasScope('sources:read'));
 	const wanted: Wanted = {
 		...filters,
+		type: types.find((type) => type === filters.type),
 		state: states.find((state) => state === filters.state),
 		retried: filters.retried === 'true' || filters.retried === 'false' ? filters.retried : undefined,
 	};
@@ -77,6 +81,12 @@ export function Deliveries(): JSX.Element {
 						...(wanted.webhook && !urls.has(wanted.webhook) ? [[wanted.webhook, wanted.webhook] as const] : []),
 					]}
 					change={(webhook) => filter({ webhook })}
+				/>
+				<Select
+					label={t('webhooks.event')}
+					value={wanted.type ?? ''}
+					options={[['', t('webhooks.filter.any')], ...types.map((type) => [type, type] as const)]}
+					change={(type) => filter({ type })}
 				/>
 				<Filter label={t('webhooks.filter.from')} type="date" value={wanted.from} apply={(from) => filter({ from })} />
 				<Filter label={t('webhooks.filter.to')} type="date" value={wanted.to} apply={(to) => filter({ to })} />

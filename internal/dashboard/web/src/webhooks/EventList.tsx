@@ -16,7 +16,7 @@ import './webhooks.css';
 
 type Happened = Schemas['Event'];
 
-/** Events lists the events of the account, oldest first, as the API does. */
+/** Events lists the events of the account, newest first. */
 export function Events(): JSX.Element {
 	const [filters, change] = useFilters(['type', 'subject', 'from', 'to']);
 	const types = offeredTypes(hasScope('sources:read'));
@@ -28,6 +28,7 @@ export function Events(): JSX.Element {
 			...(filters.subject ? { subject: filters.subject } : {}),
 			...(cursor ? { cursor } : {}),
 			limit: 100,
+			order: 'newest' as const,
 		};
 		return unwrap(api.GET('/v1/events', { params: { query }, signal }));
 	});

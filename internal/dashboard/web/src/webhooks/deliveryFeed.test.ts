@@ -106,6 +106,8 @@ test('a list filters rows and notices', () => {
 	expect(fits(row(1), { state: 'failed' })).toBe(false);
 	expect(fits(row(1, { retried_as: 'dlv_2' }), { retried: 'false' })).toBe(false);
 	expect(fits(row(1), { retried: 'false' })).toBe(true);
+	expect(fits(row(1, { event_type: 'payment.failed' }), { type: 'payment.failed' })).toBe(true);
+	expect(fits(row(1, { event_type: 'payment.failed' }), { type: 'recharge.completed' })).toBe(false);
 	const one = { id: 'dlv_1', webhook: 'wh_1', event: 'evt_1', state: 'waiting', attempts: 0 } as const;
 	expect(concerns(one, { webhook: 'wh_2' })).toBe(false);
 	expect(concerns(one, { webhook: 'wh_1', event: 'evt_1', state: 'waiting' })).toBe(true);

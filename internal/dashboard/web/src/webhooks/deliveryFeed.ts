@@ -11,6 +11,8 @@ export interface Wanted {
 	retried?: 'true' | 'false' | undefined;
 	webhook?: string | undefined;
 	event?: string | undefined;
+	/** type is the type of the event. A notice does not have it. */
+	type?: Schemas['EventType'] | undefined;
 	from?: string | undefined;
 	to?: string | undefined;
 }
@@ -45,9 +47,13 @@ export function parseNotice(notice: Notice): DeliveryNotice | undefined {
 	return { id, webhook, event, state: state as Row['state'], attempts };
 }
 
-/** fits reports whether a delivery matches the filters whose result can change over time: state and retried. */
+/** fits reports whether a delivery matches the filters that a notice does not decide: state, type and retried. */
 export function fits(row: Row, wanted: Wanted): boolean {
-	return (!wanted.state || row.state === wanted.state) && (!wanted.retried || (row.retried_as !== null) === (wanted.retried === 'true'));
+	return (
+		(!wanted.state || row.state === wanted.state) &&
+		(!wanted.type || row.event_type === wanted.type) &&
+		(!wanted.retried || (row.retried_as !== null) === (wanted.retried === 'true'))
+	);
 }
 
 /** concerns reports whether the delivery of a notice can match a filter. */

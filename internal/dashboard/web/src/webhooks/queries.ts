@@ -19,6 +19,7 @@ export function deliveries(wanted: Wanted, more: { cursor?: string; limit?: numb
 		...(wanted.retried ? { retried: wanted.retried === 'true' } : {}),
 		...(wanted.webhook ? { webhook_id: wanted.webhook } : {}),
 		...(wanted.event ? { event_id: wanted.event } : {}),
+		...(wanted.type ? { type: wanted.type } : {}),
 		limit: more.limit ?? pageSize,
 		...(more.cursor ? { cursor: more.cursor } : {}),
 	};

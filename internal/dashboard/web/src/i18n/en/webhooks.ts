@@ -190,7 +190,7 @@ export const webhooks = {
 	'webhooks.payload.copy': 'Copy as sent',
 	'webhooks.event': 'Event',
 	'webhooks.event.all': 'Events',
-	'webhooks.event.about': 'Events of the last 30 days, which your webhooks receive. The oldest first: choose a day to begin later.',
+	'webhooks.event.about': 'Events of the last 30 days, which your webhooks receive. The newest first.',
 	'webhooks.event.subject': 'About',
 	'webhooks.event.when': 'Happened',
 	'webhooks.event.test': 'Test event',

@@ -191,7 +191,7 @@ export const webhooks: Record<keyof typeof en, string> = {
 	'webhooks.payload.copy': 'मूल रूप कॉपी करें',
 	'webhooks.event': 'घटना',
 	'webhooks.event.all': 'घटनाएँ',
-	'webhooks.event.about': 'पिछले 30 दिनों की घटनाएँ, जो आपके वेबहुक पाते हैं। सबसे पुरानी पहले: बाद से देखने के लिए दिन चुनें।',
+	'webhooks.event.about': 'पिछले 30 दिनों की घटनाएँ, जो आपके वेबहुक पाते हैं। सबसे नई पहले।',
 	'webhooks.event.subject': 'विषय',
 	'webhooks.event.when': 'कब हुआ',
 	'webhooks.event.test': 'परीक्षण घटना',
