@@ -225,7 +225,7 @@ test('events are listed, and one shows its bytes and its deliveries', async () =
 	await type.selectOption('payment.failed');
 	await page.getByText('No delivery matches').waitFor();
 	await type.selectOption('recharge.completed');
-	await page.getByText('recharge.completed', { exact: true }).and(page.locator(':not(option)')).first().waitFor();
+	await page.getByRole('link', { name: 'recharge.completed' }).waitFor();
 	await page.goto('/dashboard/events');
 	await page.getByRole('link', { name: 'recharge.completed' }).waitFor();
 	// The newest event comes first.
