@@ -5,7 +5,13 @@ import type { paths } from './made/schema.js';
 import { type Incoming, type Options, Transport } from './transport.js';
 
 /** POSTs that take no `Idempotency-Key`. The `ref_id` of a recharge has the same effect. */
-export const postsWithoutKey: readonly string[] = ['/v1/recharge', '/v1/sessions', '/callbacks/{provider}'];
+export const postsWithoutKey: readonly string[] = [
+	'/v1/recharge',
+	'/v1/sessions',
+	'/v1/signup',
+	'/v1/signup/confirm',
+	'/callbacks/{provider}',
+];
 
 export interface LiveOptions {
 	/** Kinds of messages; the default is all that the key can read. */

@@ -17,7 +17,9 @@ from .errors import ProblemError, TransportError, VayuError
 from .live import Message, parse_sse
 from .transport import KeySource, Outgoing, Transport, translated
 
-POSTS_WITHOUT_KEY = frozenset({"/v1/recharge", "/v1/sessions", "/callbacks/{provider}"})
+POSTS_WITHOUT_KEY = frozenset(
+    {"/v1/recharge", "/v1/sessions", "/v1/signup", "/v1/signup/confirm", "/callbacks/{provider}"}
+)
 """POSTs that take no Idempotency-Key. The ref_id of a recharge has the same effect."""
 
 Values = Mapping[str, object]
