@@ -203,7 +203,7 @@ func TestWindows(t *testing.T) {
 func TestFirstRunAndBackfillWaitForTheRollUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		time.Sleep(48 * time.Hour) // older readings than the start of the bubble are refused
+		time.Sleep(48 * time.Hour) // of the bubble, whose clock starts in 2000: readings before that year are refused
 		var k runnerFixture
 		k.source.fetch = func(_ context.Context, n int, w ingest.Window, yield func(*ingest.Batch) error) error {
 			b := ingest.NewBuilder("test", w.To, yield)

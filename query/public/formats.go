@@ -96,7 +96,7 @@ func rssOf(f *feed) rssFeed {
 		Title: f.Title, Link: f.Site, Description: f.Title, Language: string(f.Language), Copyright: f.Rights,
 		Self: &link{"self", rssType, f.URL},
 	}
-	if f.Updated.Unix() > 0 { // no city has an AQI before
+	if f.Updated.Unix() > 0 { // it is 0 while no city has an AQI
 		out.Built = f.Updated.Format(time.RFC1123Z)
 	}
 	for _, e := range f.Entries {
