@@ -11,8 +11,8 @@ import (
 
 // recordOutcomes updates waiting deliveries after attempts. If the lease was lost, it records only
 // an acknowledgement: the receiver has the event, and another attempt would send the event again.
-var recordOutcomes = sqlstore.NewBatchStatement(0, `UPDATE delivery SET state = v.column3, attempts = attempts + 1, due_at = v.column4, token = '', finished_at = v.column5
-	FROM (VALUES `, "(?, ?, ?, CAST(? AS BIGINT), CAST(? AS BIGINT))", `) AS v
+var recordOutcomes = sqlstore.NewBatchStatement(0, `UPDATE delivery SET state = v.column3, attempts = attempts + 1, due_at = v.column4, token = '', finished_at = v.column5,
+	status_class = v.column6 FROM (VALUES `, "(?, ?, ?, CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT))", `) AS v
 	WHERE delivery.id = v.column1 AND delivery.state = 'waiting' AND (delivery.token = v.column2 OR v.column3 = 'delivered')
 	RETURNING delivery.id, delivery.attempts`)
 
@@ -62,7 +62,7 @@ func distinct(outcomes []Outcome) (first, rest []Outcome) {
 func record(tx *sqlstore.Tx, outcomes []Outcome, now time.Time) (n int, err error) {
 	numbers := make(map[string]int64, len(outcomes))
 	err = recordOutcomes.Each(len(outcomes), func(text string, from, to int) error {
-		args := make([]any, 0, 5*(to-from))
+		args := make([]any, 0, 6*(to-from))
 		for i := range outcomes[from:to] {
 			o := &outcomes[from+i]
 			var finished any
@@ -70,7 +70,7 @@ func record(tx *sqlstore.Tx, outcomes []Outcome, now time.Time) (n int, err erro
 			if o.State != schema.DeliveryWaiting {
 				finished, due = now.UnixMicro(), now.UnixMicro()
 			}
-			args = append(args, o.Row.ID, o.Token, string(o.State), due, finished)
+			args = append(args, o.Row.ID, o.Token, string(o.State), due, finished, o.Result.Status/100)
 		}
 		return sqlstore.Each(tx, func(row sqlstore.Scanner) error {
 			var id string

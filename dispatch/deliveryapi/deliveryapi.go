@@ -26,8 +26,8 @@ func (a *API) Routes() []httpapi.Route {
 		body   = httpapi.SmallBody
 	)
 	return []httpapi.Route{
-		{Method: http.MethodGet, Path: "/v1/deliveries", Scope: manage, Params: []string{"state", "retried", "webhook_id", "event_id", "type", "from", "to", "limit", "cursor"}, Handler: a.list},
-		{Method: http.MethodGet, Path: "/v1/webhooks/{id}/deliveries", Scope: manage, Params: []string{"state", "retried", "event_id", "type", "from", "to", "limit", "cursor"}, Handler: a.listOfWebhook},
+		{Method: http.MethodGet, Path: "/v1/deliveries", Scope: manage, Params: []string{"state", "retried", "status_class", "webhook_id", "event_id", "type", "from", "to", "limit", "cursor"}, Handler: a.list},
+		{Method: http.MethodGet, Path: "/v1/webhooks/{id}/deliveries", Scope: manage, Params: []string{"state", "retried", "status_class", "event_id", "type", "from", "to", "limit", "cursor"}, Handler: a.listOfWebhook},
 		{Method: http.MethodGet, Path: "/v1/webhooks/{id}/health", Scope: manage, Body: 0, Handler: a.health},
 		{Method: http.MethodGet, Path: "/v1/deliveries/{id}", Scope: manage, Body: 0, Handler: a.get},
 		{Method: http.MethodPost, Path: "/v1/deliveries/{id}/retry", Scope: manage, Body: body, Handler: a.retry},

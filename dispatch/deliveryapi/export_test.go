@@ -19,8 +19,8 @@ const (
 const ScanMost = scanMost
 
 // ListQueries returns the statement of a list, and the one that finds its bound.
-func ListQueries(state schema.DeliveryState, retried, webhook string) (text, lowest string, args, lowestArgs []any) {
-	f := filter{state: state, retried: retried, webhook: webhook, from: math.MinInt64, to: math.MaxInt64, limit: 100}
+func ListQueries(state schema.DeliveryState, retried, webhook, class string) (text, lowest string, args, lowestArgs []any) {
+	f := filter{state: state, retried: retried, webhook: webhook, class: class, from: math.MinInt64, to: math.MaxInt64, limit: 100}
 	c := &httpapi.Call{Principal: httpapi.Principal{Account: "acc_crowd"}}
 	floor := ""
 	if f.unindexed() != "" {

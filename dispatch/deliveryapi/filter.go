@@ -17,6 +17,7 @@ import (
 type filter struct {
 	state          schema.DeliveryState // "" for all
 	retried        string               // "true" or "false"; "" for both
+	class          string               // a key of statusClasses; "" for all
 	webhook, event string               // "" for all
 	from, to       int64                // microseconds; to is exclusive
 	after          string               // id after which the page begins; "" for the first page
@@ -28,6 +29,9 @@ type filter struct {
 // scanMost bounds the deliveries that one request scans for conditions without an index. Scanning so many takes a few
 // milliseconds. The client continues the scan with the cursor.
 const scanMost = 10_000
+
+// statusClasses are the values of the parameter status_class, with the value of the column status_class as a literal.
+var statusClasses = map[string]string{"none": "0", "2xx": "2", "3xx": "3", "4xx": "4", "5xx": "5"}
 
 // query is an SQL statement under construction, with its arguments. The method `and` adds a condition.
 type query struct {
@@ -46,8 +50,8 @@ func (q *query) and(condition string, value any) {
 
 // indexed adds the conditions for which there is an index that is ordered by id. If the filter names a webhook or an
 // event, the account and the mode are omitted, because they would mislead the planner. The method `allowed` has checked
-// that the webhook and the event belong to the caller. The state is a literal, because the planner uses the partial
-// index of failed deliveries only for a literal.
+// that the webhook and the event belong to the caller. The state and the class are literals, because the planner uses the
+// partial indexes of failed and of unacknowledged deliveries only for literals.
 func (f *filter) indexed(q *query, c *httpapi.Call) {
 	if f.event != "" {
 		q.and("d.event_id = ", f.event)
@@ -60,6 +64,9 @@ func (f *filter) indexed(q *query, c *httpapi.Call) {
 		q.and("d.mode = ", c.World.String())
 	}
 	f.ids(q)
+	if f.indexedClass() {
+		q.text += " AND d.status_class <> 2 AND d.status_class = " + statusClasses[f.class]
+	}
 	if f.indexedFailed() {
 		q.text += " AND d.state = 'failed'"
 		if f.retried == "false" {
@@ -69,8 +76,14 @@ func (f *filter) indexed(q *query, c *httpapi.Call) {
 }
 
 // indexedFailed reports whether the query can use an index of failed deliveries. A query for one
-// event uses the index of events instead, because an event has few deliveries.
-func (f *filter) indexedFailed() bool { return f.state == schema.DeliveryFailed && f.event == "" }
+// event uses the index of events instead, because an event has few deliveries. A query for a class uses the index of
+// classes.
+func (f *filter) indexedFailed() bool {
+	return f.state == schema.DeliveryFailed && f.event == "" && !f.indexedClass()
+}
+
+// indexedClass reports whether the query can use an index of unacknowledged deliveries.
+func (f *filter) indexedClass() bool { return f.class != "" && f.class != "2xx" && f.event == "" }
 
 // unindexed returns the conditions for which there is no index. Requests rarely use such conditions, and each change of
 // a delivery's state would have to update the index.
@@ -78,7 +91,7 @@ func (f *filter) unindexed() (text string) {
 	failed := f.indexedFailed()
 	switch {
 	case f.state == "" || failed:
-	case f.event != "":
+	case f.event != "" || f.indexedClass():
 		text = " AND d.state || '' = '" + string(f.state) + "'" // prevents the use of an index of states
 	default:
 		text = " AND d.state = '" + string(f.state) + "'"
@@ -88,6 +101,9 @@ func (f *filter) unindexed() (text string) {
 		text += " AND d.retried_as <> ''"
 	case f.retried == "false" && !failed:
 		text += " AND d.retried_as = ''"
+	}
+	if f.class != "" && !f.indexedClass() {
+		text += " AND d.status_class + 0 = " + statusClasses[f.class] // prevents the use of an index of classes
 	}
 	return text
 }

@@ -53,12 +53,15 @@ func (a *API) answer(c *httpapi.Call, params map[string]string) (httpapi.Respons
 // contains that name, so that the cursor cannot be used with another filter.
 func (a *API) filterOf(c *httpapi.Call, params map[string]string) (f filter, list string, err error) {
 	var faults schema.RequestErrors
-	f = filter{state: schema.DeliveryState(params["state"]), retried: params["retried"], webhook: params["webhook_id"], event: params["event_id"], readable: c.Scopes.Readable()}
+	f = filter{state: schema.DeliveryState(params["state"]), retried: params["retried"], class: params["status_class"], webhook: params["webhook_id"], event: params["event_id"], readable: c.Scopes.Readable()}
 	if f.state != "" && !slices.Contains(schema.DeliveryStates, f.state) {
 		faults.Add("state", "The state must be waiting, delivered, failed or cancelled.")
 	}
 	if f.retried != "" && f.retried != "true" && f.retried != "false" {
 		faults.Add("retried", "The parameter retried must be true or false.")
+	}
+	if f.class != "" && statusClasses[f.class] == "" {
+		faults.Add("status_class", "The parameter status_class must be 2xx, 3xx, 4xx, 5xx or none.")
 	}
 	typ := schema.EventType(params["type"])
 	switch {
@@ -77,6 +80,9 @@ func (a *API) filterOf(c *httpapi.Call, params map[string]string) (f filter, lis
 	}.Encode()
 	if typ != "" {
 		list += "&type=" + string(typ)
+	}
+	if f.class != "" {
+		list += "&status_class=" + f.class
 	}
 	f.limit, f.after = pagination.Limit(&faults, params), pagination.ReadCursor(&faults, c, list, params)
 	return f, list, faults.Problem()

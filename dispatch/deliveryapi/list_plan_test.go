@@ -22,6 +22,7 @@ func insertSpread(t *testing.T, db *sqlstore.DB) {
 	sqlstoretest.Exec(t, db, "UPDATE delivery SET account_id = 'acc_' || CAST(due_at % 7 AS TEXT) WHERE due_at % 100 > 0")
 	sqlstoretest.Exec(t, db, "UPDATE delivery SET state = 'failed', finished_at = 1 WHERE due_at % 50 = 0")
 	sqlstoretest.Exec(t, db, "UPDATE delivery SET retried_as = 'dlv' WHERE state = 'failed' AND due_at % 100 > 0")
+	sqlstoretest.Exec(t, db, "UPDATE delivery SET status_class = CASE WHEN due_at % 50 = 0 THEN 5 WHEN due_at % 70 = 1 THEN 0 ELSE 2 END")
 	sqlstoretest.Exec(t, db, `INSERT INTO attempt (delivery_id, number, at, duration, stage, http_status, error, body, recorded_at)
 		SELECT id, 1, 1, 1, 'status', 500, '', $1, 1 FROM delivery`, make([]byte, 1000)) // as receivers answer
 }
@@ -48,23 +49,32 @@ func TestListsUseIndexes(t *testing.T) {
 				state   schema.DeliveryState
 				retried string
 				webhook string
+				class   string
 			}{
 				{want: "delivery_account"},
 				{want: "delivery_webhook", webhook: wh},
-				{"delivery_account", schema.DeliveryWaiting, "", ""},
-				{"delivery_account", schema.DeliveryCancelled, "false", ""},
-				{"delivery_account", "", "true", ""},
-				{"delivery_webhook", schema.DeliveryWaiting, "", wh},
-				{"delivery_webhook", schema.DeliveryDelivered, "", wh},
-				{"delivery_webhook", "", "false", wh},
-				{"delivery_failed", schema.DeliveryFailed, "", ""},
-				{"delivery_failed", schema.DeliveryFailed, "true", ""},
-				{"delivery_failed_webhook", schema.DeliveryFailed, "", wh},
-				{"delivery_failed_webhook", schema.DeliveryFailed, "true", wh},
-				{"delivery_retriable", schema.DeliveryFailed, "false", ""},
-				{"delivery_retriable_webhook", schema.DeliveryFailed, "false", wh},
+				{"delivery_account", schema.DeliveryWaiting, "", "", ""},
+				{"delivery_account", schema.DeliveryCancelled, "false", "", ""},
+				{"delivery_account", "", "true", "", ""},
+				{"delivery_webhook", schema.DeliveryWaiting, "", wh, ""},
+				{"delivery_webhook", schema.DeliveryDelivered, "", wh, ""},
+				{"delivery_webhook", "", "false", wh, ""},
+				{"delivery_failed", schema.DeliveryFailed, "", "", ""},
+				{"delivery_failed", schema.DeliveryFailed, "true", "", ""},
+				{"delivery_failed_webhook", schema.DeliveryFailed, "", wh, ""},
+				{"delivery_failed_webhook", schema.DeliveryFailed, "true", wh, ""},
+				{"delivery_retriable", schema.DeliveryFailed, "false", "", ""},
+				{"delivery_retriable_webhook", schema.DeliveryFailed, "false", wh, ""},
+				{want: "delivery_class", class: "5xx"},
+				{want: "delivery_class", class: "none", retried: "false"},
+				{want: "delivery_class", class: "5xx", state: schema.DeliveryFailed, retried: "false"},
+				{want: "delivery_class", class: "4xx", state: schema.DeliveryWaiting},
+				{want: "delivery_class_webhook", class: "3xx", webhook: wh},
+				{want: "delivery_class_webhook", class: "none", state: schema.DeliveryFailed, webhook: wh},
+				{want: "delivery_account", class: "2xx"},
+				{want: "delivery_webhook", class: "2xx", webhook: wh},
 			} {
-				text, lowest, args, lowestArgs := deliveryapi.ListQueries(c.state, c.retried, c.webhook)
+				text, lowest, args, lowestArgs := deliveryapi.ListQueries(c.state, c.retried, c.webhook, c.class)
 				for text, args := range map[string][]any{text: args, lowest: lowestArgs} {
 					if got := sqlstoretest.Plan(t, db, text, args...); !strings.Contains(got, c.want+" ") || strings.Contains(got, "TEMP B-TREE") || readsAttempts(got) {
 						t.Errorf("%+v (analyzed: %v) does not use %s alone:\n%s\n%s", c, analyzed, c.want, text, got)

@@ -21,7 +21,7 @@ func TestDeliveriesAreListed(t *testing.T) {
 		first, second, sandbox := s.webhook(schema.Live, 1), s.webhook(schema.Live, 2), s.webhook(schema.Sandbox, 3)
 		addAccount(t, s.DB, "acc_other")
 		addWebhook(t, s.DB, "acc_other", schema.Live, "wh_01KAHR3M5Q7S9V1X3Z5B7D9999")
-		var all, failed, ofFirst []string
+		var all, failed, delivered, ofFirst []string
 		events := map[string]string{}
 		for i := range 12 {
 			s.advance(time.Hour)
@@ -35,6 +35,7 @@ func TestDeliveriesAreListed(t *testing.T) {
 				failed = append(failed, r.ID)
 			case 1:
 				record(t, s.DB, s.Now(), outcome(&r, "token", 200, s.Now()))
+				delivered = append(delivered, r.ID)
 			}
 			all, events[r.ID] = append(all, r.ID), r.EventID
 			if webhook == first {
@@ -42,7 +43,7 @@ func TestDeliveriesAreListed(t *testing.T) {
 			}
 		}
 		mine := s.delivery(schema.Sandbox, sandbox)
-		for _, list := range [][]string{all, failed, ofFirst} {
+		for _, list := range [][]string{all, failed, delivered, ofFirst} {
 			slices.Reverse(list)
 		}
 		sqlstoretest.Exec(t, s.DB, "UPDATE delivery SET retried_as = $1 WHERE id IN ($2, $3)", all[0], failed[2], failed[3])
@@ -57,6 +58,17 @@ func TestDeliveriesAreListed(t *testing.T) {
 			"/v1/deliveries?type=payment.failed":                                   nil,
 			"/v1/webhooks/" + first + "/deliveries?type=payment.succeeded":         ofFirst,
 			"/v1/deliveries?state=cancelled":                                       nil,
+			"/v1/deliveries?status_class=5xx&limit=2":                              failed,
+			"/v1/deliveries?status_class=5xx&state=failed&retried=false":           failed[:2],
+			"/v1/deliveries?status_class=5xx&state=waiting":                        nil,
+			"/v1/deliveries?status_class=4xx":                                      nil,
+			"/v1/deliveries?status_class=none":                                     nil,
+			"/v1/deliveries?status_class=2xx":                                      delivered,
+			"/v1/deliveries?status_class=2xx&state=delivered&limit=1":              delivered,
+			"/v1/deliveries?status_class=5xx&event_id=" + events[failed[1]]:        failed[1:2],
+			"/v1/deliveries?status_class=2xx&event_id=" + events[failed[1]]:        nil,
+			"/v1/webhooks/" + first + "/deliveries?status_class=5xx&limit=1":       both,
+			"/v1/webhooks/" + first + "/deliveries?status_class=3xx":               nil,
 			"/v1/deliveries?state=failed&retried=false":                            failed[:2],
 			"/v1/deliveries?state=failed&retried=true&limit=1":                     failed[2:],
 			"/v1/deliveries?retried=true":                                          failed[2:],
@@ -85,13 +97,14 @@ func TestDeliveriesAreListed(t *testing.T) {
 			t.Errorf("the sandbox has %v", got)
 		}
 		for path, field := range map[string]string{
-			"?state=lost": "state", "?retried=yes": "retried", "?limit=0": "limit", "?from=now": "from", "?from=2026-11-22&to=2026-11-20": "from", "?cursor=x": "cursor", "?webhook=1": "webhook",
+			"?state=lost": "state", "?retried=yes": "retried", "?status_class=2": "status_class", "?status_class=": "status_class", "?limit=0": "limit", "?from=now": "from", "?from=2026-11-22&to=2026-11-20": "from", "?cursor=x": "cursor", "?webhook=1": "webhook",
 		} {
 			s.liveRequest("GET", "/v1/deliveries"+path, "").refused(t, path, 400, schema.InvalidRequest, field, "")
 		}
 		list := read[schema.List[schema.Delivery]](t, s.liveRequest("GET", "/v1/deliveries?limit=1", ""), 200)
 		s.liveRequest("GET", "/v1/deliveries?state=failed&cursor="+*list.NextCursor, "").refused(t, "another list's cursor", 400, schema.InvalidRequest, "cursor", "")
 		s.liveRequest("GET", "/v1/deliveries?type=payment.succeeded&cursor="+*list.NextCursor, "").refused(t, "a list of all types", 400, schema.InvalidRequest, "cursor", "")
+		s.liveRequest("GET", "/v1/deliveries?status_class=5xx&cursor="+*list.NextCursor, "").refused(t, "a list of all classes", 400, schema.InvalidRequest, "cursor", "")
 		s.liveRequest("GET", "/v1/deliveries?type=payment.done", "").refused(t, "a type", 422, schema.UnknownEventType, "type", "")
 		s.liveRequest("GET", "/v1/webhooks/"+first+"/deliveries?webhook_id="+second, "").refused(t, "two webhooks", 400, schema.InvalidRequest, "webhook_id", "")
 		for _, id := range []string{sandbox, "wh_01KAHR3M5Q7S9V1X3Z5B7D9999", "wh_none", "%00", strings.Repeat("w", 300)} {

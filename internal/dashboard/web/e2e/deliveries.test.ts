@@ -240,3 +240,32 @@ test('events are listed, and one shows its bytes and its deliveries', async () =
 	await pictured(page, 'event');
 	expect(faults).toEqual([]);
 });
+
+test('deliveries are filtered by the answer of the endpoint', async () => {
+	const key = await account(inject('data'), 'deliveries-answers');
+	const receiver = await Receiver.start();
+	const webhook = await subscribe(receiver, key);
+	const [good] = await fire(webhook, 1, key);
+	receiver.status = 503;
+	const [bad] = await fire(webhook, 1, key);
+	await receiver.shut();
+	const [lost] = await fire(webhook, 1, key);
+	const { page, faults } = await signedIn('/deliveries', key);
+	const rows = page.locator('.wh-deliveries tbody tr[data-index]');
+	const shows = async (choice: string, want: (string | undefined)[]) => {
+		await page.getByLabel('Answer', { exact: true }).selectOption(choice);
+		const ids = async () =>
+			rows.getByRole('link').evaluateAll((links) => links.map((link) => link.getAttribute('href')?.split('/').at(-1)));
+		await expect.poll(ids, patient).toEqual(want);
+	};
+	await shows('2xx', [good]);
+	await shows('5xx', [bad]);
+	await shows('4xx', []);
+	await shows('No answer', [lost]);
+	await page.reload();
+	await expect.poll(() => rows.count(), patient).toBe(1);
+	await pictured(page, 'deliveries-no-answer');
+	await page.getByRole('button', { name: 'Reset' }).click();
+	await expect.poll(() => rows.count(), patient).toBe(3);
+	expect(faults).toEqual([]);
+});

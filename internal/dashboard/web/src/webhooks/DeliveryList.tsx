@@ -12,7 +12,7 @@ import { Check, Filter, Select, toggled } from '../ui/Field';
 import { Page } from '../ui/Page';
 import { useFilters } from '../ui/useFilters';
 import { DeliveryTable } from './DeliveryTable';
-import type { Row, Wanted } from './deliveryFeed';
+import { answers, type Row, type Wanted } from './deliveryFeed';
 import { offeredTypes } from './eventTypes';
 import { deliveries, useWebhooks, useWebhookURLs } from './queries';
 import { RetryAll, RetryChosen } from './RetryDeliveries';
@@ -20,7 +20,7 @@ import { type DeliveryView, useDeliveries, useDeliveryNotices } from './useDeliv
 import '../ui/tabs.css';
 import './webhooks.css';
 
-const names = ['state', 'retried', 'webhook', 'event', 'type', 'from', 'to'] as const;
+const names = ['state', 'retried', 'answer', 'webhook', 'event', 'type', 'from', 'to'] as const;
 
 const failedOnes = ['deliveries', 'failed'];
 
@@ -33,6 +33,7 @@ export function Deliveries(): JSX.Element {
 	const wanted: Wanted = {
 		...filters,
 		type: types.find((type) => type === filters.type),
+		answer: answers.find((answer) => answer === filters.answer),
 		state: states.find((state) => state === filters.state),
 		retried: filters.retried === 'true' || filters.retried === 'false' ? filters.retried : undefined,
 	};
@@ -71,6 +72,15 @@ export function Deliveries(): JSX.Element {
 					value={wanted.state ?? ''}
 					options={[['', t('webhooks.filter.any')], ...states.map((state) => [state, t(`webhooks.state.${state}`)] as const)]}
 					change={(state) => filter({ state, retried: '' })}
+				/>
+				<Select
+					label={t('webhooks.answer')}
+					value={wanted.answer ?? ''}
+					options={[
+						['', t('webhooks.filter.any')],
+						...answers.map((answer) => [answer, answer === 'none' ? t('webhooks.answer.none') : answer] as const),
+					]}
+					change={(answer) => filter({ answer })}
 				/>
 				<Select
 					label={t('webhooks.endpoint')}

@@ -108,6 +108,11 @@ test('a list filters rows and notices', () => {
 	expect(fits(row(1), { retried: 'false' })).toBe(true);
 	expect(fits(row(1, { event_type: 'payment.failed' }), { type: 'payment.failed' })).toBe(true);
 	expect(fits(row(1, { event_type: 'payment.failed' }), { type: 'recharge.completed' })).toBe(false);
+	const last = { attempt: 1, at: '', duration_ms: 1, stage: 'status', http_status: 503, error: '' } as const;
+	expect(fits(row(1, { last_attempt: last }), { answer: '5xx' })).toBe(true);
+	expect(fits(row(1, { last_attempt: last }), { answer: 'none' })).toBe(false);
+	expect(fits(row(1, { last_attempt: { ...last, http_status: null } }), { answer: 'none' })).toBe(true);
+	expect(fits(row(1), { answer: 'none' })).toBe(false);
 	const one = { id: 'dlv_1', webhook: 'wh_1', event: 'evt_1', state: 'waiting', attempts: 0 } as const;
 	expect(concerns(one, { webhook: 'wh_2' })).toBe(false);
 	expect(concerns(one, { webhook: 'wh_1', event: 'evt_1', state: 'waiting' })).toBe(true);

@@ -5,10 +5,18 @@ import type { ListState } from '../ui/List';
 /** Row is a delivery in a list. */
 export type Row = Schemas['Delivery'];
 
+/** answers are the classes of the status with which an endpoint answers; none if it does not answer. */
+export const answers = ['2xx', '3xx', '4xx', '5xx', 'none'] as const;
+
+/** Answer is one of answers. */
+export type Answer = (typeof answers)[number];
+
 /** Wanted is the filter of a list of deliveries. */
 export interface Wanted {
 	state?: Row['state'] | undefined;
 	retried?: 'true' | 'false' | undefined;
+	/** answer is the class of the newest attempt's status. A notice does not have it. */
+	answer?: Answer | undefined;
 	webhook?: string | undefined;
 	event?: string | undefined;
 	/** type is the type of the event. A notice does not have it. */
@@ -47,11 +55,18 @@ export function parseNotice(notice: Notice): DeliveryNotice | undefined {
 	return { id, webhook, event, state: state as Row['state'], attempts };
 }
 
-/** fits reports whether a delivery matches the filters that a notice does not decide: state, type and retried. */
+/** answered reports whether the newest attempt of a delivery has an answer of a class. */
+function answered(row: Row, answer: Answer): boolean {
+	const { last_attempt: last } = row;
+	return last !== null && (last.http_status === null ? 'none' : `${Math.floor(last.http_status / 100)}xx`) === answer;
+}
+
+/** fits reports whether a delivery matches the filters that a notice does not decide: state, type, answer and retried. */
 export function fits(row: Row, wanted: Wanted): boolean {
 	return (
 		(!wanted.state || row.state === wanted.state) &&
 		(!wanted.type || row.event_type === wanted.type) &&
+		(!wanted.answer || answered(row, wanted.answer)) &&
 		(!wanted.retried || (row.retried_as !== null) === (wanted.retried === 'true'))
 	);
 }

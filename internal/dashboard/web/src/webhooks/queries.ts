@@ -17,6 +17,7 @@ export function deliveries(wanted: Wanted, more: { cursor?: string; limit?: numb
 		...range(wanted),
 		...(wanted.state ? { state: wanted.state } : {}),
 		...(wanted.retried ? { retried: wanted.retried === 'true' } : {}),
+		...(wanted.answer ? { status_class: wanted.answer } : {}),
 		...(wanted.webhook ? { webhook_id: wanted.webhook } : {}),
 		...(wanted.event ? { event_id: wanted.event } : {}),
 		...(wanted.type ? { type: wanted.type } : {}),

@@ -114,6 +114,8 @@ export const webhooks = {
 	'webhooks.stage.wait': 'waiting for the answer',
 	'webhooks.stage.status': 'an answer',
 	'webhooks.answered': 'Answered {status}',
+	'webhooks.answer': 'Answer',
+	'webhooks.answer.none': 'No answer',
 	'webhooks.ms': '{ms} ms',
 	'webhooks.due.now': 'now',
 	'webhooks.due.in': 'in {time}',

@@ -116,6 +116,8 @@ export const webhooks: Record<keyof typeof en, string> = {
 	'webhooks.stage.wait': 'उत्तर की प्रतीक्षा',
 	'webhooks.stage.status': 'उत्तर',
 	'webhooks.answered': 'उत्तर {status}',
+	'webhooks.answer': 'उत्तर',
+	'webhooks.answer.none': 'कोई उत्तर नहीं',
 	'webhooks.ms': '{ms} ms',
 	'webhooks.due.now': 'अभी',
 	'webhooks.due.in': '{time} में',
