@@ -3,8 +3,6 @@ package dispatch
 import (
 	"context"
 	"errors"
-	"net/http"
-	"strconv"
 	"time"
 
 	"vayu/dispatch/delivery"
@@ -13,21 +11,6 @@ import (
 	"vayu/dispatch/subscription"
 	"vayu/dispatch/webhook"
 	"vayu/internal/tracing"
-	"vayu/schema"
-)
-
-// Headers of a delivery except the signature. Names are sent in exactly this case.
-const (
-	headerEvent    = "X-SERVICE-Event-Id"
-	headerDelivery = "X-SERVICE-Delivery-Id"
-	headerAttempt  = "X-SERVICE-Attempt"
-	headerMode     = "X-SERVICE-Mode"
-)
-
-var (
-	contentType = []string{"application/json"}
-	userAgent   = []string{"Vayu-Webhooks/1"}
-	sandboxMode = []string{schema.Sandbox.String()}
 )
 
 // attempt makes one attempt, or releases the lease if the request cannot be sent. A cancellation of
@@ -90,15 +73,7 @@ func (c Config) hostOf(webhook string) string {
 var errNoRecipient = errors.New("webhook deleted, paused or without a secret")
 
 func (s *Service) post(ctx context.Context, w *work, sub *subscription.Subscription, body []byte) sender.Post {
-	// The values of the headers share one backing array, which saves allocations.
-	values := [...]string{w.EventID, w.ID, strconv.Itoa(w.Attempts + 1)}
-	header := http.Header{
-		"Content-Type": contentType, "User-Agent": userAgent,
-		headerEvent: values[0:1:1], headerDelivery: values[1:2:2], headerAttempt: values[2:3:3],
-	}
-	if w.World == schema.Sandbox {
-		header[headerMode] = sandboxMode
-	}
+	header := delivery.Header(w.EventID, w.ID, w.Attempts+1, w.World)
 	return sender.Post{URL: sub.URL, Header: header, Body: body, Sign: func(now time.Time) (string, error) {
 		// The subscription may have changed while the sender connected, which can take seconds.
 		newest, ok := s.freshRecipient(ctx, w)

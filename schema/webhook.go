@@ -94,7 +94,7 @@ type Delivery struct {
 	LastAttempt *LastAttempt `json:"last_attempt"`
 }
 
-// LastAttempt is an [Attempt] without the body of the response.
+// LastAttempt is the newest HTTP request (POST) of a delivery, without the header and body of the response.
 type LastAttempt struct {
 	Number     int     `json:"attempt"`
 	At         string  `json:"at"`
@@ -102,20 +102,6 @@ type LastAttempt struct {
 	Stage      Stage   `json:"stage"`
 	HTTPStatus *int    `json:"http_status"`
 	Error      string  `json:"error"`
-}
-
-// DeliveryReply is a reply about one delivery.
-type DeliveryReply struct {
-	Status string         `json:"status"`
-	Data   DeliveryDetail `json:"data"`
-}
-
-// DeliveryDetail is a delivery with its URL and its attempts, the oldest first.
-type DeliveryDetail struct {
-	Delivery
-
-	URL      string    `json:"url"`
-	Attempts []Attempt `json:"attempts"`
 }
 
 // Stage is the step of an HTTP request that an attempt reached before it ended.
@@ -131,19 +117,6 @@ const (
 	StageWait    Stage = "wait"
 	StageStatus  Stage = "status"
 )
-
-// Attempt is one HTTP request (POST) of a delivery. The HTTP status is null if there
-// was no response. Error is the reason of the failure, empty for 2xx. Body is the first
-// KiB of the response; invalid UTF-8 becomes U+FFFD.
-type Attempt struct {
-	Number     int     `json:"attempt"`
-	At         string  `json:"at"`
-	DurationMS float64 `json:"duration_ms"`
-	Stage      Stage   `json:"stage"`
-	HTTPStatus *int    `json:"http_status"`
-	Error      string  `json:"error"`
-	Body       string  `json:"response_body"`
-}
 
 // NoWebhook returns the error not_found for a webhook that does not exist or belongs to
 // another account. field is the request field with the webhook's id.

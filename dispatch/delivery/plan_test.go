@@ -30,7 +30,7 @@ func TestStatementsUseIndexes(t *testing.T) {
 			"before":  {delivery.SelectBefore, "delivery_due", []any{"wh", 1}},
 			"after":   {delivery.SelectAfter, "delivery_due", []any{"wh", 1, "token"}},
 			"lanes":   {delivery.SelectLanes, "delivery_due", nil},
-			"record":  {delivery.RecordOutcomes(), "delivery", group(5, "dlv", "token", "failed", 1, nil)},
+			"record":  {delivery.RecordOutcomes(), "delivery", group(6, "dlv", "token", "failed", 1, nil, 5)},
 			"claim":   {claim, "delivery", append([]any{1, "token"}, group(1, "dlv")...)},
 			"release": {release, "delivery", group(3, "dlv", "token", 1)},
 		} {

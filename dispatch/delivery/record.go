@@ -16,8 +16,8 @@ var recordOutcomes = sqlstore.NewBatchStatement(0, `UPDATE delivery SET state = 
 	WHERE delivery.id = v.column1 AND delivery.state = 'waiting' AND (delivery.token = v.column2 OR v.column3 = 'delivered')
 	RETURNING delivery.id, delivery.attempts`)
 
-var insertAttempt = sqlstore.NewBatchStatement(0, "INSERT INTO attempt (delivery_id, number, at, duration, stage, http_status, error, body, recorded_at) VALUES ",
-	"(?, ?, ?, ?, ?, ?, ?, ?, ?)", "")
+var insertAttempt = sqlstore.NewBatchStatement(0, "INSERT INTO attempt (delivery_id, number, at, duration, stage, http_status, error, body, recorded_at, signature, header) VALUES ",
+	"(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", "")
 
 // Record stores attempts and updates their deliveries, in one transaction. It drops stale outcomes and
 // returns their number. An outcome is stale if the delivery has finished or its lease was lost. Exception: an
@@ -95,7 +95,7 @@ func record(tx *sqlstore.Tx, outcomes []Outcome, now time.Time) (n int, err erro
 func insertAttempts(tx *sqlstore.Tx, outcomes []*Outcome, numbers map[string]int64, now time.Time) error {
 	recorded := now.UnixMicro()
 	return insertAttempt.Each(len(outcomes), func(text string, from, to int) error {
-		args := make([]any, 0, 9*(to-from))
+		args := make([]any, 0, 11*(to-from))
 		for _, o := range outcomes[from:to] {
 			r := &o.Result
 			body := r.Body
@@ -103,7 +103,7 @@ func insertAttempts(tx *sqlstore.Tx, outcomes []*Outcome, numbers map[string]int
 				body = []byte{}
 			}
 			args = append(args, o.Row.ID, numbers[o.Row.ID], r.SentAt.UnixMicro(), r.Duration.Microseconds(), string(r.Stage),
-				r.Status, storable(r.Error), body, recorded)
+				r.Status, storable(r.Error), body, recorded, r.Signature, storable(r.Header))
 		}
 		_, err := tx.Exec(text, args...)
 		return err

@@ -106,5 +106,5 @@ func (a *API) get(c *httpapi.Call) (httpapi.Response, error) {
 	if err == nil && !c.Scopes.Has(d.EventType.Scope()) { // the attempts include the receiver's reply to the event
 		err = schema.UnreadableEvent("", d.EventType)
 	}
-	return httpapi.Response{Value: schema.DeliveryReply{Status: schema.Success, Data: d}}, err
+	return httpapi.Response{Value: Reply{Status: schema.Success, Data: d}}, err
 }

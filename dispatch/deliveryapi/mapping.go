@@ -4,10 +4,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
-	"vayu/dispatch/delivery"
 	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
 	"vayu/schema"
@@ -113,39 +111,4 @@ func webhookOf(q sqlstore.Querier, c *httpapi.Call, id, field string) (w webhook
 		return w, fmt.Errorf("reading a webhook: %w", err)
 	}
 	return w, nil
-}
-
-func detailed(q sqlstore.Querier, c *httpapi.Call, id string, now time.Time) (d schema.DeliveryDetail, err error) {
-	if !schema.IsID(id) {
-		return d, delivery.ErrNotFound
-	}
-	row := q.QueryRow("SELECT "+shownColumns+", w.url FROM "+shownTables+` JOIN webhook w ON w.id = d.webhook_id
-		WHERE d.id = $1 AND d.account_id = $2 AND d.mode = $3`, id, c.Account, c.World.String())
-	d.Delivery, err = scanShown(now, &d.URL)(row)
-	if errors.Is(err, sql.ErrNoRows) {
-		return d, delivery.ErrNotFound
-	}
-	if err != nil {
-		return d, fmt.Errorf("reading a delivery: %w", err)
-	}
-	d.Attempts, err = sqlstore.All(q, scanAttempt, `SELECT number, at, duration, stage, http_status, error, body FROM attempt
-		WHERE delivery_id = $1 ORDER BY number`, id)
-	if d.Attempts == nil {
-		d.Attempts = []schema.Attempt{}
-	}
-	return d, err
-}
-
-func scanAttempt(row sqlstore.Scanner) (schema.Attempt, error) {
-	var a schema.Attempt
-	var at, micros int64
-	var status int
-	var body []byte
-	err := row.Scan(&a.Number, &at, &micros, &a.Stage, &status, &a.Error, &body)
-	a.At, a.DurationMS = shownInstant(at), milliseconds(micros)
-	if status != 0 {
-		a.HTTPStatus = &status
-	}
-	a.Body = strings.ToValidUTF8(string(body), "\uFFFD")
-	return a, err
 }

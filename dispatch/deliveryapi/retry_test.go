@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"vayu/dispatch/deliveryapi"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
@@ -31,10 +32,10 @@ func TestManualRetryHappensOnce(t *testing.T) {
 				t.Errorf("got %s, want %s again", again.text, first.text)
 			}
 			s.liveRequest("POST", path(old), "{}").refused(t, "twice", 409, schema.Conflict, "id", got.IDs[0])
-			before := read[schema.DeliveryReply](t, s.liveRequest("GET", "/v1/deliveries/"+old, ""), 200).Data
-			now := read[schema.DeliveryReply](t, s.liveRequest("GET", "/v1/deliveries/"+got.IDs[0], ""), 200).Data
+			before := read[deliveryapi.Reply](t, s.liveRequest("GET", "/v1/deliveries/"+old, ""), 200).Data
+			now := read[deliveryapi.Reply](t, s.liveRequest("GET", "/v1/deliveries/"+got.IDs[0], ""), 200).Data
 			due := s.Now().Format("2006-01-02T15:04:05.000Z")
-			want := schema.DeliveryDetail{URL: before.URL, Attempts: []schema.Attempt{}, Delivery: schema.Delivery{
+			want := deliveryapi.Detail{URL: before.URL, Attempts: []deliveryapi.Attempt{}, Delivery: schema.Delivery{
 				ID: got.IDs[0], WebhookID: webhook, EventID: before.EventID, EventType: before.EventType, State: schema.DeliveryWaiting,
 				CreatedAt: due, NextAttemptAt: &due, RetryOf: &before.ID,
 			}}
@@ -70,8 +71,8 @@ func TestRetryOfWaitingDelivery(t *testing.T) {
 		record(t, s.DB, s.Now(), outcome(&first, "token", 500, s.Now()), outcome(&second, "token", 500, s.Now()))
 		path := "/v1/deliveries/" + first.ID + "/retry"
 		got := read[schema.DeliveriesRetried](t, s.liveRequest("POST", path, ""), 202)
-		before := read[schema.DeliveryReply](t, s.liveRequest("GET", "/v1/deliveries/"+first.ID, ""), 200).Data
-		after := read[schema.DeliveryReply](t, s.liveRequest("GET", "/v1/deliveries/"+got.IDs[0], ""), 200).Data
+		before := read[deliveryapi.Reply](t, s.liveRequest("GET", "/v1/deliveries/"+first.ID, ""), 200).Data
+		after := read[deliveryapi.Reply](t, s.liveRequest("GET", "/v1/deliveries/"+got.IDs[0], ""), 200).Data
 		now := s.Now().Format("2006-01-02T15:04:05.000Z")
 		switch {
 		case before.State != schema.DeliveryCancelled:

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/dispatch/delivery"
+	"vayu/dispatch/deliveryapi"
 	"vayu/internal/access/accesstest"
 	"vayu/internal/access/apikey"
 	"vayu/internal/sqlstore"
@@ -45,7 +46,7 @@ func TestDeliveriesNeedTheReadScopeOfTheirEvent(t *testing.T) {
 			for _, d := range []delivery.Row{paid, quota} {
 				r := s.as(key).liveRequest("GET", "/v1/deliveries/"+d.ID, "")
 				if slices.Contains(want, d.ID) {
-					read[schema.DeliveryReply](t, r, 200)
+					read[deliveryapi.Reply](t, r, 200)
 				} else {
 					r.refused(t, name, 403, schema.InsufficientScope, "", "scope")
 				}

@@ -11,6 +11,7 @@ import (
 
 	"vayu/dispatch/delivery"
 	"vayu/dispatch/deliveryapi"
+	"vayu/dispatch/sender"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
 )
@@ -118,11 +119,11 @@ func TestADeliveryIsShownWithItsAttempts(t *testing.T) {
 	eachFixture(t, func(t *testing.T, s *apiFixture) {
 		webhook := s.webhook(schema.Live, 1)
 		r := s.delivery(schema.Live, webhook)
-		shown := func() schema.DeliveryDetail {
+		shown := func() deliveryapi.Detail {
 			t.Helper()
-			return read[schema.DeliveryReply](t, s.liveRequest("GET", "/v1/deliveries/"+r.ID, ""), 200).Data
+			return read[deliveryapi.Reply](t, s.liveRequest("GET", "/v1/deliveries/"+r.ID, ""), 200).Data
 		}
-		want := schema.DeliveryDetail{URL: "https://receiver.example/" + webhook, Attempts: []schema.Attempt{}, Delivery: schema.Delivery{
+		want := deliveryapi.Detail{URL: "https://receiver.example/" + webhook, Attempts: []deliveryapi.Attempt{}, Delivery: schema.Delivery{
 			ID: r.ID, WebhookID: webhook, EventID: r.EventID, EventType: schema.EventPaymentSucceeded, State: schema.DeliveryWaiting, CreatedAt: "2026-11-21T06:00:00.123Z",
 		}}
 		if diff := cmp.Diff(want, shown()); diff != "" {
@@ -130,12 +131,18 @@ func TestADeliveryIsShownWithItsAttempts(t *testing.T) {
 		}
 		o := outcome(&r, "token", 0, s.Now())
 		o.Result.Status, o.Result.Stage, o.Result.Body, o.Result.Error = 502, schema.StageStatus, []byte("caf\xe9 \xff\xfe!\x00"), "the answer was 502"
+		o.Result.Signature, o.Result.Header = "t=1,v1=ab", "Server: \x00\xff\nX-Empty: \n"+sender.Cut
 		record(t, s.DB, s.Now(), o)
 		next := "2026-11-21T06:00:10.123Z"
 		status := 502
 		want.Made, want.NextAttemptAt = 1, &next
-		want.Attempts = []schema.Attempt{{
+		want.Attempts = []deliveryapi.Attempt{{
 			Number: 1, At: "2026-11-21T06:00:00.123Z", DurationMS: 12.345, Stage: schema.StageStatus, HTTPStatus: &status, Error: "the answer was 502", Body: "caf\uFFFD \uFFFD!\x00",
+			Sent: []deliveryapi.Header{
+				{Name: "Content-Type", Value: "application/json"}, {Name: "User-Agent", Value: "Vayu-Webhooks/1"}, {Name: "X-SERVICE-Attempt", Value: "1"},
+				{Name: "X-SERVICE-Delivery-Id", Value: r.ID}, {Name: "X-SERVICE-Event-Id", Value: r.EventID}, {Name: "X-SERVICE-Signature", Value: "t=1,v1=ab"},
+			},
+			Received: []deliveryapi.Header{{Name: "Server", Value: "\uFFFD\uFFFD"}, {Name: "X-Empty"}}, ReceivedCut: true,
 		}}
 		want.LastAttempt = &schema.LastAttempt{Number: 1, At: "2026-11-21T06:00:00.123Z", DurationMS: 12.345, Stage: schema.StageStatus, HTTPStatus: &status, Error: "the answer was 502"}
 		if diff := cmp.Diff(want, shown()); diff != "" {

@@ -18,6 +18,9 @@ const (
 	maxBody = 64 << 10
 	// keptBody is the number of bytes of a response's body that are stored.
 	keptBody = 1 << 10
+	// keptHeader is the number of bytes of a response's header that are stored, and keptValue of one value.
+	keptHeader = 2 << 10
+	keptValue  = 512
 	// defaultTimeout is the documented time for an acknowledgement.
 	defaultTimeout = 5 * time.Second
 	// grace limits the time to read the response's body. Only the status decides the attempt. But the body helps to

@@ -40,6 +40,9 @@ type Result struct {
 	Status   int          // HTTP; 0 for no response
 	Error    string       // shown to the owner of the receiver; at most 200 bytes
 	Body     []byte       // first KiB of the response's body
+	// Signature is what Sign returned, if the request was written; else "". Header is the header of the response, as lines
+	// "Name: value" of at most 2 KiB. Values that can be secrets are masked. Its last line is Cut if lines are missing.
+	Signature, Header string
 	// Slow means that the attempt timed out.
 	Slow bool
 	// Unsent means that Sign failed, so no byte of the request was written. Of the other
@@ -86,6 +89,9 @@ func (s *Sender) send(parent context.Context, p Post, r *Result) {
 		resp.Body.Close()
 		err = errStatus
 	}
+	if a.sent.Load() >= write {
+		r.Signature = a.value[0]
+	}
 	if err != nil {
 		r.Stage = a.stage()
 		if isRefused(err) { // a forbidden address is reported in the same stage as an unknown name
@@ -105,6 +111,7 @@ func (s *Sender) send(parent context.Context, p Post, r *Result) {
 	if !r.OK() {
 		r.Error = refusal(resp.StatusCode)
 	}
+	r.Header = headerText(resp.Header)
 	// From here on the timer aborts only the reading of the body.
 	timer.Reset(max(0, min(grace, s.timeout-time.Since(r.SentAt))))
 	r.Body = s.read(resp)

@@ -269,3 +269,34 @@ test('deliveries are filtered by the answer of the endpoint', async () => {
 	await expect.poll(() => rows.count(), patient).toBe(3);
 	expect(faults).toEqual([]);
 });
+
+test('a delivery shows the headers of its attempts, and two attempts are compared', async () => {
+	const key = await account(inject('data'), 'deliveries-headers');
+	const receiver = await Receiver.start();
+	receiver.status = 500;
+	receiver.says = '{"error":"busy","id":7}';
+	const [id = ''] = await fire(await subscribe(receiver, key), 1, key);
+	receiver.status = 503;
+	receiver.says = '{"error":"down","id":7}';
+	await expect.poll(async () => (await delivery(id, key)).attempts_made, patient).toBe(2);
+	const { page, faults } = await signedIn(`/deliveries/${id}`, key);
+	const first = page.locator('.wh-attempts > li').first();
+	await first.getByText('Headers of the request').click();
+	await first.getByText(String(receiver.got[0]?.headers['x-service-signature'])).waitFor();
+	await first.getByText('Headers of the answer').click();
+	await first.getByText('[masked]').waitFor();
+	expect(await page.content()).not.toContain('hidden');
+	const compared = page.getByRole('region', { name: 'Compare two attempts' });
+	await compared.getByRole('row', { name: 'Result Answered 500 Answered 503' }).waitFor();
+	await compared.getByRole('row', { name: 'X-SERVICE-Attempt Headers of the request 1 2' }).waitFor();
+	expect(await compared.getByText('Set-Cookie').count()).toBe(0);
+	expect(await page.locator('.wh-lines .removed').textContent()).toContain('"busy"');
+	expect(await page.locator('.wh-lines .added').textContent()).toContain('"down"');
+	await pictured(page, 'delivery-headers');
+	await page.getByLabel('Compared with').selectOption('1');
+	await page.getByText('Nothing differs.').waitFor();
+	await page.getByLabel('Language').selectOption('hi');
+	await page.getByText('कोई अंतर नहीं है।', { exact: true }).waitFor();
+	await pictured(page, 'delivery-headers-hindi');
+	expect(faults).toEqual([]);
+});

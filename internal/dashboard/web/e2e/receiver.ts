@@ -49,7 +49,9 @@ export class Receiver {
 				this.got.push({ path: request.url ?? '', headers: request.headers, body: Buffer.concat(chunks).toString() });
 				if (!this.mute) {
 					// A kept-alive connection would hide that the port was closed.
-					response.writeHead(this.status, { Connection: 'close', Location: 'https://127.0.0.1:9/elsewhere' }).end(this.says);
+					response
+						.writeHead(this.status, { Connection: 'close', Location: 'https://127.0.0.1:9/elsewhere', 'Set-Cookie': 'sid=hidden' })
+						.end(this.says);
 				}
 			});
 		});

@@ -58,6 +58,28 @@ function Made(props: { attempt: Schemas['Attempt'] }): JSX.Element {
 					</pre>
 				</details>
 			)}
+			<Headers title={t('webhooks.headers.received')} header={attempt.response_headers} cut={attempt.response_headers_truncated} />
+			<Headers title={t('webhooks.headers.sent')} header={attempt.request_headers} />
 		</li>
+	);
+}
+
+function Headers(props: { title: string; header: Schemas['Attempt']['request_headers']; cut?: boolean }): JSX.Element | null {
+	const { header } = props;
+	return header.length === 0 ? null : (
+		<details>
+			<summary>{props.title}</summary>
+			<dl class="facts wh-headers">
+				{header.map(({ name, value }, n) => (
+					<div key={n}>
+						<dt>{name}</dt>
+						<dd>
+							<code>{value}</code>
+						</dd>
+					</div>
+				))}
+			</dl>
+			{props.cut && <p class="hint">{t('webhooks.headers.cut')}</p>}
+		</details>
 	);
 }
