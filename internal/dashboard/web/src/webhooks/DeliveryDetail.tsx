@@ -9,6 +9,7 @@ import { Fetched } from '../ui/FetchState';
 import { Form } from '../ui/Form';
 import { Card, Facts, Page } from '../ui/Page';
 import { Attempts } from './AttemptTable';
+import { CompareAttempts } from './CompareAttempts';
 import { DeliveryBadge, subscribesTo } from './DeliveryBadge';
 import { eventSubject, mostAttempts } from './eventTypes';
 import { Payload } from './payload';
@@ -76,6 +77,11 @@ function One(props: { delivery: Schemas['DeliveryDetailed']; look: () => void })
 			<Card title={t('webhooks.attempts.title')}>
 				<Attempts delivery={delivery} />
 			</Card>
+			{delivery.attempts.length > 1 && (
+				<Card title={t('webhooks.compare')}>
+					<CompareAttempts attempts={delivery.attempts} />
+				</Card>
+			)}
 			<EventCard id={delivery.event_id} type={delivery.event_type} />
 		</>
 	);

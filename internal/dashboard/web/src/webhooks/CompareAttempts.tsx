@@ -1,0 +1,123 @@
+import type { ComponentChildren, JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import type { Schemas } from '../api/client';
+import { t } from '../i18n';
+import { Select } from '../ui/Field';
+import { deliveryStage, milliseconds, responseText } from './DeliveryBadge';
+import { headerDifference, type Line, lineDifference } from './difference';
+
+type Attempt = Schemas['Attempt'];
+
+/** CompareAttempts shows what differs between two attempts of a delivery. */
+export function CompareAttempts(props: { attempts: readonly Attempt[] }): JSX.Element | null {
+	const { attempts } = props;
+	const [chosen, choose] = useState<{ first?: string; second?: string }>({});
+	const find = (n: string | undefined, from: number) => attempts.find((one) => String(one.attempt) === n) ?? attempts.at(from);
+	const [first, second] = [find(chosen.first, -2), find(chosen.second, -1)];
+	const options = attempts.map(({ attempt }) => [String(attempt), t('webhooks.attempt', { n: attempt })] as const);
+	if (!first || !second) {
+		return null;
+	}
+	return (
+		<>
+			<p class="hint">{t('webhooks.compare.about')}</p>
+			<form class="filters wh-filters" onSubmit={(event) => event.preventDefault()}>
+				<Select
+					label={t('webhooks.compare.first')}
+					value={String(first.attempt)}
+					options={options}
+					change={(one) => choose({ ...chosen, first: one })}
+				/>
+				<Select
+					label={t('webhooks.compare.second')}
+					value={String(second.attempt)}
+					options={options}
+					change={(one) => choose({ ...chosen, second: one })}
+				/>
+			</form>
+			<Differences first={first} second={second} />
+		</>
+	);
+}
+
+function Differences(props: { first: Attempt; second: Attempt }): JSX.Element {
+	const { first, second } = props;
+	const rows = [
+		{ name: t('webhooks.compare.result'), before: responseText(first), after: responseText(second) },
+		{ name: t('webhooks.compare.stage'), before: deliveryStage(first.stage), after: deliveryStage(second.stage) },
+		{ name: t('webhooks.compare.time'), before: milliseconds(first.duration_ms), after: milliseconds(second.duration_ms) },
+		{ name: t('webhooks.compare.error'), before: first.error, after: second.error },
+	].filter((row) => row.before !== row.after);
+	const sent = headerDifference(first.request_headers, second.request_headers);
+	const received = headerDifference(first.response_headers, second.response_headers);
+	const lines = lineDifference(first.response_body, second.response_body);
+	return (
+		<>
+			{/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+			<section class="scroll wh-compare" tabIndex={0} aria-label={t('webhooks.compare')}>
+				<table>
+					<caption class="unseen">{t('webhooks.compare')}</caption>
+					<thead>
+						<tr>
+							<th scope="col">{t('webhooks.compare.what')}</th>
+							<th scope="col">{t('webhooks.attempt', { n: first.attempt })}</th>
+							<th scope="col">{t('webhooks.attempt', { n: second.attempt })}</th>
+						</tr>
+					</thead>
+					<tbody>
+						{rows.map((row) => (
+							<Row key={row.name} {...row} name={row.name} />
+						))}
+						{received.map((field) => (
+							<Row key={`received ${field.name}`} {...field} name={<Named by={t('webhooks.headers.received')} name={field.name} />} />
+						))}
+						{sent.map((field) => (
+							<Row key={`sent ${field.name}`} {...field} name={<Named by={t('webhooks.headers.sent')} name={field.name} />} />
+						))}
+						{rows.length + received.length + sent.length === 0 && (
+							<tr>
+								<td colSpan={3}>{t('webhooks.compare.same')}</td>
+							</tr>
+						)}
+					</tbody>
+				</table>
+			</section>
+			<h3>{t('webhooks.attempt.body')}</h3>
+			{lines.every(({ kind }) => kind === 'same') ? <p>{t('webhooks.compare.body.same')}</p> : <Lines lines={lines} />}
+		</>
+	);
+}
+
+function Named(props: { by: string; name: string }): JSX.Element {
+	return (
+		<>
+			<code>{props.name}</code> <span class="hint">{props.by}</span>
+		</>
+	);
+}
+
+function Row(props: { name: ComponentChildren; before: string | undefined; after: string | undefined }): JSX.Element {
+	return (
+		<tr>
+			<th scope="row">{props.name}</th>
+			<td>{props.before || '–'}</td>
+			<td>{props.after || '–'}</td>
+		</tr>
+	);
+}
+
+const marks = { same: ' ', removed: '−', added: '+' } as const;
+
+function Lines(props: { lines: readonly Line[] }): JSX.Element {
+	return (
+		// biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+		<pre class="wh-lines" tabIndex={0}>
+			{props.lines.map(({ kind, text }, n) => (
+				<code key={n} class={kind}>
+					{kind !== 'same' && <span class="unseen">{t(`webhooks.compare.${kind}`)}</span>}
+					{`${marks[kind]} ${text}\n`}
+				</code>
+			))}
+		</pre>
+	);
+}
