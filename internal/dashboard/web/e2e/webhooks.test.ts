@@ -306,3 +306,37 @@ test('the signature of a delivery is checked in the browser, and a wrong one is 
 	expect(sent.filter((text) => text.includes(webhook.secret))).toEqual([]);
 	expect(faults).toEqual([]);
 });
+
+test('the catalogue shows each type of event from the contract, and sends a test event of it', async () => {
+	const key = await account(inject('data'), 'event-types');
+	const receiver = await Receiver.start();
+	const { page, faults } = await signedIn('/webhooks', key);
+	await page.getByRole('link', { name: 'Event types' }).click();
+	const { webhooks } = await ask<{ webhooks: Record<string, unknown> }>('/openapi.json');
+	const types = page.locator('tbody tr td:first-child');
+	// Events of sources are for operators only.
+	await expect.poll(() => types.allTextContents()).toEqual(Object.keys(webhooks).filter((type) => !type.startsWith('source.')));
+	await pictured(page, 'event-types');
+	await page.getByRole('link', { name: 'recharge.completed', exact: true }).click();
+	await page.getByText('No webhook subscribes to this type yet.').waitFor();
+	await page.getByRole('row', { name: /^completed_at always present string \(date-time\) Time when the operator/ }).waitFor();
+	await page.getByText('JSON schema of data').click();
+	await page.locator('.wh-payload').first().getByText('"unevaluatedProperties": false').waitFor();
+	await page.locator('.wh-payload').last().getByText('"type": "recharge.completed"').waitFor();
+	await page.getByRole('link', { name: 'Subscribe with a new webhook' }).click();
+	await page.getByText('1 of').waitFor();
+	await page.getByLabel('URL').fill(receiver.url);
+	await page.getByRole('button', { name: 'Save webhook' }).click();
+	await page.getByText('This secret is shown only once').waitFor();
+	await page.goto('/dashboard/event-types/recharge.completed');
+	await page.getByRole('button', { name: 'Send test event' }).click();
+	await page.locator('.wh-followed').getByText('Delivered', { exact: true }).waitFor({ timeout: 60_000 });
+	expect(JSON.parse(receiver.got[0]?.body ?? '{}')).toMatchObject({ type: 'recharge.completed', data: { test: true } });
+	await pictured(page, 'event-type');
+	await page.getByLabel('Language').selectOption('hi');
+	await page.getByRole('heading', { name: 'घटना का उदाहरण' }).waitFor();
+	await pictured(page, 'event-type-hindi');
+	await page.goto('/dashboard/event-types/no.such');
+	await page.getByText('ऐसा कोई प्रकार नहीं है').waitFor();
+	expect(faults).toEqual([]);
+});

@@ -12,6 +12,7 @@ test.each([
 	['/sources/cpcb', '/sources'],
 	['/recharges/new', '/recharges'],
 	['/webhooks/wh_1', '/webhooks'],
+	['/event-types/quota.warning', '/webhooks'],
 	['/deliveries/dlv_1', '/deliveries'],
 	['/events/evt_1', '/deliveries'],
 ])('%s belongs to %s in the navigation, and to no other entry', (location, to) => {

@@ -68,7 +68,7 @@ export const groups: readonly Group[] = [
 	{
 		name: 'shell.settings',
 		entries: [
-			{ to: '/webhooks', name: 'shell.webhooks', scope: 'webhooks:manage' },
+			{ to: '/webhooks', name: 'shell.webhooks', also: ['/event-types'], scope: 'webhooks:manage' },
 			{ to: '/deliveries', name: 'shell.deliveries', also: ['/events'], scope: 'webhooks:manage' },
 			{ to: '/keys', name: 'shell.keys', scope: 'account:read' },
 			{ to: '/usage', name: 'shell.usage', scope: 'account:read' },

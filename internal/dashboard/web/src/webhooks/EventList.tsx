@@ -33,7 +33,15 @@ export function Events(): JSX.Element {
 		return unwrap(api.GET('/v1/events', { params: { query }, signal }));
 	});
 	return (
-		<Page title={t('webhooks.event.all')} actions={<Link href="/deliveries">{t('webhooks.deliveries')}</Link>}>
+		<Page
+			title={t('webhooks.event.all')}
+			actions={
+				<>
+					<Link href="/event-types">{t('webhooks.types')}</Link>
+					<Link href="/deliveries">{t('webhooks.deliveries')}</Link>
+				</>
+			}
+		>
 			<p class="hint">{t('webhooks.event.about')}</p>
 			<form class="filters wh-filters" onSubmit={(event) => event.preventDefault()}>
 				<Select

@@ -4,11 +4,13 @@ import { Link } from 'wouter-preact';
 import { api, type Schemas, unwrap } from '../api/client';
 import { invalidate } from '../api/queries';
 import { t } from '../i18n';
+import { hasScope } from '../session';
 import { Field, Radios } from '../ui/Field';
 import { Form, type IdempotencyKey } from '../ui/Form';
 import { Card, Page } from '../ui/Page';
+import { useFilters } from '../ui/useFilters';
 import { EventTypePicker } from './EventTypePicker';
-import type { EventType } from './eventTypes';
+import { type EventType, offeredTypes } from './eventTypes';
 import { SendTest } from './SendTestEvent';
 import { VerifySnippet, WebhookSecret } from './WebhookSecret';
 import './webhooks.css';
@@ -23,7 +25,10 @@ export function NewWebhook(): JSX.Element {
 
 function Make(props: { done: (made: Made) => void }): JSX.Element {
 	const [url, setUrl] = useState('');
-	const [chosen, setChosen] = useState<ReadonlySet<EventType>>(new Set());
+	const [{ type }] = useFilters(['type']);
+	const [chosen, setChosen] = useState<ReadonlySet<EventType>>(
+		() => new Set(offeredTypes(hasScope('sources:read')).filter((one) => one === type)),
+	);
 	const [source, setSource] = useState<'made' | 'own'>('made');
 	const [secret, setSecret] = useState('');
 	const save = async (idempotencyKey: IdempotencyKey) => {

@@ -20,6 +20,7 @@ export function Webhooks(): JSX.Element {
 			title={t('webhooks.title')}
 			actions={
 				<>
+					<Link href="/event-types">{t('webhooks.types')}</Link>
 					<Link href="/deliveries">{t('webhooks.deliveries')}</Link>
 					<Link href="/webhooks/new" class="primary">
 						{t('webhooks.add')}

@@ -1,0 +1,155 @@
+import { useQuery } from '@tanstack/preact-query';
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { Link } from 'wouter-preact';
+import { t } from '../i18n';
+import { hasScope } from '../session';
+import { Badge } from '../ui/Badge';
+import { Empty, Fetched } from '../ui/FetchState';
+import { Select } from '../ui/Field';
+import { Card, Page } from '../ui/Page';
+import { Table } from '../ui/Table';
+import { type Contract, type Described, described, fieldsOf } from './catalogue';
+import { subscribesTo } from './DeliveryBadge';
+import { type EventType, offeredTypes } from './eventTypes';
+import { Payload } from './payload';
+import { useWebhooks } from './queries';
+import { SendTest } from './SendTestEvent';
+import './webhooks.css';
+
+/** useEventTypes fetches the types of events that the key is offered, from the contract of this service. */
+function useEventTypes() {
+	return useQuery({
+		queryKey: ['contract', 'events'],
+		staleTime: Number.POSITIVE_INFINITY,
+		queryFn: async ({ signal }) => {
+			const reply = await fetch('/openapi.json', { signal });
+			if (!reply.ok) {
+				throw new Error(`/openapi.json: ${reply.status}`);
+			}
+			const offered: readonly string[] = offeredTypes(hasScope('sources:read'));
+			return described((await reply.json()) as Contract).filter(({ type }) => offered.includes(type));
+		},
+	});
+}
+
+/** EventTypes lists every type of event. */
+export function EventTypes(): JSX.Element {
+	const query = useEventTypes();
+	return (
+		<Page title={t('webhooks.types')} actions={<Link href="/webhooks">{t('webhooks.back')}</Link>}>
+			<p class="hint">{t('webhooks.types.about')}</p>
+			<Fetched query={query}>
+				{(types) => (
+					<Table
+						caption={t('webhooks.types')}
+						rows={types}
+						id={({ type }) => type}
+						columns={[
+							{ name: t('webhooks.test.type'), show: ({ type }) => <Link href={`/event-types/${type}`}>{type}</Link> },
+							{ name: t('webhooks.types.when'), show: ({ type }) => subscribesTo(type as EventType) },
+						]}
+					/>
+				)}
+			</Fetched>
+		</Page>
+	);
+}
+
+/** OneEventType shows a type of event with the schema of its data and an example. */
+export function OneEventType(props: { type?: string }): JSX.Element {
+	const query = useEventTypes();
+	return (
+		<Page title={props.type ?? ''} actions={<Link href="/event-types">{t('webhooks.types')}</Link>}>
+			<Fetched query={query}>
+				{(types) => {
+					const one = types.find(({ type }) => type === props.type);
+					return one ? <One one={one} type={one.type as EventType} /> : <Empty title={t('webhooks.types.none')} />;
+				}}
+			</Fetched>
+		</Page>
+	);
+}
+
+function One(props: { one: Described; type: EventType }): JSX.Element {
+	const { one, type } = props;
+	return (
+		<>
+			<Card>
+				<p>{subscribesTo(type)}</p>
+				<p lang="en">{one.data.description ?? one.summary}</p>
+				<p class="actions">
+					<Link href={`/webhooks/new?type=${type}`}>{t('webhooks.types.subscribe')}</Link>
+					<Link href={`/events?type=${type}`}>{t('webhooks.types.events')}</Link>
+				</p>
+			</Card>
+			<Card title={t('webhooks.test')}>
+				<Test type={type} />
+			</Card>
+			<Card title={t('webhooks.types.fields')}>
+				<Table
+					caption={t('webhooks.types.fields')}
+					rows={fieldsOf(one.data)}
+					id={({ name }) => name}
+					columns={[
+						{
+							name: t('webhooks.types.field'),
+							show: (field) => (
+								<>
+									<code>{field.name}</code> {field.required && <Badge tone="quiet">{t('webhooks.types.required')}</Badge>}
+								</>
+							),
+						},
+						{ name: t('webhooks.test.type'), show: (field) => <code class="wh-type-of">{field.type}</code> },
+						{
+							name: t('webhooks.types.meaning'),
+							show: (field) => (
+								<span lang="en" class="wh-meaning">
+									{field.description}
+								</span>
+							),
+						},
+					]}
+				/>
+				<details>
+					<summary>{t('webhooks.types.schema')}</summary>
+					<Payload raw={JSON.stringify(one.data)} />
+				</details>
+			</Card>
+			<Card title={t('webhooks.types.example')}>
+				<Payload raw={JSON.stringify(one.example)} />
+			</Card>
+		</>
+	);
+}
+
+/** Test sends a test event of a type to one of the webhooks that subscribe to it. */
+function Test(props: { type: EventType }): JSX.Element {
+	const query = useWebhooks();
+	const [chosen, choose] = useState<string>();
+	return (
+		<Fetched query={query}>
+			{(all) => {
+				const webhooks = all.filter(({ events }) => events.includes(props.type));
+				const webhook = webhooks.find(({ id }) => id === chosen) ?? webhooks[0];
+				if (!webhook) {
+					return <p>{t('webhooks.types.nobody')}</p>;
+				}
+				return (
+					<>
+						<p class="hint">{t('webhooks.test.about')}</p>
+						<form class="filters wh-filters" onSubmit={(event) => event.preventDefault()}>
+							<Select
+								label={t('webhooks.endpoint')}
+								value={webhook.id}
+								options={webhooks.map(({ id, url }) => [id, url] as const)}
+								change={choose}
+							/>
+						</form>
+						<SendTest key={webhook.id} id={webhook.id} events={[props.type]} />
+					</>
+				);
+			}}
+		</Fetched>
+	);
+}
