@@ -133,7 +133,7 @@ function Test(props: { type: EventType }): JSX.Element {
 				const webhooks = all.filter(({ events }) => events.includes(props.type));
 				const webhook = webhooks.find(({ id }) => id === chosen) ?? webhooks[0];
 				if (!webhook) {
-					return <p>{t('webhooks.types.nobody')}</p>;
+					return <p>{t('webhooks.types.unsubscribed')}</p>;
 				}
 				return (
 					<>

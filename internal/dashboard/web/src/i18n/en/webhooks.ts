@@ -228,6 +228,6 @@ export const webhooks = {
 	'webhooks.types.meaning': 'Meaning',
 	'webhooks.types.schema': 'JSON schema of data',
 	'webhooks.types.example': 'Example of an event',
-	'webhooks.types.nobody': 'No webhook subscribes to this type yet.',
+	'webhooks.types.unsubscribed': 'No webhook subscribes to this type yet.',
 	'webhooks.event.undelivered': 'No webhook received it',
 };

@@ -228,6 +228,6 @@ export const webhooks: Record<keyof typeof en, string> = {
 	'webhooks.types.meaning': 'अर्थ (अंग्रेज़ी में)',
 	'webhooks.types.schema': 'डेटा का JSON स्कीमा',
 	'webhooks.types.example': 'घटना का उदाहरण',
-	'webhooks.types.nobody': 'अभी कोई वेबहुक इस प्रकार की सदस्यता नहीं लेता।',
+	'webhooks.types.unsubscribed': 'अभी कोई वेबहुक इस प्रकार की सदस्यता नहीं लेता।',
 	'webhooks.event.undelivered': 'किसी वेबहुक को इसकी सूचना नहीं गई',
 };
