@@ -1,6 +1,7 @@
 package dispatch
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"vayu/internal/sqlstore"
 	"vayu/internal/tracing"
 	"vayu/internal/workqueue"
+	"vayu/schema"
 )
 
 const (
@@ -50,6 +52,9 @@ func (s *Service) accept(ctx context.Context, batch []outbox.Event, most int) (a
 	for ; n < len(batch) && (n == 0 || stored+len(group) < most); n++ {
 		event := &batch[n]
 		for _, sub := range seen.Matching(event.Account, event.World, event.Type) {
+			if isAbout(event, sub.ID) {
+				continue
+			}
 			if !sub.Saw(event.CreatedAt) {
 				s.metrics.older.Inc()
 				continue
@@ -73,6 +78,12 @@ func (s *Service) accept(ctx context.Context, batch []outbox.Event, most int) (a
 		return batch[:n], outbox.ErrYield
 	}
 	return batch, nil
+}
+
+// isAbout reports whether an event is about the health of a webhook. The webhook itself does not get it: it would arrive
+// when the endpoint has recovered.
+func isAbout(event *outbox.Event, webhook string) bool {
+	return event.Type.Scope() == schema.WebhooksManage && bytes.Contains(event.Envelope, []byte(`"webhook_id":"`+webhook+`"`))
 }
 
 // sortByFanOut sorts the accounts of a batch by their number of deliveries, the fewest first. So an account with

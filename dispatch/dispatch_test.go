@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/dispatch"
+	"vayu/dispatch/delivery"
 	"vayu/dispatch/outbox"
 	"vayu/dispatch/sender"
 	"vayu/dispatch/subscription"
@@ -450,4 +451,34 @@ func counted(t *testing.T, reg *prometheus.Registry, name string) (sum float64) 
 		}
 	}
 	return sum
+}
+
+// The alert about a failing webhook goes to the account's other webhooks, not to the failing one.
+func TestFailingWebhookGetsNoAlertAboutItself(t *testing.T) {
+	t.Parallel()
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
+		r := receive(t, false, nil)
+		o := newFixture(t, db, nil)
+		account := o.account("a")
+		var ids [2]string
+		for i := range ids {
+			o.update(func(tx *sqlstore.Tx) error {
+				made, _, err := o.book.Create(tx, subscription.Spec{
+					Owner: schema.Owner{Account: account, World: schema.Live}, URL: r.URL, Secret: secret, Events: []schema.EventType{schema.EventWebhookFailing},
+				}, time.Now())
+				ids[i] = made.Webhook.ID
+				return err
+			})
+		}
+		o.run()
+		o.update(func(tx *sqlstore.Tx) error {
+			_, err := o.outbox.Append(tx, account, schema.Live, schema.EventWebhookFailing, delivery.WebhookFailing{Webhook: ids[0]})
+			return err
+		})
+		r.wait(t, 1)
+		o.waitSettled()
+		if got := queryValue[string](o, "SELECT webhook_id FROM delivery"); got != ids[1] {
+			t.Errorf("the alert went to %s, want %s alone", got, ids[1])
+		}
+	})
 }

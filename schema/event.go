@@ -29,6 +29,8 @@ const (
 	EventAlertTriggered            EventType = "air.alert.triggered"
 	EventAlertResolved             EventType = "air.alert.resolved"
 	EventAlertTest                 EventType = "air.alert.test"
+	EventWebhookFailing            EventType = "webhook.failing"
+	EventWebhookRecovered          EventType = "webhook.recovered"
 )
 
 // EventTypes lists every type of event, in the documented order.
@@ -38,6 +40,7 @@ var EventTypes = []EventType{
 	EventQuotaWarning, EventQuotaExceeded, EventPaymentSucceeded, EventPaymentFailed,
 	EventSourceDegraded, EventSourceRecovered,
 	EventAlertTriggered, EventAlertResolved, EventAlertTest,
+	EventWebhookFailing, EventWebhookRecovered,
 }
 
 // Operational reports whether events of this type are about the service itself. Only accounts of operators receive
@@ -45,7 +48,7 @@ var EventTypes = []EventType{
 func (t EventType) Operational() bool { return t.Scope() == SourcesRead }
 
 // Scope returns the scope that a key needs to read events of this type. It is the read scope of recharges,
-// verifications, the account, sources of readings, or alerts. For an unknown type it is empty, and no key can read such events.
+// verifications, the account, sources of readings, alerts or webhooks. For an unknown type it is empty, and no key can read such events.
 func (t EventType) Scope() Scope {
 	switch family, _, _ := strings.Cut(string(t), "."); family {
 	case "recharge", "payment":
@@ -58,6 +61,8 @@ func (t EventType) Scope() Scope {
 		return SourcesRead
 	case "air":
 		return AlertsManage
+	case "webhook":
+		return WebhooksManage
 	}
 	return ""
 }
@@ -80,7 +85,9 @@ func CustomerEventTypes() []EventType {
 
 // HidesCustomerEvents reports whether a list of readable types lacks a type that customers receive; nil lists all.
 func HidesCustomerEvents(readable []EventType) bool {
-	return readable != nil && slices.ContainsFunc(EventTypes, func(t EventType) bool { return !t.Operational() && !slices.Contains(readable, t) })
+	return readable != nil && slices.ContainsFunc(EventTypes, func(t EventType) bool {
+		return !t.Operational() && !slices.Contains(readable, t)
+	})
 }
 
 // UnreadableEvent returns the error for a key that lacks the scope for events of a

@@ -25,12 +25,13 @@ const (
 )
 
 // Run cancels deliveries of deleted subscriptions, and limits the backlogs of paused and
-// dead endpoints. It purges deliveries 30 days after they finished. Run returns when ctx
+// dead endpoints. It alerts accounts whose endpoints fail. It purges deliveries 30 days after they finished. Run returns when ctx
 // ends; after an error of the store it retries.
 func (s *Service) Run(ctx context.Context) error {
 	tick := time.NewTicker(cancelEvery)
 	defer tick.Stop()
 	var swept time.Time
+	watched := s.Now().Add(-failingAfter)
 	bounded := s.Now() // after a restart, endpoints first get time to acknowledge
 	for {
 		now := s.Now()
@@ -42,6 +43,11 @@ func (s *Service) Run(ctx context.Context) error {
 		if err == nil && now.Sub(bounded) >= boundEvery {
 			err = s.bound(ctx)
 			bounded = now
+		}
+		if err == nil && now.Sub(watched) >= watchEvery {
+			if err = s.watch(ctx, watched.Add(-watchAgain)); err == nil {
+				watched = now
+			}
 		}
 		if err == nil && sweep {
 			err = errors.Join(s.purge(ctx), s.purgeBacklogs(ctx))

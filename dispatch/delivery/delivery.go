@@ -73,6 +73,8 @@ type Config struct {
 	Wake func(webhook string) // nil for none
 	// Backlog limits the waiting deliveries of a paused or dead webhook; 0 means no limit.
 	Backlog int
+	// Events gets the alerts about failing webhooks; nil for none.
+	Events  Events
 	Log     *slog.Logger
 	Metrics prometheus.Registerer // nil for none
 	Now     func() time.Time      // nil for time.Now

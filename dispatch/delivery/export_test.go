@@ -52,5 +52,13 @@ func (c *Copier) SetAgain(d time.Duration) { c.retry = d }
 // Bound does what Run does every ten seconds.
 func (s *Service) Bound(ctx context.Context) error { return s.bound(ctx) }
 
+// Watch does what Run does each minute, with the attempts of the last minutes.
+func (s *Service) Watch(ctx context.Context) error {
+	return s.watch(ctx, s.Now().Add(-watchEvery-watchAgain))
+}
+
+// SelectResults reads the attempts of webhooks since a time.
+const SelectResults = selectResults
+
 // ForgetBacklogs does what Run does each minute.
 func (s *Service) ForgetBacklogs(ctx context.Context) error { return s.purgeBacklogs(ctx) }

@@ -34,7 +34,7 @@ func (o *Outbox) listEvents(c *httpapi.Call) (httpapi.Response, error) {
 		f.AddAs(schema.UnknownEventType, "type", "Unknown event type.")
 	}
 	if _, there := c.Params["subject"]; there && !isSubject(ask.subject) {
-		f.Add("subject", "The subject must be the id of a recharge (txn_), a verification (ver_), a payment (pay_), a batch (rbt_, bat_) or an alert (alt_).")
+		f.Add("subject", "The subject must be the id of a recharge (txn_), a verification (ver_), a payment (pay_), a batch (rbt_, bat_), an alert (alt_) or a webhook (wh_).")
 	}
 	switch c.Params["order"] {
 	case "", "oldest":

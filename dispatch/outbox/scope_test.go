@@ -58,6 +58,8 @@ func TestEventsNeedTheReadScopeOfTheirType(t *testing.T) {
 				of[schema.SourcesRead] = append(of[schema.SourcesRead], ids[i])
 			case schema.EventAlertTriggered, schema.EventAlertResolved, schema.EventAlertTest:
 				of[schema.AlertsManage] = append(of[schema.AlertsManage], ids[i])
+			case schema.EventWebhookFailing, schema.EventWebhookRecovered:
+				of[schema.WebhooksManage] = append(of[schema.WebhooksManage], ids[i])
 			default:
 				of[schema.RechargeRead] = append(of[schema.RechargeRead], ids[i])
 			}
@@ -70,7 +72,7 @@ func TestEventsNeedTheReadScopeOfTheirType(t *testing.T) {
 		} {
 			t.Run(name, func(t *testing.T) {
 				n := c.withScopes(t, scopes...)
-				want := []string{}
+				want := slices.Clone(of[schema.WebhooksManage]) // every key of this endpoint has the scope
 				for _, scope := range scopes {
 					want = append(want, of[scope]...)
 				}

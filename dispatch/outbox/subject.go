@@ -7,8 +7,8 @@ import (
 )
 
 // subjectPrefixes are the id prefixes of subjects: recharges, verifications, payments, two
-// kinds of batches, and alerts. A ULID follows each prefix.
-var subjectPrefixes = [...]string{"txn_", "ver_", "pay_", "rbt_", "bat_", "alt_"}
+// kinds of batches, alerts and webhooks. A ULID follows each prefix.
+var subjectPrefixes = [...]string{"txn_", "ver_", "pay_", "rbt_", "bat_", "alt_", "wh_"}
 
 // subjectOf returns the subject of an event's data; "" for data without a subject.
 func subjectOf(data any) string {

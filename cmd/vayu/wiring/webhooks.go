@@ -62,7 +62,7 @@ func (s *Service) newWebhooks(cfg settings.Config, log *slog.Logger, reg prometh
 		Sender: sender.New(sender.Config{Control: fence.Control, Roots: roots, PerHost: cfg.Webhook.InFlight, Idle: cfg.Webhook.InFlight}),
 	})
 	w.deliveries = delivery.New(delivery.Config{
-		DB: s.state, Wake: w.dispatch.Wake, Backlog: cfg.Webhook.Backlog, Log: log, Metrics: reg,
+		DB: s.state, Wake: w.dispatch.Wake, Backlog: cfg.Webhook.Backlog, Events: w.outbox, Log: log, Metrics: reg,
 	})
 	w.deliveryAPI = deliveryapi.API{Deliveries: w.deliveries, Change: s.access.Change}
 	if len(cfg.Kafka) == 0 {

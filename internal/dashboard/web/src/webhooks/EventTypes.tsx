@@ -96,11 +96,11 @@ function One(props: { one: Described; type: EventType }): JSX.Element {
 							name: t('webhooks.types.field'),
 							show: (field) => (
 								<>
-									<code>{field.name}</code> {field.required && <Badge tone="quiet">{t('webhooks.types.required')}</Badge>}
+									<code>{field.name}</code> {field.required && <Badge tone="quiet">{t('webhooks.types.required')}</Badge>}{' '}
+									<code class="wh-type-of">{field.type}</code>
 								</>
 							),
 						},
-						{ name: t('webhooks.test.type'), show: (field) => <code class="wh-type-of">{field.type}</code> },
 						{
 							name: t('webhooks.types.meaning'),
 							show: (field) => (

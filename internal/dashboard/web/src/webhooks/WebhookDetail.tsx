@@ -32,7 +32,15 @@ export function Webhook(props: { id?: string }): JSX.Element {
 		queryFn: ({ signal }) => unwrap(api.GET('/v1/webhooks/{id}', { params: { path: { id } }, signal })),
 	});
 	return (
-		<Page title={t('webhooks.one')} actions={<Link href="/webhooks">{t('webhooks.back')}</Link>}>
+		<Page
+			title={t('webhooks.one')}
+			actions={
+				<>
+					<Link href={`/events?subject=${id}`}>{t('webhooks.alerts')}</Link>
+					<Link href="/webhooks">{t('webhooks.back')}</Link>
+				</>
+			}
+		>
 			<Fetched query={query}>{(webhook) => <One webhook={webhook} />}</Fetched>
 			<Card title={t('webhooks.deliveries')} actions={<Link href={`/deliveries?webhook=${id}`}>{t('webhooks.deliveries.filter')}</Link>}>
 				<Recent webhook={id} />

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { countdown, delays, eventSubject, mostAttempts, offeredTypes, span } from './eventTypes';
 
-test('fourteen types, two more for operators, and eight attempts', () => {
-	expect(new Set(offeredTypes(false)).size).toBe(14);
+test('sixteen types, two more for operators, and eight attempts', () => {
+	expect(new Set(offeredTypes(false)).size).toBe(16);
 	expect(offeredTypes(true).filter((type) => !offeredTypes(false).includes(type))).toEqual(['source.degraded', 'source.recovered']);
 	expect(mostAttempts).toBe(8);
 	expect(delays.map((seconds) => span(seconds, 'en-IN'))).toEqual([
@@ -24,6 +24,7 @@ test('the subject of an event has a page', () => {
 	expect(eventSubject({ batch_id: id('bat') })?.to).toBe(`/batches/${id('bat')}`);
 	expect(eventSubject({ batch_id: id('rbt') })?.to).toBe(`/batches/${id('rbt')}`);
 	expect(eventSubject({ alert_id: id('alt') })?.to).toBe(`/alerts/${id('alt')}`);
+	expect(eventSubject({ webhook_id: id('wh') })?.to).toBe(`/webhooks/${id('wh')}`);
 	expect(eventSubject({ payment_id: id('pay') })?.to).toBe(`/wallet?show=payments&id=${id('pay')}`);
 });
 

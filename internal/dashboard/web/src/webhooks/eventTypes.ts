@@ -17,6 +17,7 @@ export const families = [
 	{ name: 'webhooks.family.quota', types: ['quota.warning', 'quota.exceeded'] },
 	{ name: 'webhooks.family.payment', types: ['payment.succeeded', 'payment.failed'] },
 	{ name: 'webhooks.family.alert', types: ['air.alert.triggered', 'air.alert.resolved', 'air.alert.test'] },
+	{ name: 'webhooks.family.webhook', types: ['webhook.failing', 'webhook.recovered'] },
 	{ name: 'webhooks.family.source', types: ['source.degraded', 'source.recovered'] },
 ] as const satisfies readonly { name: string; types: readonly EventType[] }[];
 
@@ -42,7 +43,7 @@ export interface EventSubject {
 	to: string;
 }
 
-const named = ['transaction_id', 'verification_id', 'batch_id', 'payment_id', 'alert_id'] as const;
+const named = ['transaction_id', 'verification_id', 'batch_id', 'payment_id', 'alert_id', 'webhook_id'] as const;
 
 /**
  * eventSubject finds the subject of an event in its data. It is undefined for a quota, a test event, and an id of

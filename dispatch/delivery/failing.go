@@ -1,0 +1,217 @@
+package delivery
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"time"
+
+	"vayu/internal/sqlstore"
+	"vayu/schema"
+)
+
+const (
+	// failingAfter is how long all attempts must fail before the account is alerted. A delivery has five attempts in the
+	// first 13 minutes, and the sixth after an hour. A deployment of the receiver takes less.
+	failingAfter = time.Hour
+	// watchEvery is how often the attempts since the last look are read.
+	watchEvery = time.Minute
+	// watchAgain is how much of the time before the last look is read again: a transaction may commit 30 s after the time
+	// of its attempts, and the clocks of instances differ.
+	watchAgain = 2 * time.Minute
+)
+
+// Events appends events to the outbox, in the transaction of the change.
+type Events interface {
+	Append(tx *sqlstore.Tx, account string, world schema.World, event schema.EventType, data any) (id string, err error)
+}
+
+// WebhookFailing is the data of the event webhook.failing: all attempts failed since a time.
+type WebhookFailing struct {
+	Webhook string `json:"webhook_id"`
+	URL     string `json:"url"` // without its query, which can have a secret
+	Since   string `json:"failing_since"`
+	Waiting int    `json:"waiting"` // deliveries
+	// Stage, HTTPStatus and Error are those of the newest delivery's last attempt.
+	Stage      schema.Stage `json:"stage"`
+	HTTPStatus *int         `json:"http_status"`
+	Error      string       `json:"error"`
+}
+
+// Subject returns the webhook's id, under which the events of the webhook are found.
+func (w WebhookFailing) Subject() string { return w.Webhook }
+
+// WebhookRecovered is the data of the event webhook.recovered, which follows webhook.failing.
+type WebhookRecovered struct {
+	Webhook     string `json:"webhook_id"`
+	URL         string `json:"url"`
+	Since       string `json:"failing_since"`
+	RecoveredAt string `json:"recovered_at"`
+}
+
+// Subject returns the webhook's id.
+func (w WebhookRecovered) Subject() string { return w.Webhook }
+
+const (
+	// selectResults reads for each webhook the first failed attempt and the last acknowledged one since a time, by the index
+	// attempt_recorded.
+	selectResults = `SELECT d.webhook_id, COALESCE(MIN(CASE WHEN a.http_status / 100 <> 2 THEN a.recorded_at END), 0),
+		COALESCE(MAX(CASE WHEN a.http_status / 100 = 2 THEN a.recorded_at END), 0)
+		FROM attempt a JOIN delivery d ON d.id = a.delivery_id WHERE a.recorded_at > $1 GROUP BY d.webhook_id`
+	selectWatched = "SELECT webhook_id FROM webhook_failing"
+	insertFailing = "INSERT INTO webhook_failing (webhook_id, since) VALUES ($1, $2) ON CONFLICT (webhook_id) DO NOTHING"
+	// deleteUnwatched drops webhooks that were deleted, and those that were paused before an alert.
+	deleteUnwatched = `DELETE FROM webhook_failing WHERE NOT EXISTS (SELECT 1 FROM webhook w
+		WHERE w.id = webhook_id AND w.deleted_at IS NULL AND (w.active <> 0 OR alerted_at IS NOT NULL))`
+	selectAlertDue  = "SELECT webhook_id FROM webhook_failing WHERE alerted_at IS NULL AND since <= $1"
+	updateAlerted   = "UPDATE webhook_failing SET alerted_at = $2 WHERE webhook_id = $1 AND alerted_at IS NULL RETURNING since"
+	deleteRecovered = "DELETE FROM webhook_failing WHERE webhook_id = $1 AND since < $2 RETURNING since, alerted_at IS NOT NULL"
+	selectOwner     = "SELECT account_id, mode, url FROM webhook WHERE id = $1 AND deleted_at IS NULL"
+	selectNewest    = `SELECT a.stage, a.http_status, a.error FROM delivery d JOIN attempt a ON a.delivery_id = d.id AND a.number = d.attempts
+		WHERE d.webhook_id = $1 AND d.status_class <> 2 ORDER BY d.id DESC LIMIT 1`
+)
+
+// results are the times of a webhook's attempts, in microseconds; 0 for none.
+type results struct {
+	webhook              string
+	failed, acknowledged int64 // the first failed attempt, the last acknowledged one
+}
+
+// watch alerts accounts whose webhooks fail, and those whose webhooks have recovered. It reads the attempts since a time.
+// Several instances may run it at the same time: a change of the row in webhook_failing decides which of them appends the
+// event, so a failure has one alert.
+func (s *Service) watch(ctx context.Context, since time.Time) error {
+	if s.Events == nil {
+		return nil
+	}
+	view := s.DB.View(ctx)
+	watched := map[string]bool{}
+	err := sqlstore.Each(view, func(row sqlstore.Scanner) error {
+		var id string
+		err := row.Scan(&id)
+		watched[id] = true
+		return err
+	}, selectWatched)
+	if err != nil {
+		return fmt.Errorf("reading failing webhooks: %w", err)
+	}
+	all, err := sqlstore.All(view, func(row sqlstore.Scanner) (t results, err error) {
+		err = row.Scan(&t.webhook, &t.failed, &t.acknowledged)
+		return t, err
+	}, selectResults, since.UnixMicro())
+	if err != nil {
+		return fmt.Errorf("reading the attempts of webhooks: %w", err)
+	}
+	for _, t := range all {
+		switch {
+		case t.acknowledged > 0 && watched[t.webhook]:
+			err = s.endFailure(ctx, t)
+		case t.acknowledged == 0 && t.failed > 0 && !watched[t.webhook]:
+			err = s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
+				_, err := tx.Exec(insertFailing, t.webhook, t.failed)
+				return err
+			})
+		}
+		if err != nil {
+			return fmt.Errorf("watching %s: %w", t.webhook, err)
+		}
+	}
+	if len(watched) == 0 {
+		return nil
+	}
+	return s.alertDue(ctx)
+}
+
+// alertDue alerts the accounts of all webhooks that have failed for failingAfter.
+func (s *Service) alertDue(ctx context.Context) error {
+	err := s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
+		_, err := tx.Exec(deleteUnwatched)
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("dropping webhooks that are not watched: %w", err)
+	}
+	due, err := sqlstore.All(s.DB.View(ctx), sqlstore.Scalar[string], selectAlertDue, s.Now().Add(-failingAfter).UnixMicro())
+	for _, webhook := range due {
+		if err == nil {
+			err = s.DB.Update(ctx, func(tx *sqlstore.Tx) error { return s.alert(tx, webhook) })
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("alerting accounts of failing webhooks: %w", err)
+	}
+	return nil
+}
+
+func (s *Service) alert(tx *sqlstore.Tx, webhook string) error {
+	var since int64
+	err := tx.QueryRow(updateAlerted, webhook, s.Now().UnixMicro()).Scan(&since)
+	if errors.Is(err, sql.ErrNoRows) { // another instance has alerted
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	data := WebhookFailing{Webhook: webhook, Since: instant(since)}
+	var status int
+	err = tx.QueryRow(selectNewest, webhook).Scan(&data.Stage, &status, &data.Error)
+	if err == nil {
+		err = tx.QueryRow(countWaiting, webhook).Scan(&data.Waiting)
+	}
+	if errors.Is(err, sql.ErrNoRows) { // its failed deliveries were purged
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if status != 0 {
+		data.HTTPStatus = &status
+	}
+	return s.tell(tx, webhook, schema.EventWebhookFailing, func(url string) any { data.URL = url; return data })
+}
+
+// endFailure ends the failure of a webhook that has acknowledged after its first failed attempt.
+func (s *Service) endFailure(ctx context.Context, t results) error {
+	return s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
+		var since int64
+		var alerted bool
+		err := tx.QueryRow(deleteRecovered, t.webhook, t.acknowledged).Scan(&since, &alerted)
+		if errors.Is(err, sql.ErrNoRows) { // it acknowledged before it failed, or another instance was first
+			return nil
+		}
+		if err != nil || !alerted {
+			return err
+		}
+		return s.tell(tx, t.webhook, schema.EventWebhookRecovered, func(url string) any {
+			return WebhookRecovered{Webhook: t.webhook, URL: url, Since: instant(since), RecoveredAt: instant(t.acknowledged)}
+		})
+	})
+}
+
+// tell appends an event about a webhook for its account. It does nothing for a deleted webhook.
+func (s *Service) tell(tx *sqlstore.Tx, webhook string, event schema.EventType, data func(url string) any) error {
+	var account, mode, address string
+	err := tx.QueryRow(selectOwner, webhook).Scan(&account, &mode, &address)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err == nil {
+		_, err = s.Events.Append(tx, account, schema.WorldOf(mode), event, data(withoutQuery(address)))
+	}
+	return err
+}
+
+// withoutQuery returns an address without what can be a secret: its query and its user.
+func withoutQuery(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
+}
+
+func instant(micros int64) string {
+	return time.UnixMicro(micros).UTC().Format("2006-01-02T15:04:05.000Z")
+}
