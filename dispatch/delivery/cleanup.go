@@ -31,8 +31,8 @@ func (s *Service) Run(ctx context.Context) error {
 	tick := time.NewTicker(cancelEvery)
 	defer tick.Stop()
 	var swept time.Time
-	watched := s.Now().Add(-failingAfter)
-	bounded := s.Now() // after a restart, endpoints first get time to acknowledge
+	// After a restart, endpoints first get time to acknowledge. The first look at attempts covers the time before the start.
+	bounded, watched, back := s.Now(), s.Now(), failingAfter
 	for {
 		now := s.Now()
 		since, sweep := now.Add(-recent), now.Sub(swept) >= sweepEvery
@@ -45,8 +45,8 @@ func (s *Service) Run(ctx context.Context) error {
 			bounded = now
 		}
 		if err == nil && now.Sub(watched) >= watchEvery {
-			if err = s.watch(ctx, watched.Add(-watchAgain)); err == nil {
-				watched = now
+			if err = s.watch(ctx, watched.Add(-back)); err == nil {
+				watched, back = now, watchAgain
 			}
 		}
 		if err == nil && sweep {
