@@ -67,8 +67,7 @@ type Key struct {
 	RotatedFrom      *string  `json:"rotated_from"`
 }
 
-// KeyCreated is the reply to a request for a new key. No other reply contains the key
-// or its signing secret. Only a key that requires signatures has a signing secret.
+// KeyCreated is the only reply with a new key and, if the key requires signatures, its signing secret.
 type KeyCreated struct {
 	Status        string `json:"status"`
 	Key           string `json:"key"`
@@ -105,13 +104,14 @@ type Quota struct {
 	ResetsAt  string `json:"resets_at"`
 }
 
-// UsageDay counts the calls of one operation on one day (UTC).
+// UsageDay counts the calls of one operation on one day (UTC), or only those with one key.
 type UsageDay struct {
 	Date      string `json:"date"`
-	Operation string `json:"operation"` // such as "GET /v1/aqi"
-	Calls     int64  `json:"calls"`     // requests with a valid key
-	Failed    int64  `json:"failed"`    // calls that got a reply 4xx or 5xx
-	Counted   int64  `json:"counted"`   // calls that count towards the quota
+	Operation string `json:"operation"`        // such as "GET /v1/aqi"
+	KeyID     string `json:"key_id,omitempty"` // only in usage by key
+	Calls     int64  `json:"calls"`            // requests with a valid key
+	Failed    int64  `json:"failed"`           // calls that got a reply 4xx or 5xx
+	Counted   int64  `json:"counted"`          // calls that count towards the quota
 }
 
 // Usage is the reply to GET /v1/usage. Its quota is that of the present month, whatever days the request names.

@@ -26,7 +26,9 @@ var purges = map[string]string{
 	"signatures": `DELETE FROM seen_signature WHERE (key_id, signature) IN
 		(SELECT key_id, signature FROM seen_signature WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2)`,
 	"batches of usage": "DELETE FROM usage_flush WHERE id IN (SELECT id FROM usage_flush WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2)",
-	"sessions":         "DELETE FROM session WHERE id IN (SELECT id FROM session WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2)",
+	"usage by key": `DELETE FROM usage_key_day WHERE (account_id, mode, day, key_id, operation) IN
+		(SELECT account_id, mode, day, key_id, operation FROM usage_key_day WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2)`,
+	"sessions": "DELETE FROM session WHERE id IN (SELECT id FROM session WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2)",
 }
 
 // purge deletes expired rows once a minute, until ctx ends. After an error, it retries in the next minute.

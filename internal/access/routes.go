@@ -25,7 +25,7 @@ func (s *Service) Routes() []httpapi.Route {
 		{Method: http.MethodPost, Path: "/v1/keys/{id}/rotate", Scope: manage, Body: body, Handler: s.rotateKey},
 		{Method: http.MethodGet, Path: "/v1/account", Scope: read, Body: 0, Handler: s.getAccount},
 		{Method: http.MethodPatch, Path: "/v1/account", Scope: manage, Body: body, Handler: s.patchAccount},
-		{Method: http.MethodGet, Path: "/v1/usage", Scope: read, Params: []string{"from", "to"}, Handler: s.getUsage},
+		{Method: http.MethodGet, Path: "/v1/usage", Scope: read, Params: []string{"from", "to", "by", "key"}, Handler: s.getUsage},
 		(&audit.Log{DB: s.DB, Cipher: s.Cipher}).Route(),
 	}, sessions.Routes()...)
 }

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"errors"
 	"net/netip"
 	"slices"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"vayu/internal/access/account"
 	"vayu/internal/access/apikey"
 	"vayu/internal/access/audit"
+	"vayu/internal/access/quota"
 	"vayu/internal/httpapi"
 	"vayu/internal/pagination"
 	"vayu/internal/sqlstore"
@@ -77,7 +79,12 @@ func (s *Service) getUsage(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	days, err := s.usage.Usage(c.Context(), c.Account, c.World, from.Format(time.DateOnly), to.Format(time.DateOnly))
+	days, err := s.usage.Usage(c.Context(), c.Account, quota.Selection{
+		World: c.World, From: from.Format(time.DateOnly), To: to.Format(time.DateOnly), Key: c.Params["key"], ByKey: c.Params["by"] == "key",
+	})
+	if errors.Is(err, quota.ErrTooManyRows) {
+		return httpapi.Response{}, schema.NewProblem(schema.InvalidRequest, "from", "The range has more than 50,000 rows. Choose fewer days, or one key.")
+	}
 	if err != nil {
 		return httpapi.Response{}, err
 	}
@@ -86,7 +93,7 @@ func (s *Service) getUsage(c *httpapi.Call) (httpapi.Response, error) {
 	}}, nil
 }
 
-// usageDays parses the range of a usage query. The default of "to" is today. The default of "from" is the first
+// usageDays checks the parameters of a usage query, and parses its range. The default of "to" is today. The default of "from" is the first
 // day of the month of "to".
 func usageDays(params map[string]string, now time.Time) (from, to time.Time, err error) {
 	var f schema.RequestErrors
@@ -103,6 +110,12 @@ func usageDays(params map[string]string, now time.Time) (from, to time.Time, err
 	}
 	to = read("to", now.UTC().Truncate(24*time.Hour))
 	from = read("from", to.AddDate(0, 0, 1-to.Day()))
+	if by, ok := params["by"]; ok && by != "operation" && by != "key" {
+		f.Add("by", "The parameter by must be operation or key.")
+	}
+	if key, ok := params["key"]; ok && !schema.IsID(key) {
+		f.Add("key", "The parameter key must be the id of a key.")
+	}
 	switch days := int(to.Sub(from)/(24*time.Hour)) + 1; {
 	case len(f) > 0:
 	case days < 1:

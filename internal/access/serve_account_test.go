@@ -85,6 +85,28 @@ func TestUsageIsReportedByDay(t *testing.T) {
 	})
 }
 
+func TestTooManyRowsOfUsageAreRefused(t *testing.T) {
+	t.Parallel()
+	eachServer(t, func(t *testing.T, h *serverFixture) {
+		for _, query := range []string{"?by=path", "?by="} {
+			h.live("GET", "/v1/usage"+query, "").wantError(t, query, 400, "invalid_request", "by")
+		}
+		for _, query := range []string{"?key=a-b", "?key="} {
+			h.live("GET", "/v1/usage"+query, "").wantError(t, query, 400, "invalid_request", "key")
+		}
+		const digits = "WITH d (n) AS (VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9))"
+		sqlstoretest.Exec(t, h.DB, digits+`, k (n) AS (SELECT a.n * 100 + b.n * 10 + c.n FROM d a, d b, d c)
+			INSERT INTO usage_key_day (account_id, mode, day, key_id, operation, calls, failed, counted, expires_at)
+			SELECT '`+h.account+`', 'live', '2026-11-0' || x.n, 'key_' || k.n, 'GET /v1/x' || y.n, 1, 0, 1, 0 FROM k, d x, d y WHERE x.n > 0 AND y.n < 7`)
+		r := h.live("GET", "/v1/usage?by=key&from=2026-11-01&to=2026-11-07", "").want(t, "49,000 rows", 200)
+		if rows, _ := r.at("days").([]any); len(rows) != 49_000 || rows[0].(map[string]any)["key_id"] != "key_0" {
+			t.Errorf("%d rows", len(rows))
+		}
+		h.live("GET", "/v1/usage?by=key&from=2026-11-01&to=2026-11-08", "").wantError(t, "56,000 rows", 400, "invalid_request", "from")
+		h.live("GET", "/v1/usage?by=key&from=2026-11-01&to=2026-11-08&key=key_7", "").want(t, "one key", 200)
+	})
+}
+
 // pages reads all pages of a list and returns the ids of its entries.
 func (h *serverFixture) pages(key, path, id string) (names []string, cursors []string) {
 	h.t.Helper()

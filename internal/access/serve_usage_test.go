@@ -3,6 +3,8 @@ package access
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,18 +17,24 @@ import (
 	"vayu/schema"
 )
 
-// usageOf returns this month's usage from the API.
-func (s *serviceFixture) usageOf(account string, world schema.World) (lines []string) {
+// usageOf returns this month's usage from the API, with the parameters "name=value".
+func (s *serviceFixture) usageOf(account string, world schema.World, params ...string) (lines []string) {
 	s.t.Helper()
 	c := call("")
 	c.Principal = httpapi.Principal{Account: account, World: world}
 	c.URL.Path = "/v1/usage"
+	c.Params = map[string]string{}
+	for _, p := range params {
+		if name, value, ok := strings.Cut(p, "="); ok {
+			c.Params[name] = value
+		}
+	}
 	resp, err := s.getUsage(c)
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	for _, d := range resp.Value.(schema.Usage).Days {
-		lines = append(lines, fmt.Sprintf("%s %s: %d %d %d", d.Date, d.Operation, d.Calls, d.Failed, d.Counted))
+		lines = append(lines, fmt.Sprintf("%s %s%s: %d %d %d", d.Date, d.Operation, d.KeyID, d.Calls, d.Failed, d.Counted))
 	}
 	return lines
 }
@@ -84,7 +92,8 @@ func TestUsageIsExactWhileItIsWritten(t *testing.T) {
 		s := newServiceFixture(t, db, nil)
 		s.clock.Set(november)
 		acc := addAccount(t, db, "one", "unlimited")
-		key := addKey(t, db, apikey.Spec{Account: acc, World: schema.Live}).Key
+		made := addKey(t, db, apikey.Spec{Account: acc, World: schema.Live})
+		other := addKey(t, db, apikey.Spec{Account: acc, World: schema.Live})
 		s.refresh()
 		begin, ended := make(chan struct{}), make(chan struct{})
 		go func() {
@@ -96,10 +105,22 @@ func TestUsageIsExactWhileItIsWritten(t *testing.T) {
 			}
 		}()
 		for i := 1; i <= 200; i++ {
-			s.get(key, "")
-			begin <- struct{}{} // the query runs during the flush
-			want := []string{fmt.Sprintf("2026-11-30 GET /v1/aqi: %d 0 %d", i, i)}
+			s.get(made.Key, "")
+			s.get(other.Key, "")
+			begin <- struct{}{} // the queries run during the flush
+			want := []string{fmt.Sprintf("2026-11-30 GET /v1/aqi: %d 0 %d", 2*i, 2*i)}
 			if diff := cmp.Diff(want, s.usageOf(acc, schema.Live)); diff != "" {
+				t.Fatal(diff)
+			}
+			want = []string{fmt.Sprintf("2026-11-30 GET /v1/aqi: %d 0 %d", i, i)}
+			if diff := cmp.Diff(want, s.usageOf(acc, schema.Live, "key="+made.Record.ID)); diff != "" {
+				t.Fatal(diff)
+			}
+			want = nil
+			for _, id := range slices.Sorted(slices.Values([]string{made.Record.ID, other.Record.ID})) {
+				want = append(want, fmt.Sprintf("2026-11-30 GET /v1/aqi%s: %d 0 %d", id, i, i))
+			}
+			if diff := cmp.Diff(want, s.usageOf(acc, schema.Live, "by=key")); diff != "" {
 				t.Fatal(diff)
 			}
 		}
@@ -138,6 +159,70 @@ func TestHangingFlushDoesNotBlockUsage(t *testing.T) {
 		close(events.release)
 		if err := <-flushed; err != nil {
 			t.Error(err)
+		}
+	})
+}
+
+func TestUsageByKey(t *testing.T) {
+	t.Parallel()
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
+		s := newServiceFixture(t, db, nil)
+		s.clock.Set(november)
+		acc, stranger := addAccount(t, db, "one", "unlimited"), addAccount(t, db, "other", "unlimited")
+		till := addKey(t, db, apikey.Spec{Account: acc, World: schema.Live})
+		site := addKey(t, db, apikey.Spec{Account: acc, World: schema.Live})
+		sandbox := addKey(t, db, apikey.Spec{Account: acc, World: schema.Sandbox})
+		s.refresh()
+		call := func() {
+			s.get(till.Key, "/v1/aqi?count=5")
+			s.get(site.Key, "/v1/recharge/1")
+			s.get(site.Key, "/v1/recharge/2")
+			s.get(till.Key, "/v1/recharge/3")
+			s.get(sandbox.Key, "/v1/any")
+		}
+		call()
+		s.write()
+		call() // these are not written yet
+		sorted := []string{
+			"2026-11-30 GET /v1/recharge/{id}" + till.Record.ID + ": 2 0 2",
+			"2026-11-30 GET /v1/recharge/{id}" + site.Record.ID + ": 4 0 4",
+		}
+		slices.Sort(sorted)
+		for _, written := range []bool{false, true} {
+			for params, want := range map[string][]string{
+				"":                         {"2026-11-30 GET /v1/aqi: 2 0 10", "2026-11-30 GET /v1/recharge/{id}: 6 0 6"},
+				"by=operation":             {"2026-11-30 GET /v1/aqi: 2 0 10", "2026-11-30 GET /v1/recharge/{id}: 6 0 6"},
+				"by=key":                   append([]string{"2026-11-30 GET /v1/aqi" + till.Record.ID + ": 2 0 10"}, sorted...),
+				"key=" + site.Record.ID:    {"2026-11-30 GET /v1/recharge/{id}: 4 0 4"},
+				"key=" + sandbox.Record.ID: nil, // of the other world
+				"key=key_0":                nil,
+			} {
+				if diff := cmp.Diff(want, s.usageOf(acc, schema.Live, params)); diff != "" {
+					t.Errorf("%s, written %t: %s", params, written, diff)
+				}
+			}
+			if diff := cmp.Diff([]string{"2026-11-30 GET /v1/any" + sandbox.Record.ID + ": 2 0 0"}, s.usageOf(acc, schema.Sandbox, "by=key", "key="+sandbox.Record.ID)); diff != "" {
+				t.Error(diff)
+			}
+			if got := s.usageOf(stranger, schema.Live, "key="+till.Record.ID); got != nil {
+				t.Errorf("another account got %v", got)
+			}
+			s.write()
+		}
+		// Rows by key expire, those of the account stay.
+		for _, days := range []int{399, 402} {
+			s.clock.Set(november.AddDate(0, 0, days))
+			if err := s.purgeOnce(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			want := [2]int64{4, 3}
+			if days > 400 {
+				want[0] = 0
+			}
+			got := [2]int64{one[int64](t, db, "SELECT COUNT(*) FROM usage_key_day"), one[int64](t, db, "SELECT COUNT(*) FROM usage_day")}
+			if got != want {
+				t.Errorf("%v rows after %d days, want %v", got, days, want)
+			}
 		}
 	})
 }

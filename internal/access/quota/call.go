@@ -11,8 +11,7 @@ import (
 type Call struct {
 	account *Account
 	row     usageRow
-	key     string // id of the API key
-	at      int64  // time of the admission, seconds
+	at      int64 // time of the admission, seconds
 	// limit is the quota that applies to the call; 0 for none.
 	limit int64
 	// reserved is the part of the quota that is reserved for this call; 0 if the call is not counted.
@@ -23,7 +22,7 @@ type Call struct {
 // /v1/keys/{id}. Usage is counted by template, because paths with ids would yield an unbounded number of rows.
 func (a *Account) Begin(world schema.World, method, template, key string, now time.Time) Call {
 	d := a.counters.dayOf(now)
-	c := Call{account: a, row: usageRow{date: d.date, method: method, path: template}, key: key, at: now.Unix()}
+	c := Call{account: a, row: usageRow{date: d.date, method: method, path: template, key: key}, at: now.Unix()}
 	if world == schema.Live {
 		c.row.month = a.monthIn(d)
 	}
@@ -81,7 +80,7 @@ func (c *Call) End(failed bool, counted int64) httpapi.Quota {
 		m.settle(c.reserved, counted, a.limit.Load())
 	}
 	a.pending.add(c.row, one)
-	a.pending.keys[c.key] = max(a.pending.keys[c.key], c.at)
+	a.pending.keys[c.row.key] = max(a.pending.keys[c.row.key], c.at)
 	a.markDirty()
 	return c.state()
 }

@@ -18,6 +18,7 @@ type batch struct {
 	id       string // unique; a row of table usage_flush
 	accounts []*Account
 	rows     [][]any // of table usage_day
+	keyRows  [][]any // of table usage_key_day
 	months   []*monthRow
 	keys     [][]any // of table api_key_use
 }
@@ -99,12 +100,21 @@ func (l *Counters) collect() *batch {
 
 // build makes the rows of a batch from the usage of its accounts.
 func (b *batch) build() {
-	b.rows, b.months, b.keys = nil, nil, nil
+	b.rows, b.keyRows, b.months, b.keys = nil, nil, nil, nil
 	slices.SortFunc(b.accounts, func(x, y *Account) int { return cmp.Compare(x.id, y.id) })
 	for _, a := range b.accounts {
 		months := map[*month]*monthRow{}
+		all := newUsage() // of all keys
 		for _, r := range slices.SortedFunc(maps.Keys(a.writing.rows), usageRow.compare) {
 			s := a.writing.rows[r]
+			b.keyRows = append(b.keyRows, []any{
+				a.id, r.world().String(), r.date, r.key, r.operation(), s.calls, s.failed, s.counted, r.expires(),
+			})
+			r.key = ""
+			all.add(r, *s)
+		}
+		for _, r := range slices.SortedFunc(maps.Keys(all.rows), usageRow.compare) {
+			s := all.rows[r]
 			b.rows = append(b.rows, []any{a.id, r.world().String(), r.date, r.operation(), s.calls, s.failed, s.counted})
 			if r.month == nil {
 				continue
@@ -145,6 +155,9 @@ func (b *batch) write(tx *sqlstore.Tx, l *Counters) error {
 	}
 	if err := upsert(tx, &addUsage, b.rows, nil); err != nil {
 		return fmt.Errorf("adding to usage_day: %w", err)
+	}
+	if err := upsert(tx, &addKeyUsage, b.keyRows, nil); err != nil {
+		return fmt.Errorf("adding to usage_key_day: %w", err)
 	}
 	if err := b.writeMonths(tx, l.Events, now.UnixMicro()); err != nil {
 		return err

@@ -40,11 +40,11 @@ func TestRepeatedBatchIsStoredOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		day := now.UTC().Format(time.DateOnly)
-		got, err := l.Usage(t.Context(), id, schema.Live, day, day)
+		got, err := l.Usage(t.Context(), id, Selection{World: schema.Live, From: day, To: day, ByKey: true})
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := []schema.UsageDay{{Date: day, Operation: "GET /v1/aqi", Calls: 2, Counted: 2}}
+		want := []schema.UsageDay{{Date: day, Operation: "GET /v1/aqi", KeyID: key, Calls: 2, Counted: 2}}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
 		}

@@ -6,6 +6,9 @@ var (
 	addUsage = sqlstore.NewBatchStatement(0, "INSERT INTO usage_day (account_id, mode, day, operation, calls, failed, counted) VALUES ",
 		"(?, ?, ?, ?, ?, ?, ?)",
 		" ON CONFLICT (account_id, mode, day, operation) DO UPDATE SET calls = usage_day.calls + excluded.calls, failed = usage_day.failed + excluded.failed, counted = usage_day.counted + excluded.counted")
+	addKeyUsage = sqlstore.NewBatchStatement(0, "INSERT INTO usage_key_day (account_id, mode, day, key_id, operation, calls, failed, counted, expires_at) VALUES ",
+		"(?, ?, ?, ?, ?, ?, ?, ?, ?)",
+		" ON CONFLICT (account_id, mode, day, key_id, operation) DO UPDATE SET calls = usage_key_day.calls + excluded.calls, failed = usage_key_day.failed + excluded.failed, counted = usage_key_day.counted + excluded.counted")
 	addQuota = sqlstore.NewBatchStatement(0, "INSERT INTO quota_period (account_id, period, used, changed_at) VALUES ",
 		"(?, ?, ?, ?)",
 		" ON CONFLICT (account_id, period) DO UPDATE SET used = quota_period.used + excluded.used, changed_at = excluded.changed_at RETURNING account_id, period, used, warned_at IS NOT NULL, exceeded_at IS NOT NULL")

@@ -3,18 +3,22 @@ package quota
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"slices"
+	"strconv"
+	"time"
 
 	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
 
-// usageRow identifies a row of table usage_day of one account: the usage of an operation on a day in a world (live
-// or sandbox). The path is a template, because paths with ids would yield an unbounded number of rows.
+// usageRow identifies a row of table usage_key_day of one account: the usage of an operation with a key on a day in a
+// world (live or sandbox). The path is a template, because paths with ids would yield an unbounded number of rows.
 type usageRow struct {
 	month              *month // nil in the sandbox, which has no quota
 	date, method, path string
+	key                string // id of the API key
 }
 
 func (r *usageRow) world() schema.World {
@@ -27,13 +31,22 @@ func (r *usageRow) world() schema.World {
 // operation returns the name of the operation in table usage_day.
 func (r *usageRow) operation() string { return r.method + " " + r.path }
 
+// keyUsageDays is how long table usage_key_day has a row, in days after its day: longer than the 366 days of a query.
+const keyUsageDays = 400
+
+// expires returns the time at which the row's usage by key expires, in microseconds.
+func (r *usageRow) expires() int64 {
+	day, _ := time.Parse(time.DateOnly, r.date) // written by dayOf
+	return day.AddDate(0, 0, keyUsageDays).UnixMicro()
+}
+
 // compare orders rows of one account.
 func (r usageRow) compare(o usageRow) int {
 	return cmp.Or(cmp.Compare(r.world(), o.world()), cmp.Compare(r.date, o.date),
-		cmp.Compare(r.method, o.method), cmp.Compare(r.path, o.path))
+		cmp.Compare(r.method, o.method), cmp.Compare(r.path, o.path), cmp.Compare(r.key, o.key))
 }
 
-// sums are the three counts in a row of table usage_day.
+// sums are the three counts in a row of the tables usage_day and usage_key_day.
 type sums struct{ calls, failed, counted int64 }
 
 // usage is the usage of an account that one flush writes: counts by row, and the last use of each key.
@@ -88,16 +101,30 @@ func (a *Account) unwritten() (calls int64) {
 	return calls
 }
 
-// Usage returns the usage of an account in a world (live or sandbox). The days include from and to. Usage adds
-// up the counts in the store and the counts that this instance has not written yet.
+// Selection selects usage.
+type Selection struct {
+	World    schema.World
+	From, To string // first and last day, UTC, such as 2026-11-21
+	Key      string // id of an API key; "" for all
+	ByKey    bool   // one row for each key, day and operation, instead of each day and operation
+}
+
+// MaxRows is the largest number of stored rows that Usage returns.
+const MaxRows = 50_000
+
+// ErrTooManyRows is the error of Usage for a selection of more than MaxRows stored rows.
+var ErrTooManyRows = errors.New("the selection has too many rows of usage")
+
+// Usage returns the usage of an account. It adds up the counts in the store and the counts that this instance has not
+// written yet. With keys, it has calls of the last 400 days only.
 //
 // The result is exact as of an instant during the query, except for unwritten counts of other instances. Usage never
 // waits for a flush.
-func (l *Counters) Usage(ctx context.Context, account string, world schema.World, from, to string) ([]schema.UsageDay, error) {
+func (l *Counters) Usage(ctx context.Context, account string, of Selection) ([]schema.UsageDay, error) {
 	a := l.Account(account)
 	for {
-		pending, writing, batch := a.unwrittenDays(world, from, to)
-		days, written, err := l.storedDays(ctx, a, batch, world, from, to)
+		pending, writing, batch := a.unwrittenDays(&of)
+		days, written, err := l.storedDays(ctx, a, batch, &of)
 		if err != nil {
 			return nil, err
 		}
@@ -113,10 +140,10 @@ func (l *Counters) Usage(ctx context.Context, account string, world schema.World
 
 // unwrittenDays returns the days of pending, the days of the latest batch that may not be in the store yet, and the id
 // of that batch.
-func (a *Account) unwrittenDays(world schema.World, from, to string) (pending, writing []schema.UsageDay, batch string) {
+func (a *Account) unwrittenDays(of *Selection) (pending, writing []schema.UsageDay, batch string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.pending.days(world, from, to), a.writing.days(world, from, to), a.batch
+	return a.pending.days(of), a.writing.days(of), a.batch
 }
 
 // inBatch reports whether the latest batch of the account has the given id.
@@ -126,39 +153,57 @@ func (a *Account) inBatch(id string) bool {
 	return a.batch == id
 }
 
-// days returns the rows of a world. The days include from and to.
-func (u *usage) days(world schema.World, from, to string) (days []schema.UsageDay) {
+// days returns the selected rows. Several rows can have the same day and operation.
+func (u *usage) days(of *Selection) (days []schema.UsageDay) {
 	for r, s := range u.rows {
-		if r.world() == world && r.date >= from && r.date <= to {
-			days = append(days, schema.UsageDay{
-				Date: r.date, Operation: r.operation(), Calls: s.calls, Failed: s.failed, Counted: s.counted,
-			})
+		if r.world() != of.World || r.date < of.From || r.date > of.To || of.Key != "" && r.key != of.Key {
+			continue
 		}
+		d := schema.UsageDay{Date: r.date, Operation: r.operation(), Calls: s.calls, Failed: s.failed, Counted: s.counted}
+		if of.ByKey {
+			d.KeyID = r.key
+		}
+		days = append(days, d)
 	}
 	return days
 }
 
-// storedDays returns the rows of an account in table usage_day. written reports whether they include those of the
+// storedDays returns the selected rows of an account in the store. written reports whether they include those of the
 // batch. One statement reads both, so that no flush can commit in between.
-func (l *Counters) storedDays(ctx context.Context, a *Account, batch string, world schema.World, from, to string) (days []schema.UsageDay, written bool, err error) {
+func (l *Counters) storedDays(ctx context.Context, a *Account, batch string, of *Selection) (days []schema.UsageDay, written bool, err error) {
+	table, key, args := "usage_day", "''", []any{a.id, of.World.String(), of.From, of.To, batch}
+	if of.ByKey || of.Key != "" {
+		table = "usage_key_day"
+	}
+	if of.ByKey {
+		key = "key_id"
+	}
+	where := " WHERE account_id = $1 AND mode = $2 AND day >= $3 AND day <= $4"
+	if of.Key != "" {
+		where += " AND key_id = $6"
+		args = append(args, of.Key)
+	}
 	err = sqlstore.Each(l.DB.View(ctx), func(row sqlstore.Scanner) error {
 		var d schema.UsageDay
-		err := row.Scan(&d.Date, &d.Operation, &d.Calls, &d.Failed, &d.Counted, &written)
+		err := row.Scan(&d.Date, &d.KeyID, &d.Operation, &d.Calls, &d.Failed, &d.Counted, &written)
 		days = append(days, d)
 		return err
-	}, `SELECT day, operation, calls, failed, counted, EXISTS (SELECT 1 FROM usage_flush WHERE id = $5) FROM usage_day
-		WHERE account_id = $1 AND mode = $2 AND day >= $3 AND day <= $4`, a.id, world.String(), from, to, batch)
+	}, "SELECT day, "+key+", operation, calls, failed, counted, EXISTS (SELECT 1 FROM usage_flush WHERE id = $5) FROM "+table+where+
+		" LIMIT "+strconv.Itoa(MaxRows+1), args...)
+	if err == nil && len(days) > MaxRows {
+		err = ErrTooManyRows
+	}
 	return days, written, err
 }
 
-// mergeUsage adds up rows of the same day and operation, and sorts them.
+// mergeUsage adds up rows of the same day, operation and key, and sorts them.
 func mergeUsage(days []schema.UsageDay) []schema.UsageDay {
 	slices.SortFunc(days, func(x, y schema.UsageDay) int {
-		return cmp.Or(cmp.Compare(x.Date, y.Date), cmp.Compare(x.Operation, y.Operation))
+		return cmp.Or(cmp.Compare(x.Date, y.Date), cmp.Compare(x.Operation, y.Operation), cmp.Compare(x.KeyID, y.KeyID))
 	})
 	out := make([]schema.UsageDay, 0, len(days))
 	for _, d := range days {
-		if n := len(out); n > 0 && out[n-1].Date == d.Date && out[n-1].Operation == d.Operation {
+		if n := len(out); n > 0 && out[n-1].Date == d.Date && out[n-1].Operation == d.Operation && out[n-1].KeyID == d.KeyID {
 			sum := &out[n-1]
 			sum.Calls, sum.Failed, sum.Counted = sum.Calls+d.Calls, sum.Failed+d.Failed, sum.Counted+d.Counted
 			continue

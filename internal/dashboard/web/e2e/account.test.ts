@@ -115,3 +115,42 @@ test('the detail of an audit row opens in a dialog, and the table keeps its widt
 	expect(await widths()).toEqual(before);
 	await pictured(page, 'audit-detail');
 });
+
+test('the usage page shows which key made which calls, in both languages', async () => {
+	const made = async (name: string) =>
+		/sk_live_\w{39}/.exec(
+			await command(inject('data'), ...['key', 'create', '--account', 'default', '--mode', 'live', '--name', name]),
+		)?.[0];
+	const [till, site] = [await made('usage till'), await made('usage site')];
+	for (const [key, path, times] of [
+		[till, '/v1/operators', 3],
+		[site, '/v1/operators', 2],
+		[site, '/v1/cities', 1],
+	] as const) {
+		for (let i = 0; i < times; i++) {
+			await ask(path, undefined, key);
+		}
+	}
+	const { page, faults } = await signedIn('/usage', inject('live'));
+	const byKey = page.getByRole('region', { name: 'By key' });
+	await byKey.getByRole('row', { name: 'usage till' }).waitFor();
+	const cells = (region: typeof byKey, row: string) => region.getByRole('row', { name: row }).getByRole('cell').allTextContents();
+	expect((await cells(byKey, 'usage till'))[1]).toBe('3');
+	expect((await cells(byKey, 'usage site'))[1]).toBe('3');
+	await byKey.getByRole('button', { name: 'usage site' }).click();
+	const operations = page.getByRole('region', { name: 'By operation' });
+	await operations.getByRole('row', { name: 'GET /v1/cities' }).waitFor();
+	await expect.poll(async () => (await cells(operations, 'GET /v1/operators'))[1]).toBe('2');
+	expect(await operations.getByRole('row').count()).toBe(3); // with the header
+	expect(new URL(page.url()).searchParams.get('key')).toMatch(/^key_/);
+	expect(await page.getByLabel('Key', { exact: true }).locator('option:checked').textContent()).toMatch(/^usage site …/);
+	await pictured(page, 'usage-by-key');
+	await page.getByLabel('Key', { exact: true }).selectOption('');
+	await byKey.getByRole('row', { name: 'usage till' }).waitFor();
+	await page.getByRole('navigation', { name: 'Main' }).getByLabel('Language').selectOption('hi');
+	const hindi = page.getByRole('region', { name: 'कुंजी के अनुसार' });
+	await hindi.getByRole('button', { name: 'usage till' }).click();
+	await expect.poll(async () => await page.getByRole('region', { name: 'काम के अनुसार' }).getByRole('row').count()).toBe(2);
+	await pictured(page, 'usage-by-key-hindi');
+	expect(faults).toEqual([]);
+});

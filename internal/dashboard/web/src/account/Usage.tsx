@@ -13,6 +13,7 @@ import { useMinute } from '../ui/useNow';
 import { Allowed } from './KeyRestrictions';
 import { forecast, periodOf, sums } from './sums';
 import { UsageByDay } from './UsageByDay';
+import { KeyFilter, UsageByKey } from './UsageByKey';
 import './account.css';
 
 /** Meter shows the used part of a quota. */
@@ -49,7 +50,7 @@ export function Meter(props: { of: Schemas['Quota'] }): JSX.Element {
 
 /** Usage shows the account's plan, its quota of the month, and its calls by operation. */
 export function Usage(): JSX.Element {
-	const [filters, change] = useFilters(['from', 'to'] as const);
+	const [filters, change] = useFilters(['from', 'to', 'key'] as const);
 	const account = useQuery({ queryKey: ['usage', 'account'], queryFn: ({ signal }) => unwrap(api.GET('/v1/account', { signal })) });
 	const usage = useQuery({
 		queryKey: ['usage', 'days', filters],
@@ -84,6 +85,7 @@ export function Usage(): JSX.Element {
 				<search class="filters">
 					<Filter label={t('account.audit.from')} type="date" value={filters.from} apply={(from) => change({ from })} />
 					<Filter label={t('account.audit.to')} type="date" value={filters.to} apply={(to) => change({ to })} />
+					<KeyFilter value={filters.key} apply={(key) => change({ key })} />
 				</search>
 				<p class="hint">{t('account.calls.utc')}</p>
 				<Fetched query={usage}>
@@ -104,6 +106,7 @@ export function Usage(): JSX.Element {
 										{ name: t('account.calls.counted'), figure: true, show: (sum) => number(sum.counted) },
 									]}
 								/>
+								<UsageByKey filters={filters} select={(key) => change({ key: key === filters.key ? '' : key })} />
 								<details>
 									<summary>{t('account.calls.byDay')}</summary>
 									<Table

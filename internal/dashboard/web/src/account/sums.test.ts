@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { byDay, forecast, periodOf, sums } from './sums';
+import { byDay, forecast, periodOf, sums, sumsByKey } from './sums';
 
 const days = [
 	{ date: '2026-11-19', operation: 'GET /v1/aqi', calls: 10, failed: 1, counted: 9 },
@@ -11,6 +11,14 @@ test('operations are added up, the most used first', () => {
 	expect(sums(days)).toEqual([
 		{ operation: 'GET /v1/cities', calls: 32, failed: 3, counted: 29 },
 		{ operation: 'GET /v1/aqi', calls: 10, failed: 1, counted: 9 },
+	]);
+});
+
+test('keys are added up, the most used first', () => {
+	const keyed = days.map((day, i) => ({ ...day, key_id: i === 1 ? 'key_b' : 'key_a' }));
+	expect(sumsByKey(keyed)).toEqual([
+		{ key: 'key_a', calls: 40, failed: 4, counted: 36 },
+		{ key: 'key_b', calls: 2, failed: 0, counted: 2 },
 	]);
 });
 

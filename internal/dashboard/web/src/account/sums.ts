@@ -17,13 +17,23 @@ function add(to: Sum, day: Day): void {
 
 /** sums returns the total of each operation over all days, the most used first. */
 export function sums(days: readonly Day[]): (Sum & { operation: string })[] {
-	const found = new Map<string, Sum & { operation: string }>();
+	return totals(days, (day) => day.operation).map(({ of, ...sum }) => ({ ...sum, operation: of }));
+}
+
+/** sumsByKey returns the total of each key over all days, the most used first. */
+export function sumsByKey(days: readonly Day[]): (Sum & { key: string })[] {
+	return totals(days, (day) => day.key_id ?? '').map(({ of, ...sum }) => ({ ...sum, key: of }));
+}
+
+function totals(days: readonly Day[], part: (day: Day) => string): (Sum & { of: string })[] {
+	const found = new Map<string, Sum & { of: string }>();
 	for (const day of days) {
-		const sum = found.get(day.operation) ?? { operation: day.operation, calls: 0, failed: 0, counted: 0 };
+		const of = part(day);
+		const sum = found.get(of) ?? { of, calls: 0, failed: 0, counted: 0 };
 		add(sum, day);
-		found.set(day.operation, sum);
+		found.set(of, sum);
 	}
-	return [...found.values()].sort((a, b) => b.calls - a.calls || a.operation.localeCompare(b.operation));
+	return [...found.values()].sort((a, b) => b.calls - a.calls || a.of.localeCompare(b.of));
 }
 
 /**
