@@ -22,6 +22,16 @@ func Limit(f *schema.RequestErrors, params map[string]string) int {
 	return limit
 }
 
+// Totals returns the parameter "totals": whether the first page has the totals of all pages. If it is invalid, Totals adds
+// a fault to f.
+func Totals(f *schema.RequestErrors, params map[string]string) bool {
+	text, given := params["totals"]
+	if given && text != "true" && text != "false" {
+		f.Add("totals", "The parameter totals must be true or false.")
+	}
+	return text == "true"
+}
+
 // checksumSize is the length of a cursor's checksum, in bytes. It is long enough that a damaged
 // cursor has, in practice, no valid checksum.
 const checksumSize = 8

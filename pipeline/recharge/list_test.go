@@ -2,6 +2,7 @@ package recharge_test
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/internal/access/accesstest"
+	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
 
@@ -74,6 +76,49 @@ func (d *apiFixture) listAll(key, path string) (ids []string) {
 		}
 		next = between + "cursor=" + url.QueryEscape(*list.NextCursor)
 	}
+}
+
+// recomputedTotals adds up the rows of all pages of a list.
+func (d *apiFixture) recomputedTotals(path string) transaction.Totals {
+	d.t.Helper()
+	between := "?"
+	if strings.Contains(path, "?") {
+		between = "&"
+	}
+	want := transaction.Totals{Complete: true, Total: transaction.Total{Amount: new(schema.Paise)}, States: []transaction.StateTotal{}}
+	next, found := between+"limit=1000", map[string]transaction.Total{}
+	for {
+		list := read[schema.List[schema.Recharge]](d.t, d.sandboxRequest("GET", path+next, ""), 200)
+		for _, r := range list.Data {
+			s := found[string(r.Status)]
+			if s.Amount == nil {
+				s.Amount = new(schema.Paise)
+			}
+			s.Count++
+			*s.Amount += r.Amount
+			found[string(r.Status)] = s
+			want.Count++
+			*want.Amount += r.Amount
+		}
+		if list.NextCursor == nil {
+			break
+		}
+		next = between + "limit=1000&cursor=" + url.QueryEscape(*list.NextCursor)
+	}
+	for _, state := range slices.Sorted(maps.Keys(found)) {
+		want.States = append(want.States, transaction.StateTotal{Status: state, Total: found[state]})
+	}
+	return want
+}
+
+// totals returns the totals of the first page of a list; nil if the reply has none.
+func (d *apiFixture) totals(path string) *transaction.Totals {
+	d.t.Helper()
+	type list struct {
+		schema.List[schema.Recharge]
+		Totals *transaction.Totals `json:"totals"`
+	}
+	return read[list](d.t, d.sandboxRequest("GET", path, ""), 200).Totals
 }
 
 func TestRechargesAreListed(t *testing.T) {
@@ -163,6 +208,18 @@ func TestRechargesAreListed(t *testing.T) {
 			if diff := cmp.Diff(append([]string{}, want...), append([]string{}, d.listAll(d.tenant.Keys[schema.Sandbox], "/v1/recharge"+path)...)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", path, diff)
 			}
+			separate := "?"
+			if path != "" {
+				separate = "&"
+			}
+			// Totals are those of all pages, whatever the size of a page.
+			totals := d.totals("/v1/recharge" + path + separate + "totals=true")
+			bare := strings.NewReplacer("limit=16", "", "limit=5", "", "limit=4", "", "limit=3", "", "limit=2", "", "limit=1", "").Replace("/v1/recharge" + path)
+			bare = strings.TrimSuffix(strings.ReplaceAll(strings.ReplaceAll(bare, "?&", "?"), "&&", "&"), "&")
+			recomputed := d.recomputedTotals(strings.TrimSuffix(bare, "?"))
+			if diff := cmp.Diff(&recomputed, totals); diff != "" || totals.Count != int64(len(want)) {
+				t.Errorf("totals of %s (-want +got):\n%s", path, diff)
+			}
 		}
 	})
 }
@@ -179,7 +236,7 @@ func TestListParameterFaults(t *testing.T) {
 			"to=2026-02-30": "to", "from=2026-11-02&to=2026-11-01": "from", "cursor=x": "cursor", "ref_id=a&ref_id=b": "ref_id", "ref_id=": "ref_id",
 			"limit=1&status=failed&cursor=" + cursor: "cursor", // of another list
 			"mobile=12":                              "mobile", "mobile=%27+OR+1": "mobile", "mobile=919876543210123": "mobile",
-			"type=postpaid": "type", "amount_min=1e99": "amount_min", "amount_min=a": "amount_min", "amount_max=-1": "amount_max",
+			"totals=yes": "totals", "totals=": "totals", "type=postpaid": "type", "amount_min=1e99": "amount_min", "amount_min=a": "amount_min", "amount_max=-1": "amount_max",
 			"amount_max=1.001": "amount_max", "amount_min=2&amount_max=1": "amount_min", "limit=1&amount_min=1&cursor=" + cursor: "cursor",
 			"limit=1&mobile=9876543210&cursor=" + cursor: "cursor", "limit=1&type=dth&cursor=" + cursor: "cursor",
 		} {
@@ -187,5 +244,10 @@ func TestListParameterFaults(t *testing.T) {
 		}
 		d.liveRequest("GET", "/v1/recharge?limit=1&cursor="+cursor, "").WantError(t, "of the other world", 400, schema.InvalidRequest, "cursor")
 		d.sandboxRequest("GET", "/v1/recharge?limit=1&cursor="+cursor, "").Want(t, "the next page", 200)
+		for _, query := range []string{"?limit=1", "?totals=false", "?limit=1&totals=true&cursor=" + cursor} {
+			if totals := d.totals("/v1/recharge" + query); totals != nil {
+				t.Errorf("%s: got totals %v, want none", query, *totals)
+			}
+		}
 	})
 }

@@ -29,6 +29,43 @@ func TestRareStateSearchIsBounded(t *testing.T) {
 	})
 }
 
+// Totals read a bounded number of rows, and say so.
+func TestTotalsAreBounded(t *testing.T) {
+	t.Parallel()
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
+		for name, table := range tables {
+			insertRows(t, db, name, 300, "CASE WHEN i % 2 = 1 THEN 'failed' ELSE 'success' END") // 100 of the second account, half of them failed
+			for what, c := range map[string]struct {
+				change   func(*Filter)
+				most     int
+				want     int64
+				complete bool
+			}{
+				"all":                    {func(*Filter) {}, 100, 100, true},
+				"one too many":           {func(*Filter) {}, 99, 100, false},
+				"an indexed state":       {func(f *Filter) { f.State = "failed" }, 50, 50, true},
+				"too many of it":         {func(f *Filter) { f.State = "failed" }, 20, 21, false},
+				"the most frequent":      {func(f *Filter) { f.State = "success" }, 100, 50, true},
+				"too many rows read":     {func(f *Filter) { f.State = "success" }, 49, 25, false},
+				"a page does not matter": {func(f *Filter) { f.Limit, f.After = 2, table.rowID(10) }, 100, 100, true},
+			} {
+				f := second()
+				c.change(&f)
+				got, err := table.Totals(db.View(t.Context()), f, c.most)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got.Count != c.want || got.Complete != c.complete {
+					t.Errorf("%s, %s: got %d, complete %t; want %d, %t", name, what, got.Count, got.Complete, c.want, c.complete)
+				}
+				if name == "recharge" && *got.Amount != schema.Paise(1000*c.want) {
+					t.Errorf("%s: got %d paise", what, *got.Amount)
+				}
+			}
+		}
+	})
+}
+
 func TestFilters(t *testing.T) {
 	t.Parallel()
 	const batchID, foreign = "bat_01KAJ0C4E6G8J0M2P4R6T8V0X2", "bat_01KAJ0C4E6G8J0M2P4R6T8V0X3"

@@ -34,8 +34,12 @@ func scanRow(from sqlstore.Scanner) (r row, err error) {
 
 // tableOf returns a table of the store.
 func tableOf(name, prefix string) *Table[row, *row] {
+	amount := ""
+	if name == "recharge" {
+		amount = "amount"
+	}
 	return &Table[row, *row]{
-		Name: name, Columns: "id, account_id, mode, COALESCE(ref_id, ''), state, created_at", Prefix: prefix, Unindexed: "success",
+		Amount: amount, Name: name, Columns: "id, account_id, mode, COALESCE(ref_id, ''), state, created_at", Prefix: prefix, Unindexed: "success",
 		Scan: scanRow,
 	}
 }

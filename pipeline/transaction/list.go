@@ -16,7 +16,7 @@ import (
 )
 
 // ListParams are the query parameters of the list of a kind of transactions.
-var ListParams = []string{"ref_id", "status", "batch_id", "from", "to", "limit", "cursor"}
+var ListParams = []string{"ref_id", "status", "batch_id", "from", "to", "limit", "cursor", "totals"}
 
 // ServeList answers GET of the transactions of an account.
 func (c *Core[R, P]) ServeList(call *httpapi.Call) (httpapi.Response, error) {
@@ -28,12 +28,22 @@ func (c *Core[R, P]) ServeList(call *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, fmt.Errorf("listing %s: %w", c.kind.List, err)
 	}
-	reply := schema.List[any]{Status: schema.Success, Data: []any{}}
+	reply := struct {
+		schema.List[any]
+		Totals *Totals `json:"totals,omitempty"`
+	}{List: schema.List[any]{Status: schema.Success, Data: []any{}}}
 	for i := range all {
 		reply.Data = append(reply.Data, c.kind.Reply(&all[i]))
 	}
 	if reply.HasMore = next != ""; reply.HasMore {
 		reply.NextCursor = pagination.Cursor(call, name, next)
+	}
+	if f.Totals && f.After == "" {
+		totals, err := c.kind.Totals(c.DB.View(call.Context()), f, totalsMost)
+		if err != nil {
+			return httpapi.Response{}, fmt.Errorf("adding up %s: %w", c.kind.List, err)
+		}
+		reply.Totals = &totals
 	}
 	return httpapi.Response{Value: reply}, nil
 }
@@ -51,6 +61,7 @@ type Filter struct {
 	From, To int64  // microseconds; To is exclusive; math.MinInt64 and math.MaxInt64 for all time
 	After    string // next, as Page returned it for the previous page; "" for the first page
 	Limit    int
+	Totals   bool // the first page has the totals of all pages
 	// Scan bounds the rows read for conditions without an index; 0 means 10,000. Reading so many rows takes a few
 	// milliseconds.
 	Scan int
@@ -78,8 +89,15 @@ func readFilter(c *httpapi.Call, list string, states []string, narrow Narrow) (f
 		"status": {f.State}, "ref_id": {f.Ref}, "batch_id": {f.Batch},
 		"from": {strconv.FormatInt(f.From, 10)}, "to": {strconv.FormatInt(f.To, 10)},
 	}.Encode() + f.conditions()
+	f.Totals = pagination.Totals(&faults, c.Params)
 	f.Limit, f.After = pagination.Limit(&faults, c.Params), pagination.ReadCursor(&faults, c, name, c.Params)
 	return f, name, faults.Problem()
+}
+
+// valid reports whether the reference and the batch can exist. Other values match nothing, and not every store accepts
+// them as text.
+func (f *Filter) valid() bool {
+	return (f.Ref == "" || schema.IsRef(f.Ref)) && (f.Batch == "" || schema.IsID(f.Batch))
 }
 
 // conditions returns the conditions of Number and Where. The number is a literal, because it has digits only. The index of
@@ -94,21 +112,20 @@ func (f *Filter) conditions() string {
 // Page returns the rows of a page, the newest first. Next is the id after which the next page begins; "" on the last
 // page. For conditions without an index, a page may be short without being the last.
 func (t *Table[R, P]) Page(q sqlstore.Querier, f Filter) (all []R, next string, err error) {
-	if f.Ref != "" && !schema.IsRef(f.Ref) || f.Batch != "" && !schema.IsID(f.Batch) {
-		return nil, "", nil // such values match nothing, and not every store accepts them as text
+	if !f.valid() {
+		return nil, "", nil
 	}
 	floor := ""
 	switch {
 	case f.Batch != "":
 		all, err = t.ofBatch(q, &f)
 	case t.needsScan(&f):
-		text, args := t.floorQuery(&f)
-		if floor, _, err = sqlstore.One(q, sqlstore.Scalar[string], text, args...); err != nil {
+		if floor, _, err = t.floor(q, &f); err != nil {
 			return nil, "", err
 		}
 		fallthrough
 	default:
-		text, args := t.query(&f, floor)
+		text, args := t.query(t.Columns, &f, floor)
 		all, err = sqlstore.All(q, t.Scan, text, args...)
 	}
 	if err != nil {
@@ -172,9 +189,9 @@ func (q *queryBuilder) addState(f *Filter) {
 // descending is the reverse order of the index of (account_id, mode, id).
 const descending = " ORDER BY account_id DESC, mode DESC, id DESC LIMIT "
 
-// query returns the query for a page and one more row. It selects ids from `floor` on.
-func (t *Table[R, P]) query(f *Filter, floor string) (string, []any) {
-	q := queryBuilder{text: "SELECT " + t.Columns + " FROM " + t.Name + " WHERE "}
+// query returns the query for some columns of a page and of one more row. It selects ids from `floor` on.
+func (t *Table[R, P]) query(columns string, f *Filter, floor string) (string, []any) {
+	q := queryBuilder{text: "SELECT " + columns + " FROM " + t.Name + " WHERE "}
 	t.addIndexed(&q, f, floor)
 	if f.From != math.MinInt64 {
 		q.text += " AND created_at >= " + q.value(f.From)
@@ -186,6 +203,12 @@ func (t *Table[R, P]) query(f *Filter, floor string) (string, []any) {
 		q.addState(f)
 	}
 	return q.text + f.conditions() + descending + q.value(f.Limit+1), q.args
+}
+
+// floor returns the lowest id that one request may read; false if fewer rows match.
+func (t *Table[R, P]) floor(q sqlstore.Querier, f *Filter) (string, bool, error) {
+	text, args := t.floorQuery(f)
+	return sqlstore.One(q, sqlstore.Scalar[string], text, args...)
 }
 
 // floorQuery returns the query for the lowest id that one request may read: the id of row number f.Scan. If fewer rows

@@ -22,7 +22,9 @@ func (t *Table[R, P]) statements(f *Filter, floor string) (all []statement) {
 	} else {
 		floor = ""
 	}
-	text, args := t.query(f, floor)
+	text, args := t.query(t.Columns, f, floor)
+	all = append(all, statement{text, args})
+	text, args = t.totalsQuery(f, floor)
 	return append(all, statement{text, args})
 }
 

@@ -17,6 +17,7 @@ type Table[R any, P Record[R]] struct {
 	Name    string // "recharge"
 	Columns string // columns in the order in which Scan reads them
 	Prefix  string // prefix of ids, in lower case: "txn_"
+	Amount  string // column of the amount in paise; "" if the kind has no amounts
 	// Unindexed is the most frequent state, which has no index of its own. Nearly every write would update such an
 	// index, and the index would select most of the rows.
 	Unindexed string

@@ -45,6 +45,19 @@ var verifications = &transaction.Table[Record, *Record]{
 	Name: "verification", Columns: columns, Prefix: idPrefix, Unindexed: string(schema.VerificationSuccess), Scan: scanRecord, Missing: errNoVerification,
 }
 
+// narrow reads the parameter "method", which only the list of verifications has. It returns no number.
+func narrow(faults *schema.RequestErrors, params map[string]string) (number, where string) {
+	switch method, given := params["method"]; schema.VerificationMethod(method) {
+	case schema.VerifyPennyDrop, schema.VerifyUPI:
+		where = " AND method = '" + method + "'"
+	default:
+		if given {
+			faults.Add("method", "The method must be penny_drop or upi.")
+		}
+	}
+	return "", where
+}
+
 // columns lists the columns that scanRecord reads.
 const columns = `id, account_id, mode, ref_id, digest, same, state, method, target, ifsc, private, named, threshold, provider, provider_ref, sent, sent_at, tries, trouble,
 	account_status, name_match, score, verified, beneficiary, bank, branch, reasons, utr, error_code, answered_by, key_id, batch_id, batch_index, created_at, finished_at`

@@ -26,7 +26,7 @@ func (s *Service) Routes() []httpapi.Route {
 	const write, read = string(schema.VerifyWrite), string(schema.VerifyRead)
 	return []httpapi.Route{
 		{Method: http.MethodPost, Path: path, Scope: write, Limit: httpapi.Money, Body: httpapi.SmallBody, Handler: s.post},
-		{Method: http.MethodGet, Path: path, Scope: read, Params: transaction.ListParams, Handler: s.Core.ServeList},
+		{Method: http.MethodGet, Path: path, Scope: read, Params: append([]string{"method"}, transaction.ListParams...), Handler: s.Core.ServeList},
 		{Method: http.MethodGet, Path: path + "/{id}", Scope: read, Params: []string{"view"}, Handler: s.Core.ServeOne},
 	}
 }

@@ -71,7 +71,7 @@ func (s *Service) connect(conn bank.Connection) error {
 var kind = transaction.Kind[Record, *Record]{
 	Table: verifications, List: "verifications", Metrics: "vayu_verify_", Actor: actor, Reread: 2 * time.Second,
 	Claimed: failpoint.VerifyClaimed, Created: failpoint.VerifyCreated, States: transaction.Names(schema.VerificationStates),
-	Reply: func(r *Record) any { return toWire(r) },
+	Narrow: narrow, Reply: func(r *Record) any { return toWire(r) },
 	Detail: func(r *Record, calls schema.ProviderCalls) any {
 		return schema.VerificationDetail{Verification: toWire(r), ProviderCalls: calls}
 	},

@@ -95,6 +95,7 @@ func (s *Service) listEntries(c *httpapi.Call) (httpapi.Response, error) {
 	subject, from, to := subjectIn(&f, c.Params)
 	list := "entries?" + url.Values{"subject": {subject}, "span": spanName(from, to)}.Encode()
 	limit, last := pagination.Limit(&f, c.Params), pagination.ReadCursor(&f, c, list, c.Params)
+	totals := pagination.Totals(&f, c.Params)
 	if err := f.Problem(); err != nil {
 		return httpapi.Response{}, err
 	}
@@ -113,11 +114,15 @@ func (s *Service) listEntries(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	return pagination.Reply(rows, limit,
+	reply, err := pagination.Reply(rows, limit,
 		func(l statementLine) (schema.WalletEntry, error) { return l.toWire(), nil },
 		func(l statementLine) *string {
 			return pagination.Cursor(c, list, fmt.Sprint(l.at, " ", l.subject, " ", l.kind))
 		})
+	if err == nil && totals && last == "" {
+		err = s.addTotals(c, &reply, query, args)
+	}
+	return reply, err
 }
 
 // subjects matches the ids of recharges and payments.

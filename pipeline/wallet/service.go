@@ -80,7 +80,7 @@ func (s *Service) Routes() []httpapi.Route {
 	)
 	return []httpapi.Route{
 		{Method: http.MethodGet, Path: "/v1/wallet", Scope: read, Handler: s.get},
-		{Method: http.MethodGet, Path: "/v1/wallet/entries", Scope: read, Params: []string{"subject", "from", "to", "limit", "cursor"}, Handler: s.listEntries},
+		{Method: http.MethodGet, Path: "/v1/wallet/entries", Scope: read, Params: []string{"subject", "from", "to", "limit", "cursor", "totals"}, Handler: s.listEntries},
 		{Method: http.MethodPost, Path: topupPath, Scope: write, Limit: httpapi.Money, Body: httpapi.SmallBody, Handler: s.post},
 		{Method: http.MethodGet, Path: topupPath, Scope: read, Params: []string{"status", "ref_id", "from", "to", "limit", "cursor"}, Handler: s.listPayments},
 		{Method: http.MethodGet, Path: topupPath + "/{id}", Scope: read, Handler: s.getPayment},

@@ -63,6 +63,27 @@ func TestStatementListsEntries(t *testing.T) {
 		if got := pages(t, s, "/v1/wallet/entries?limit=1&from=2026-11-20T12:01:00Z&to=2026-11-20T12:03:00Z", "kind"); !cmp.Equal(got, []string{"commit", "reserve"}) {
 			t.Errorf("of some minutes: %v", got)
 		}
+		for _, query := range []string{"", "&from=2026-11-20T12:01:00Z&to=2026-11-20T12:03:00Z", "&subject=" + paid, "&to=2020-01-01"} {
+			sums := map[string]any{"complete": true, "count": 0.0, "available": 0.0, "held": 0.0}
+			for _, e := range s.Do(key, "GET", "/v1/wallet/entries?limit=1000"+query, "").At("data").([]any) {
+				entry := e.(map[string]any)
+				sums["count"] = sums["count"].(float64) + 1
+				for _, part := range []string{"available", "held"} {
+					sums[part] = sums[part].(float64) + entry[part].(float64)
+				}
+			}
+			first := s.Do(key, "GET", "/v1/wallet/entries?limit=1&totals=true"+query, "").Want(t, query, 200)
+			if diff := cmp.Diff(sums, first.At("totals")); diff != "" {
+				t.Errorf("totals of %q (-want +got):\n%s", query, diff)
+			}
+			if cursor := first.TextAt("next_cursor"); cursor != "" {
+				next := s.Do(key, "GET", "/v1/wallet/entries?limit=1&totals=true"+query+"&cursor="+url.QueryEscape(cursor), "").Want(t, "the next page", 200)
+				if strings.Contains(next.Text, "totals") {
+					t.Errorf("the next page has totals: %s", next.Text)
+				}
+			}
+		}
+		s.Do(key, "GET", "/v1/wallet/entries?totals=all", "").WantError(t, "totals", 400, schema.InvalidRequest, "totals")
 		if other := s.Do(s.key(schema.Live), "GET", "/v1/wallet/entries", ""); len(other.At("data").([]any)) != 0 {
 			t.Errorf("the other world: %s", other.Text)
 		}

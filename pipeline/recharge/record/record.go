@@ -62,7 +62,7 @@ func NewRefundID(now time.Time) string { return refundPrefix + ulid.MustNewDefau
 
 // Table describes the table `recharge` for package transaction.
 var Table = &transaction.Table[Record, *Record]{
-	Name: "recharge", Columns: Columns, Prefix: idPrefix, Unindexed: string(schema.RechargeSuccess), Scan: scanRecord, Missing: ErrMissing,
+	Name: "recharge", Columns: Columns, Amount: "amount", Prefix: idPrefix, Unindexed: string(schema.RechargeSuccess), Scan: scanRecord, Missing: ErrMissing,
 }
 
 // Columns lists the columns of the table in the order in which scanRecord reads them.

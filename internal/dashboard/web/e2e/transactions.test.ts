@@ -312,3 +312,57 @@ test('the statement has the balance after each entry and at its ends, also as a 
 	await page.getByRole('button', { name: 'wallet.csv सहेजें' }).waitFor();
 	expect(faults).toEqual([]);
 });
+
+test('totals are those of all matching rows, of which a page shows some', async () => {
+	const key = await account(inject('data'), 'totals');
+	await ask('/v1/wallet/topups', { amount: 5000, ref_id: 'totals-topup' }, key);
+	const one = { mobile: '9000000001', operator: 'auto', amount: 10.5, type: 'prepaid' };
+	const recharges = [...Array(60).keys()].map((i) => ({ ...one, ref_id: `totals-${i}` }));
+	const { batch_id } = await ask<{ batch_id: string }>('/v1/recharge/batch', { recharges }, key);
+	await expect
+		.poll(async () => (await ask<{ state: string }>(`/v1/recharge/batch/${batch_id}`, undefined, key)).state, { timeout: 60_000 })
+		.toBe('completed');
+	const { page, faults } = await signedIn('/recharges', key);
+	const rows = page.getByRole('region', { name: 'Recharges' }).locator('tbody tr');
+	await expect.poll(() => rows.count()).toBe(50);
+	const fact = (name: string) => page.locator('dl.facts > div').filter({ hasText: name }).locator('dd').first().textContent();
+	expect(await fact('Total')).toBe('60 for ₹630.00');
+	expect(await fact('Successful')).toBe('60 for ₹630.00');
+	await page.getByLabel('State').selectOption('failed');
+	await expect.poll(() => rows.count()).toBe(0);
+	await page.goto('/dashboard/wallet');
+	await expect.poll(() => page.getByRole('region', { name: 'Statement' }).locator('tbody tr').count()).toBe(50);
+	expect(await fact('Balance at the end')).toBe('₹4,370.00');
+	expect(await fact('Balance at the beginning')).toBe('₹0.00'); // although the payment is on a later page
+	expect(await fact('Entries')).toBe('121');
+	await pictured(page, 'wallet-totals');
+	await page.getByLabel('Language').selectOption('hi');
+	await expect.poll(() => fact('प्रविष्टियाँ')).toBe('121');
+	expect(faults).toEqual([]);
+});
+
+test('verifications are filtered by method, with the number of all that match', async () => {
+	const key = await account(inject('data'), 'methods');
+	await ask('/v1/bank/verify', { vpa: 'success@upi', ref_id: 'method-1' }, key);
+	await ask('/v1/bank/verify', { vpa: 'failure@upi', ref_id: 'method-2' }, key);
+	await ask('/v1/bank/verify', { account_number: '123456780001', ifsc: 'HDFC0001234', ref_id: 'method-3' }, key);
+	const { page, faults } = await signedIn('/verifications', key);
+	const rows = page.getByRole('region', { name: 'Verifications' }).locator('tbody tr');
+	const fact = (name: string) => page.locator('dl.facts > div').filter({ hasText: name }).locator('dd').first().textContent();
+	await expect.poll(() => rows.count()).toBe(3);
+	expect(await fact('Total')).toBe('3');
+	await page.getByLabel('Method').selectOption({ label: 'UPI address' });
+	await expect.poll(() => rows.count()).toBe(2);
+	expect(await fact('Total')).toBe('2');
+	expect(await fact('Failed')).toBe('1');
+	expect(new URL(page.url()).searchParams.get('method')).toBe('upi');
+	await pictured(page, 'verification-method');
+	await page.getByRole('button', { name: 'Reset' }).click();
+	await expect.poll(() => rows.count()).toBe(3);
+	await page.getByLabel('Language').selectOption('hi');
+	await page.getByLabel('तरीका').selectOption({ label: 'बैंक खाता' });
+	await page.getByRole('link', { name: /0001$/ }).waitFor();
+	await expect.poll(() => page.locator('tbody tr').count()).toBe(1);
+	await pictured(page, 'verification-method-hindi');
+	expect(faults).toEqual([]);
+});

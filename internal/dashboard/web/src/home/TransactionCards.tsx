@@ -3,16 +3,17 @@ import type { JSX } from 'preact';
 import { Link } from 'wouter-preact';
 import { api, unwrap } from '../api/client';
 import { range, today } from '../dates';
-import { number, rupees } from '../format';
+import { rupees } from '../format';
 import { t } from '../i18n';
 import { Totals } from '../transactions/RechargeList';
+import { VerificationTotals } from '../transactions/VerificationList';
 import { useBalance } from '../transactions/wallet/useBalance';
 import { Fetched } from '../ui/FetchState';
 import { Card, Facts } from '../ui/Page';
 import { useMinute } from '../ui/useNow';
 
-// One page of the API. More transactions of a day are shown as the newest ones.
-const limit = 1000;
+// The totals are those of all transactions of a day, so that one row of them suffices.
+const query = (from: string) => ({ ...range({ from }), limit: 1, totals: true });
 
 /** WalletCard shows the balance of the wallet. */
 export function WalletCard(): JSX.Element {
@@ -38,41 +39,27 @@ export function WalletCard(): JSX.Element {
 /** RechargesCard shows the recharges of today with their totals. */
 export function RechargesCard(): JSX.Element {
 	const from = today(useMinute());
-	const query = useQuery({
+	const totals = useQuery({
 		queryKey: ['recharges', 'home', from],
-		queryFn: ({ signal }) => unwrap(api.GET('/v1/recharge', { params: { query: { ...range({ from }), limit } }, signal })),
+		queryFn: ({ signal }) => unwrap(api.GET('/v1/recharge', { params: { query: query(from) }, signal })),
 	});
 	return (
 		<Card title={t('home.recharges')} actions={<Link href={`/recharges?from=${from}`}>{t('shell.recharges')}</Link>}>
-			<Fetched query={query}>{({ data, has_more }) => <Totals rows={data} more={has_more} />}</Fetched>
+			<Fetched query={totals}>{({ totals }) => <Totals of={totals} />}</Fetched>
 		</Card>
 	);
 }
 
-const states = ['pending', 'success', 'failed'] as const;
-
 /** VerificationsCard shows how many verifications of today have which state. */
 export function VerificationsCard(): JSX.Element {
 	const from = today(useMinute());
-	const query = useQuery({
+	const totals = useQuery({
 		queryKey: ['verifications', 'home', from],
-		queryFn: ({ signal }) => unwrap(api.GET('/v1/bank/verify', { params: { query: { ...range({ from }), limit } }, signal })),
+		queryFn: ({ signal }) => unwrap(api.GET('/v1/bank/verify', { params: { query: query(from) }, signal })),
 	});
 	return (
 		<Card title={t('home.verifications')} actions={<Link href={`/verifications?from=${from}`}>{t('shell.verifications')}</Link>}>
-			<Fetched query={query}>
-				{({ data, has_more }) => (
-					<Facts
-						of={[
-							[t(has_more ? 'recharge.total.newest' : 'recharge.total.all'), number(data.length)],
-							...states.map((state) => {
-								const count = data.filter(({ status }) => status === state).length;
-								return [t(`verify.filter.${state}`), count > 0 && number(count)] as const;
-							}),
-						]}
-					/>
-				)}
-			</Fetched>
+			<Fetched query={totals}>{({ totals }) => <VerificationTotals of={totals} />}</Fetched>
 		</Card>
 	);
 }

@@ -15,7 +15,7 @@ import { SaveList } from './SaveList';
 import { RechargeBadge } from './StatusBadge';
 import { joined, searchOf } from './search';
 import { Filters, filterNames } from './TransactionFilters';
-import { totals } from './totals';
+import { withRow } from './totals';
 import './transactions.css';
 
 const states = ['pending', 'success', 'failed', 'refunded'] as const;
@@ -23,6 +23,9 @@ const states = ['pending', 'success', 'failed', 'refunded'] as const;
 const types = ['prepaid', 'dth'] as const;
 
 type Row = Schemas['Recharge'];
+
+// The first page has the totals of all pages.
+type Totalled = { totals?: Schemas['RechargeTotals'] };
 
 // A text that is no amount goes to the API, whose error names the field.
 function amount(name: 'amount_min' | 'amount_max', text: string | undefined): Record<string, number> {
@@ -43,9 +46,11 @@ export function Recharges(): JSX.Element {
 		...(filters.batch_id && { batch_id: filters.batch_id }),
 		...range(filters),
 	};
-	const load = async (limit: number, cursor: string | undefined, signal: AbortSignal): Promise<ListState<Row>> => {
+	const load = async (limit: number, cursor: string | undefined, signal: AbortSignal): Promise<ListState<Row> & Totalled> => {
 		const page = (more: { ref_id?: string; mobile?: string }) =>
-			unwrap(api.GET('/v1/recharge', { params: { query: { ...query, ...more, limit, ...(cursor && { cursor }) } }, signal }));
+			unwrap(
+				api.GET('/v1/recharge', { params: { query: { ...query, ...more, limit, ...(cursor ? { cursor } : { totals: true }) } }, signal }),
+			);
 		const search = text ? searchOf(text) : { ref: '' };
 		if ('page' in search || !text) {
 			return page(text ? { ref_id: text } : {});
@@ -55,7 +60,12 @@ export function Recharges(): JSX.Element {
 		}
 		// The digits can also be a reference, which at most one recharge has.
 		const [named, numbered] = await Promise.all([cursor ? { data: [] } : page({ ref_id: search.ref }), page({ mobile: search.mobile })]);
-		return { ...numbered, data: joined(named.data, numbered.data, (row) => row.transaction_id) };
+		const other = named.data.filter((row) => row.mobile !== numbered.data[0]?.mobile);
+		return {
+			...numbered,
+			data: joined(named.data, numbered.data, (row) => row.transaction_id),
+			...(numbered.totals && { totals: other.reduce(withRow, numbered.totals) }),
+		};
 	};
 	const list = useList(['recharges', 'list', query, text], (cursor, signal) => load(50, cursor, signal));
 	return (
@@ -87,7 +97,7 @@ export function Recharges(): JSX.Element {
 			<Rows list={list} empty={t('recharge.none')} hint={<p>{t('recharge.none.hint')}</p>}>
 				{(rows) => (
 					<>
-						<Totals rows={rows} more={list.hasNextPage} />
+						<Totals of={(list.data?.pages[0] as Totalled | undefined)?.totals} />
 						<RechargeTable rows={rows} />
 						<SaveList kind="recharge" file="recharges.csv" load={(cursor, signal) => load(1000, cursor, signal)} />
 					</>
@@ -97,17 +107,20 @@ export function Recharges(): JSX.Element {
 	);
 }
 
-/** Totals shows the number and the amount of the fetched recharges, and of each of their states. */
-export function Totals(props: { rows: readonly Row[]; more: boolean }): JSX.Element {
-	const { all, states: found } = totals(props.rows);
+/** Totals shows the number and the amount of all recharges that match, and of each of their states. */
+export function Totals(props: { of: Schemas['RechargeTotals'] | undefined }): JSX.Element | null {
+	const all = props.of;
+	if (!all) {
+		return null;
+	}
 	const shown = ({ count, amount }: { count: number; amount: number }) =>
 		t('recharge.total', { count: number(count), amount: rupees(amount) });
 	return (
 		<Facts
 			of={[
-				[t(props.more ? 'recharge.total.newest' : 'recharge.total.all'), shown(all)],
+				[t(all.complete ? 'recharge.total.all' : 'recharge.total.newest'), shown(all)],
 				...states.map((state) => {
-					const total = found.get(state);
+					const total = all.states.find(({ status }) => status === state);
 					return [t(`recharge.state.${state}`), total && shown(total)] as const;
 				}),
 			]}

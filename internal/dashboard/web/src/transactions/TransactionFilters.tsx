@@ -7,9 +7,9 @@ import { searchOf } from './search';
 /** filterNames are the filters in the address of a list of transactions. */
 export const filterNames = ['status', 'from', 'to', 'ref_id', 'q', 'type', 'amount_min', 'amount_max'] as const;
 
-type Values = Partial<Record<(typeof filterNames)[number], string>>;
+type Values = Partial<Record<(typeof filterNames)[number] | 'method', string>>;
 
-const none: Values = { status: '', from: '', to: '', ref_id: '', q: '', type: '', amount_min: '', amount_max: '' };
+const none: Values = { status: '', from: '', to: '', ref_id: '', q: '', type: '', method: '', amount_min: '', amount_max: '' };
 
 /** Filters are the filters that lists of transactions share: status, range of days, a search, type, amount. */
 export function Filters(props: {
@@ -20,6 +20,8 @@ export function Filters(props: {
 	search?: readonly [label: string, hint: string];
 	/** types are the types of recharges. They come with the filters of the amount. */
 	types?: readonly (readonly [value: string, text: string])[];
+	/** methods are the methods of verifications. */
+	methods?: readonly (readonly [value: string, text: string])[];
 	values: Values;
 	change: (change: Values) => void;
 	/** children are filters of the list itself. */
@@ -55,6 +57,14 @@ export function Filters(props: {
 					value={values.status ?? ''}
 					options={[['', t('transactions.filter.all')], ...props.states]}
 					change={(status) => change({ status })}
+				/>
+			)}
+			{props.methods && (
+				<Select
+					label={t('verify.method')}
+					value={values.method ?? ''}
+					options={[['', t('transactions.filter.all')], ...props.methods]}
+					change={(method) => change({ method })}
 				/>
 			)}
 			{props.types && (

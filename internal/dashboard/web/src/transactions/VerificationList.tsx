@@ -2,11 +2,12 @@ import type { JSX } from 'preact';
 import { Link } from 'wouter-preact';
 import { api, type Schemas, unwrap } from '../api/client';
 import { range } from '../dates';
+import { number } from '../format';
 import { t } from '../i18n';
 import { hasScope } from '../session';
 import { Badge, Time } from '../ui/Badge';
 import { type ListState, Rows, useList } from '../ui/List';
-import { Page } from '../ui/Page';
+import { Facts, Page } from '../ui/Page';
 import { Table } from '../ui/Table';
 import { useFilters } from '../ui/useFilters';
 import { SaveList } from './SaveList';
@@ -16,14 +17,20 @@ import './transactions.css';
 
 const states = ['pending', 'success', 'failed'] as const;
 
+const methods = ['penny_drop', 'upi'] as const;
+
+// The first page has the totals of all pages.
+type Totalled = { totals?: Schemas['VerificationTotals'] };
+
 /** Verifications lists verifications. The address holds the filters. */
 export function Verifications(): JSX.Element {
-	const [filters, change] = useFilters(filterNames);
+	const [filters, change] = useFilters([...filterNames, 'method']);
 	const status = states.find((state) => state === filters.status);
+	const method = methods.find((method) => method === filters.method);
 	const ref_id = filters.q ?? filters.ref_id;
-	const query = { ...(status && { status }), ...(ref_id && { ref_id }), ...range(filters) };
-	const load = (limit: number, cursor: string | undefined, signal: AbortSignal): Promise<ListState<Schemas['Verification']>> =>
-		unwrap(api.GET('/v1/bank/verify', { params: { query: { ...query, limit, ...(cursor && { cursor }) } }, signal }));
+	const query = { ...(status && { status }), ...(method && { method }), ...(ref_id && { ref_id }), ...range(filters) };
+	const load = (limit: number, cursor: string | undefined, signal: AbortSignal): Promise<ListState<Schemas['Verification']> & Totalled> =>
+		unwrap(api.GET('/v1/bank/verify', { params: { query: { ...query, limit, ...(cursor ? { cursor } : { totals: true }) } }, signal }));
 	const list = useList(['verifications', 'list', query], (cursor, signal) => load(50, cursor, signal));
 	return (
 		<Page
@@ -39,18 +46,39 @@ export function Verifications(): JSX.Element {
 			<Filters
 				search={[t('verify.search'), t('verify.search.hint')]}
 				states={states.map((state) => [state, t(`verify.filter.${state}`)])}
+				methods={methods.map((method) => [method, t(`verify.method.${method}`)])}
 				values={filters}
 				change={change}
 			/>
 			<Rows list={list} empty={t('verify.none')} hint={<p>{t('verify.none.hint')}</p>}>
 				{(rows) => (
 					<>
+						<VerificationTotals of={(list.data?.pages[0] as Totalled | undefined)?.totals} />
 						<VerificationTable rows={rows} />
 						<SaveList kind="verification" file="verifications.csv" load={(cursor, signal) => load(1000, cursor, signal)} />
 					</>
 				)}
 			</Rows>
 		</Page>
+	);
+}
+
+/** VerificationTotals shows the number of all verifications that match, and of each of their states. */
+export function VerificationTotals(props: { of: Schemas['VerificationTotals'] | undefined }): JSX.Element | null {
+	const all = props.of;
+	if (!all) {
+		return null;
+	}
+	return (
+		<Facts
+			of={[
+				[t(all.complete ? 'recharge.total.all' : 'recharge.total.newest'), number(all.count)],
+				...states.map((state) => {
+					const total = all.states.find(({ status }) => status === state);
+					return [t(`verify.filter.${state}`), total && number(total.count)] as const;
+				}),
+			]}
+		/>
 	);
 }
 

@@ -1,24 +1,14 @@
 import type { Schemas } from '../api/client';
 
-type Row = Pick<Schemas['Recharge'], 'status' | 'amount'>;
+type Totals = Schemas['RechargeTotals'];
 
-/** Total is a number of recharges and the sum of their amounts, in rupees. */
-export interface Total {
-	count: number;
-	amount: number;
-}
-
-/** totals returns the total of all recharges and of each state. Sums are in paise, which floating-point sums do not keep. */
-export function totals(rows: readonly Row[]): { all: Total; states: ReadonlyMap<Row['status'], Total> } {
-	const states = new Map<Row['status'], Total>();
-	const all = { count: 0, amount: 0 };
-	for (const { status, amount } of rows) {
-		const state = states.get(status) ?? { count: 0, amount: 0 };
-		states.set(status, state);
-		for (const total of [all, state]) {
-			total.count++;
-			total.amount = Math.round((total.amount + amount) * 100) / 100;
-		}
-	}
-	return { all, states };
+/** withRow returns totals to which one more recharge is added. Sums are in paise, which floating-point sums do not keep. */
+export function withRow(totals: Totals, { status, amount }: Pick<Schemas['Recharge'], 'status' | 'amount'>): Totals {
+	const more = <T extends { count: number; amount: number }>(of: T): T => ({
+		...of,
+		count: of.count + 1,
+		amount: Math.round((of.amount + amount) * 100) / 100,
+	});
+	const old = totals.states.find((state) => state.status === status) ?? { status, count: 0, amount: 0 };
+	return { ...more(totals), states: [...totals.states.filter((state) => state.status !== status), more(old)] };
 }

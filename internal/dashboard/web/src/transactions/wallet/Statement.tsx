@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/preact-query';
 import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
+import type { Schemas } from '../../api/client';
 import { range } from '../../dates';
 import { number, rupees } from '../../format';
 import { t } from '../../i18n';
@@ -61,7 +62,7 @@ export function Statement(): JSX.Element {
 			<Filters dates values={filters} change={change}>
 				<Subject value={filters.subject} apply={(subject) => change({ subject })} />
 			</Filters>
-			<Ends lines={lines} whole={list.data !== undefined && !list.hasNextPage} from={filters.from} />
+			<Ends lines={lines} totals={list.data?.pages[0]?.totals} />
 			<Rows list={list} empty={t('wallet.none')} hint={<p>{t('wallet.none.hint')}</p>}>
 				{(rows) => (
 					<Table
@@ -115,19 +116,21 @@ function changeOf(amount: number): string {
 	return amount === 0 ? '–' : signed(amount);
 }
 
-/** Ends shows the balance at the end and at the beginning of the period. The beginning needs all lines. */
-function Ends(props: { lines: readonly Line[]; whole: boolean; from: string | undefined }): JSX.Element | null {
-	const [newest, oldest] = [props.lines[0]?.after, props.lines.at(-1)];
-	if (!newest || !oldest?.after) {
+/** Ends shows the balance at the end and at the beginning of the period. All entries between make the difference. */
+function Ends(props: { lines: readonly Line[]; totals: Schemas['WalletTotals'] | undefined }): JSX.Element | null {
+	const { lines, totals } = props;
+	const newest = lines[0]?.after;
+	if (!newest) {
 		return null;
 	}
 	const total = (of: Balance) => rupees(of.available + of.held);
-	const opening = props.whole ? before(oldest.after, [oldest.entry]) : undefined;
+	const opening = totals?.complete ? before(newest, [totals]) : undefined;
 	return (
 		<Facts
 			of={[
 				[t('wallet.closing'), total(newest)],
-				[t('wallet.opening'), opening ? total(opening) : props.from && t('wallet.opening.later')],
+				[t('wallet.opening'), opening && total(opening)],
+				[t('wallet.entries.count'), totals?.complete && number(totals.count)],
 			]}
 		/>
 	);

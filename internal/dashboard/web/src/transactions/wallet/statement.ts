@@ -41,7 +41,7 @@ export async function subjectOf(text: string): Promise<string | undefined> {
 const paise = (amount: number) => Math.round(amount * 100) / 100;
 
 /** before returns the balance before some entries, given the balance after them. */
-export function before(after: Balance, entries: readonly Entry[]): Balance {
+export function before(after: Balance, entries: readonly Balance[]): Balance {
 	return entries.reduce((left, { available, held }) => ({ available: paise(left.available - available), held: paise(left.held - held) }), {
 		available: after.available,
 		held: after.held,
@@ -74,11 +74,15 @@ async function newer(since: string, signal: AbortSignal): Promise<Entry[] | unde
 	return cursor ? undefined : found;
 }
 
-type Page = { data: Entry[]; has_more: boolean; next_cursor: string | null };
+type Totals = Schemas['WalletTotals'];
 
-/** entriesOf fetches one page of entries. */
+type Page = { data: Entry[]; has_more: boolean; next_cursor: string | null; totals?: Totals };
+
+/** entriesOf fetches one page of entries, the first one with the totals of all. */
 export function entriesOf(selection: Selection, cursor: string | undefined, limit: number, signal: AbortSignal): Promise<Page> {
-	return unwrap(api.GET('/v1/wallet/entries', { params: { query: { ...selection, limit, ...(cursor && { cursor }) } }, signal }));
+	return unwrap(
+		api.GET('/v1/wallet/entries', { params: { query: { ...selection, limit, ...(cursor ? { cursor } : { totals: true }) } }, signal }),
+	);
 }
 
 /**

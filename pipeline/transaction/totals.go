@@ -1,0 +1,93 @@
+package transaction
+
+import (
+	"slices"
+	"strings"
+
+	"vayu/internal/sqlstore"
+	"vayu/schema"
+)
+
+// totalsMost is the number of rows up to which totals are complete. Reading so many rows takes about 0.1 s.
+const totalsMost = 100_000
+
+// Total is a number of transactions and the sum of their amounts; nil for a kind without amounts.
+type Total struct {
+	Count  int64         `json:"count"`
+	Amount *schema.Paise `json:"amount,omitempty"`
+}
+
+// StateTotal is the total of the transactions in a state.
+type StateTotal struct {
+	Status string `json:"status"`
+	Total
+}
+
+// Totals are the totals of all rows that match a filter, on all pages. If the filter has more rows than totalsMost, or
+// conditions without an index and more rows to read, Complete is false, and older rows are not counted.
+type Totals struct {
+	Complete bool `json:"complete"`
+	Total
+	States []StateTotal `json:"states"` // states without rows are missing
+}
+
+// Totals returns the totals of all rows that a filter selects, and reads at most `most` of them.
+func (t *Table[R, P]) Totals(q sqlstore.Querier, f Filter, most int) (Totals, error) {
+	all := Totals{Complete: true, States: []StateTotal{}}
+	if t.Amount != "" {
+		all.Amount = new(schema.Paise)
+	}
+	if !f.valid() {
+		return all, nil
+	}
+	f.After, f.Limit, f.Scan = "", most, most+1
+	floor := ""
+	if f.Batch == "" && t.needsScan(&f) {
+		least, more, err := t.floor(q, &f)
+		if err != nil {
+			return all, err
+		}
+		floor, all.Complete = least, !more
+	}
+	text, args := t.totalsQuery(&f, floor)
+	err := sqlstore.Each(q, func(row sqlstore.Scanner) error {
+		var s StateTotal
+		var amount schema.Paise
+		if err := row.Scan(&s.Status, &s.Count, &amount); err != nil {
+			return err
+		}
+		all.Count += s.Count
+		if all.Amount != nil {
+			s.Amount = &amount
+			*all.Amount += amount
+		}
+		all.States = append(all.States, s)
+		return nil
+	}, text, args...)
+	slices.SortFunc(all.States, func(x, y StateTotal) int { return strings.Compare(x.Status, y.Status) })
+	all.Complete = all.Complete && all.Count <= int64(most)
+	return all, err
+}
+
+// totalsQuery returns the query for the count and the sum of each state. It selects ids from `floor` on.
+func (t *Table[R, P]) totalsQuery(f *Filter, floor string) (string, []any) {
+	amount := t.Amount
+	if amount == "" {
+		amount = "0"
+	}
+	const begin, end = "SELECT state, COUNT(*), CAST(SUM(amount) AS BIGINT) FROM (", ") matching GROUP BY state"
+	columns := "state, " + amount + " AS amount"
+	if f.Batch == "" {
+		text, args := t.query(columns, f, floor)
+		return begin + text + end, args
+	}
+	// The empty texts keep the stores from the index of the account, which has more rows than a batch.
+	q := queryBuilder{text: "SELECT " + columns + " FROM " + t.Name + " WHERE id IN (SELECT subject FROM batch_item WHERE subject <> '' AND batch_id = "}
+	q.text += q.value(f.Batch) + ") AND account_id || '' = " + q.value(f.Owner.Account) + " AND mode || '' = " + q.value(f.Owner.World.String()) +
+		" AND created_at >= " + q.value(f.From) + " AND created_at < " + q.value(f.To)
+	if f.Ref != "" {
+		q.text += " AND ref_id = " + q.value(f.Ref)
+	}
+	q.addState(f)
+	return begin + q.text + f.conditions() + end, q.args
+}
