@@ -142,3 +142,38 @@ func oneIndicScript(name string) bool {
 		return gazetteer.Script(string(r)) != script && r != ' ' && r != '\u200c' && r != '\u200d' || unicode.IsDigit(r)
 	})
 }
+
+// Each city has a Hindi name, which is the first one in Devanagari of its line, and finds the city.
+func TestEachCityHasAHindiName(t *testing.T) {
+	t.Parallel()
+	file, err := os.ReadFile("cities.csv")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cities := 0
+	for line := range strings.Lines(string(file)) {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		cities++
+		fields := strings.Split(strings.TrimSpace(line), ",")
+		fields = append(fields, "")
+		hindi := ""
+		for name := range strings.SplitSeq(fields[2], "|") {
+			if hindi == "" && gazetteer.Script(name) == 1 {
+				hindi = name
+			}
+		}
+		latin := func(r rune) bool { return !unicode.Is(unicode.Devanagari, r) && !strings.ContainsRune(" -()", r) }
+		if hindi == "" || strings.ContainsFunc(hindi, latin) {
+			t.Errorf("%s, %s: got the Hindi name %q", fields[0], fields[1], hindi)
+		}
+		finds := slices.ContainsFunc(gazetteer.Lookup(hindi), func(c gazetteer.City) bool { return c.Name == fields[0] && c.State == fields[1] })
+		if !finds {
+			t.Errorf("%q does not find %s, %s", hindi, fields[0], fields[1])
+		}
+	}
+	if cities < 400 {
+		t.Errorf("the file has %d cities, want 400 or more", cities)
+	}
+}

@@ -146,6 +146,25 @@ test('states have their Hindi names on both maps, in the choice and in the list'
 	expect(faults).toEqual([]);
 });
 
+test('cities have their Hindi names on the map, in the list, in the search and as headings', async () => {
+	const { page, faults } = await signedIn();
+	await page.getByRole('navigation', { name: 'Main' }).getByLabel('Language').selectOption('hi');
+	await page.getByRole('button', { name: 'पुणे' }).first().waitFor();
+	const search = page.getByRole('combobox').first();
+	await search.fill('पुणे');
+	await page.getByRole('option', { name: 'पुणे' }).first().waitFor();
+	await pictured(page, 'air-cities-hindi');
+	await page.getByRole('option', { name: 'पुणे' }).first().click();
+	await page.waitForURL('**/air/Pune');
+	await page.getByRole('heading', { level: 1, name: 'पुणे' }).waitFor();
+	await page.goto('/dashboard/rankings');
+	await page.getByRole('link', { name: 'पुणे' }).first().waitFor();
+	await pictured(page, 'rankings-cities-hindi');
+	await page.getByLabel('भाषा').selectOption('en');
+	await page.getByRole('link', { name: 'Pune' }).first().waitFor();
+	expect(faults).toEqual([]);
+});
+
 test('states and categories filter the list, and the address keeps the filters', async () => {
 	const { page } = await signedIn();
 	await page.getByLabel('State', { exact: true }).selectOption('Maharashtra');

@@ -3,7 +3,7 @@ import { lazy } from 'preact/compat';
 import { useMemo, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { number } from '../format';
-import { locale, stateName, stateOptions, t } from '../i18n';
+import { cityName, locale, stateName, stateOptions, t } from '../i18n';
 import { Time } from '../ui/Badge';
 import { Empty, Fetched } from '../ui/FetchState';
 import { Select } from '../ui/Field';
@@ -239,7 +239,7 @@ function Chosen(props: { place: Place; now: Date }): JSX.Element {
 		<div class="chosen">
 			<Index aqi={place.aqi} category={place.category} scale={place.scale} stale={place.stale} />
 			<span>
-				<b>{place.name}</b>, {stateName(place.state)}
+				<b>{cityName(place.name)}</b>, {stateName(place.state)}
 				{place.stations !== undefined && ` · ${t('air.stations.count', { count: place.stations })}`}
 				{place.source && ` · ${place.source}`}
 				{place.kind && ` · ${t(`air.kind.${place.kind}`)}`}
@@ -248,7 +248,7 @@ function Chosen(props: { place: Place; now: Date }): JSX.Element {
 			</span>
 			{place.city && (
 				<Link class="primary" href={cityPath(place.city)}>
-					{t('air.open', { city: place.city })}
+					{t('air.open', { city: cityName(place.city) })}
 				</Link>
 			)}
 		</div>
@@ -281,12 +281,12 @@ function List(props: { places: readonly Place[]; chosen: Place | undefined; now:
 						<button type="button" aria-pressed={place.id === props.chosen?.id} onClick={() => props.onChoose(place)}>
 							<Index aqi={place.aqi} category={place.category} scale={place.scale} stale={place.stale} />
 							<span class="place-name">
-								{place.name} <span class="hint">{stateName(place.state)}</span>
+								{cityName(place.name)} <span class="hint">{stateName(place.state)}</span>
 								{place.stale && <span class="hint last">{silence(place, props.now)}</span>}
 							</span>
 						</button>
 						{place.city && (
-							<Link href={cityPath(place.city)} aria-label={t('air.open', { city: place.city })}>
+							<Link href={cityPath(place.city)} aria-label={t('air.open', { city: cityName(place.city) })}>
 								{t('air.details')}
 							</Link>
 						)}

@@ -5,7 +5,7 @@ import { Link } from 'wouter-preact';
 import { Problem } from '../api/client';
 import { before, today } from '../dates';
 import { day } from '../format';
-import { t } from '../i18n';
+import { cityName, t } from '../i18n';
 import { hasScope } from '../session';
 import { Empty, Loading } from '../ui/FetchState';
 import { Select } from '../ui/Field';
@@ -29,7 +29,7 @@ import { save, saved } from './saved';
 /** City is the page of a city: its air quality now, on a day, and over time. */
 export function City(props: Record<string, string>): JSX.Element {
 	const name = decoded(props.city ?? '');
-	return <Place where={useMemo(() => ({ city: name }), [name])} title={name} />;
+	return <Place where={useMemo(() => ({ city: name }), [name])} title={cityName(name)} />;
 }
 
 /** Pin is the page of a pin code. */

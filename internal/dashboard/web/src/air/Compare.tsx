@@ -4,7 +4,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { Link, useSearchParams } from 'wouter-preact';
 import { Problem } from '../api/client';
 import { number } from '../format';
-import { t } from '../i18n';
+import { cityName, t } from '../i18n';
 import { Badge, Time } from '../ui/Badge';
 import { Empty, errorMessage, Failed, Fetched, Loading } from '../ui/FetchState';
 import { Card, Facts, Page } from '../ui/Page';
@@ -44,7 +44,7 @@ export function Compare(): JSX.Element {
 			return next;
 		});
 	return (
-		<Page title={t('shell.compare')} actions={cities.length > 0 && <ShareLink title={cities.join(', ')} />}>
+		<Page title={t('shell.compare')} actions={cities.length > 0 && <ShareLink title={cities.map(cityName).join(', ')} />}>
 			<RequireScope>
 				<Card>
 					{cities.length < most ? (
@@ -99,7 +99,7 @@ function Side(props: { city: string; index: number; remove: () => void; replace:
 		<section class="card">
 			<header class="card-head">
 				<h2>
-					<Dash index={props.index} /> <Link href={cityPath(city)}>{city}</Link>
+					<Dash index={props.index} /> <Link href={cityPath(city)}>{cityName(city)}</Link>
 				</h2>
 				<button type="button" class="small quiet" onClick={props.remove}>
 					{t('air.remove', { city })}
@@ -179,7 +179,7 @@ function Together(props: { cities: readonly string[] }): JSX.Element {
 			<ul class="legend">
 				{cities.map((city, index) => (
 					<li key={city}>
-						<Dash index={index} /> {city}
+						<Dash index={index} /> {cityName(city)}
 						{found[index]?.error && !found[index]?.data ? `: ${missing(found[index].error)}` : ''}
 					</li>
 				))}

@@ -6,7 +6,7 @@ import { render } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Outline } from '../../outlines';
 import { number } from '../format';
-import { language, stateName, t } from '../i18n';
+import { cityName, language, stateName, t } from '../i18n';
 import { Select } from '../ui/Field';
 import { toneOf } from './category';
 import { type Area, clustered, type Group } from './clusters';
@@ -264,7 +264,7 @@ function icon(classes: string, text: string, title: string, label: string | unde
 function groupIcon({ count, worst, stale, hour }: Group): DivIcon {
 	const title = stale
 		? t(hour ? 'air.time.none.count' : 'air.stale.count', { count: number(count) })
-		: `${t('air.map.group', { count: number(count) })}${worst ? ` ${worst.name}: ${figureOf(worst)}` : ''}`;
+		: `${t('air.map.group', { count: number(count) })}${worst ? ` ${cityName(worst.name)}: ${figureOf(worst)}` : ''}`;
 	return icon(`group ${stale ? 'stale' : toneOf(bandIn(worst?.scale, worst?.category))}`, `×${number(count)}`, title, undefined, 38);
 }
 

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { Problem } from '../api/client';
 import { instant, number } from '../format';
-import { t } from '../i18n';
+import { cityName, t } from '../i18n';
 import { Time } from '../ui/Badge';
 import { Empty, Fetched } from '../ui/FetchState';
 import { Select } from '../ui/Field';
@@ -37,7 +37,7 @@ export function CityForecast(props: Record<string, string>): JSX.Element {
 	const city = decoded(props.city ?? '');
 	return (
 		<Page
-			title={t('air.forecast.of', { city })}
+			title={t('air.forecast.of', { city: cityName(city) })}
 			actions={
 				<Link class="primary" href={cityPath(city)}>
 					{t('air.now')}
@@ -147,7 +147,7 @@ function Shown(props: { forecast: Forecast }): JSX.Element {
 					of={drawn.map(({ at, of }) => ({ at: midnight(at), of }))}
 					figure={figure}
 					step="day"
-					title={t('air.forecast.of', { city: props.forecast.city })}
+					title={t('air.forecast.of', { city: cityName(props.forecast.city) })}
 					issued={issued}
 				/>
 			)}
@@ -209,7 +209,7 @@ function Hours(props: { of: NonNullable<Forecast['hourly']>; city: string }): JS
 				of={hours.map(({ at, pm25 }) => ({ at: Date.parse(at) / 1000, of: pm25 }))}
 				figure="pm25"
 				step="hour"
-				title={t('air.forecast.of', { city: props.city })}
+				title={t('air.forecast.of', { city: cityName(props.city) })}
 				issued={issued}
 			/>
 			<Facts

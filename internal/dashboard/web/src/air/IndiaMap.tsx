@@ -1,7 +1,7 @@
 import type { JSX, RefObject } from 'preact';
 import { memo } from 'preact/compat';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { language, locale, stateName, t } from '../i18n';
+import { cityName, language, locale, stateName, t } from '../i18n';
 import { lastReported } from './age';
 import { toneOf } from './category';
 import { Credit, useOutlines } from './outline';
@@ -222,7 +222,7 @@ function Named(props: { place: Place; view: View; unit: number }): JSX.Element |
 				stroke-width={4 * unit}
 				text-anchor={right ? 'start' : 'end'}
 			>
-				<tspan>{place.name}</tspan>
+				<tspan>{cityName(place.name)}</tspan>
 				<tspan x={x + (right ? 18 : -18) * unit} dy={17 * unit}>
 					{place.stale ? lastReported(place.updated, new Date()) : `${place.aqi ?? '–'} ${band ? t(band.name) : t('air.noindex')}`}
 				</tspan>

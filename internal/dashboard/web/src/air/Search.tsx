@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { api, type Problem, problemOf, unwrap } from '../api/client';
-import { stateName, t } from '../i18n';
+import { cityName, stateName, t } from '../i18n';
 import { type Choice, Combobox } from '../ui/Combobox';
 import { errorMessage } from '../ui/FetchState';
 import { useSettled } from '../ui/useSettled';
@@ -36,11 +36,11 @@ export function Search(props: {
 	const choices: Choice[] = code
 		? [{ id: `pin:${text}`, text: t('air.pin', { pin: text }) }]
 		: refusal
-			? refusal.choices.map((name) => ({ id: name, text: name }))
+			? refusal.choices.map((name) => ({ id: name, text: cityName(name) }))
 			: (settled === '' ? [] : (query.data?.data ?? [])).map((city) => {
 					const band = bandOf(city.category);
 					const index = city.aqi === null || !band ? t('air.noindex') : `${city.aqi} · ${t(band.name)}`;
-					return { id: city.name, text: city.name, note: `${stateName(city.state)} · ${index}` };
+					return { id: city.name, text: cityName(city.name), note: `${stateName(city.state)} · ${index}` };
 				});
 	const choose = ({ id }: Choice) => {
 		setRefusal(undefined);

@@ -7,7 +7,7 @@ import { cityPath } from '../air/places';
 import { Search } from '../air/Search';
 import { save, saved } from '../air/saved';
 import { api, unwrap } from '../api/client';
-import { t } from '../i18n';
+import { cityName, t } from '../i18n';
 import { Time } from '../ui/Badge';
 import { Fetched } from '../ui/FetchState';
 import { Card } from '../ui/Page';
@@ -37,7 +37,7 @@ export function AirCard(): JSX.Element {
 						<ul class="places">
 							{results.map((result, index) => (
 								<li key={names[index]}>
-									<Link href={cityPath(result.city)}>{result.city}</Link>
+									<Link href={cityPath(result.city)}>{cityName(result.city)}</Link>
 									{result.status === 'error' ? (
 										<span class="hint">{result.error.message}</span>
 									) : (
@@ -51,7 +51,7 @@ export function AirCard(): JSX.Element {
 									<button
 										type="button"
 										class="small"
-										aria-label={t('home.air.remove', { city: result.city })}
+										aria-label={t('home.air.remove', { city: cityName(result.city) })}
 										onClick={() => save(names[index] ?? result.city, false)}
 									>
 										×

@@ -6,6 +6,7 @@ import { shell } from './hi/shell';
 import { transactions } from './hi/transactions';
 import { webhooks } from './hi/webhooks';
 
+export { cities } from './hi/cities';
 export { states } from './hi/states';
 
 /** The Hindi texts. */

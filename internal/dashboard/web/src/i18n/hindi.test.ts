@@ -8,7 +8,7 @@ import { alerts } from './en/alerts';
 import { shell } from './en/shell';
 import { transactions } from './en/transactions';
 import { webhooks } from './en/webhooks';
-import { hi, states } from './hi';
+import { cities, hi, states } from './hi';
 
 type Texts = Record<'en' | 'hi', string>;
 
@@ -34,6 +34,25 @@ test('each state of the gazetteer has its first name in Hindi there', () => {
 	const lines = readFileSync(`${import.meta.dirname}/${root}/schema/gazetteer/state_names.csv`, 'utf8').split('\n');
 	const named = lines.filter((line) => line !== '' && !line.startsWith('#')).map((line) => line.split(','));
 	expect(Object.entries(states)).toEqual(named.map(([name, , names]) => [name, names?.split('|')[0]]));
+});
+
+const cityLines = readFileSync(`${import.meta.dirname}/${root}/schema/gazetteer/cities.csv`, 'utf8')
+	.split('\n')
+	.filter((line) => line !== '' && !line.startsWith('#'))
+	.map((line) => line.split(','));
+
+test('each city of the gazetteer has its first name in Devanagari there', () => {
+	const shared = (name: string | undefined) => cityLines.filter(([other]) => other === name).length > 1;
+	const named = cityLines.map(([name, state, names]) => [
+		shared(name) ? `${name}, ${state}` : name,
+		names?.split('|').find((one) => /^[\u0900-\u097f ()-]+$/u.test(one)),
+	]);
+	expect(Object.entries(cities)).toEqual(named);
+});
+
+test('docs/hindi has the names of cities', async () => {
+	const rows = cityLines.map(([name, state], i) => [state ?? '', { en: name ?? '', hi: Object.values(cities)[i] ?? '' }] as const);
+	await expect(page('names of cities', rows)).toMatchFileSnapshot(`${root}/docs/hindi/cities.md`);
 });
 
 /** page returns a page of docs/hindi: a table of texts in both languages. */

@@ -7,20 +7,21 @@ export type Language = 'en' | 'hi';
 /** Key is the name of a text. */
 export type Key = keyof typeof en;
 
-/** Catalog has the texts of a language, and the names of states; a missing one is English. */
+/** Catalog has the texts of a language, and the names of states and cities; a missing one is English. */
 interface Catalog {
 	texts: Record<Key, string>;
 	states: Readonly<Record<string, string>>;
+	cities: Readonly<Record<string, string>>;
 }
 
-const english: Catalog = { texts: en, states: {} };
+const english: Catalog = { texts: en, states: {}, cities: {} };
 
 // English is part of the first script. Other languages are fetched on demand.
 const catalogs: Record<Language, () => Promise<Catalog>> = {
 	en: async () => english,
 	hi: async () => {
-		const { hi, states } = await import('./hi');
-		return { texts: hi, states };
+		const { hi, states, cities } = await import('./hi');
+		return { texts: hi, states, cities };
 	},
 };
 
@@ -63,6 +64,20 @@ export function t(key: Key, values?: Record<string, string | number>): string {
 /** stateName returns the name of a state or union territory in the current language. The API names it in English. */
 export function stateName(name: string): string {
 	return catalog.value.states[name] ?? name;
+}
+
+/**
+ * cityName returns the name of a city in the current language, and any other text as it is. The API names cities in
+ * English, and those that share a name with their states, such as Aurangabad, Bihar.
+ */
+export function cityName(name: string): string {
+	const { cities, states } = catalog.value;
+	const [, city = '', state = ''] = /^(.+), (.+)$/.exec(name) ?? [];
+	const found = cities[name] ?? cities[city];
+	if (!found || city === '') {
+		return found ?? name;
+	}
+	return states[state] ? `${found}, ${states[state]}` : name;
 }
 
 /** stateOptions returns the options of a choice of states: each with its name in the current language, in the order of these. */
