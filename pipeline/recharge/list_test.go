@@ -2,7 +2,6 @@ package recharge_test
 
 import (
 	"fmt"
-	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -105,8 +104,10 @@ func (d *apiFixture) recomputedTotals(path string) transaction.Totals {
 		}
 		next = between + "limit=1000&cursor=" + url.QueryEscape(*list.NextCursor)
 	}
-	for _, state := range slices.Sorted(maps.Keys(found)) {
-		want.States = append(want.States, transaction.StateTotal{Status: state, Total: found[state]})
+	for _, state := range transaction.Names(schema.RechargeStates) {
+		if s, there := found[state]; there {
+			want.States = append(want.States, transaction.StateTotal{Status: state, Total: s})
+		}
 	}
 	return want
 }
@@ -248,6 +249,34 @@ func TestListParameterFaults(t *testing.T) {
 			if totals := d.totals("/v1/recharge" + query); totals != nil {
 				t.Errorf("%s: got totals %v, want none", query, *totals)
 			}
+		}
+	})
+}
+
+func TestMaskedRechargesAreFoundAsShown(t *testing.T) {
+	t.Parallel()
+	eachAPIFixture(t, func(t *testing.T, d *apiFixture) {
+		mine, other := d.tenant.In(schema.Sandbox), accesstest.AddTenant(t, d.DB, "other").In(schema.Sandbox)
+		var ids []string
+		for i, o := range []schema.Owner{mine, mine, mine, other} {
+			ids = append(ids, d.insertRecharge(i, o, schema.RechargeSuccess, time.Date(2026, 11, 20, i, 0, 0, 0, time.UTC), ""))
+		}
+		for _, id := range []string{ids[0], ids[1], ids[3]} {
+			execSQL(t, d.DB, "UPDATE recharge SET number = 'XXXXXX3210', number_digest = $2 WHERE id = $1", id, []byte("digest"))
+		}
+		for query, want := range map[string][]string{
+			"mobile=XXXXXX3210": {ids[1], ids[0]}, "mobile=xxxxxx3210&limit=1": {ids[1], ids[0]}, "mobile=XXXXXX3210&status=failed": {},
+			"mobile=XXXXX3210": {}, "mobile=XXXXXX3211": {}, "mobile=9876543210": {ids[2]}, "mobile=XXXXXX3210&type=dth": {},
+		} {
+			if diff := cmp.Diff(want, append([]string{}, d.listAll(d.tenant.Keys[schema.Sandbox], "/v1/recharge?"+query)...)); diff != "" {
+				t.Errorf("%s (-want +got):\n%s", query, diff)
+			}
+		}
+		if totals := d.totals("/v1/recharge?mobile=XXXXXX3210&totals=true"); totals.Count != 2 {
+			t.Errorf("got totals of %d recharges, want 2", totals.Count)
+		}
+		for _, text := range []string{"XXX3210", "XXXXXXXXX3210", "XXXXXXXXXX", "XXXXXX321", "9XXXXX3210"} {
+			d.sandboxRequest("GET", "/v1/recharge?mobile="+text, "").WantError(t, text, 400, schema.InvalidRequest, "mobile")
 		}
 	})
 }

@@ -72,7 +72,7 @@ var tables = map[string]struct {
 
 // insertRows stores n rows, alternating among three accounts; stands is an expression of
 // the state by the row number i.
-func insertRows(t *testing.T, db *sqlstore.DB, name string, n int, stands string) {
+func insertRows(t testing.TB, db *sqlstore.DB, name string, n int, stands string) {
 	t.Helper()
 	for i := range 3 {
 		sqlstoretest.Exec(t, db, `INSERT INTO account (id, name, plan, allow_list, created_at, revision) VALUES ($1, $1, 'unlimited', '', 1, 1)

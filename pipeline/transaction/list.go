@@ -39,7 +39,7 @@ func (c *Core[R, P]) ServeList(call *httpapi.Call) (httpapi.Response, error) {
 		reply.NextCursor = pagination.Cursor(call, name, next)
 	}
 	if f.Totals && f.After == "" {
-		totals, err := c.kind.Totals(c.DB.View(call.Context()), f, totalsMost)
+		totals, err := c.kind.Totals(c.DB.View(call.Context()), f, c.kind.States, totalsMost)
 		if err != nil {
 			return httpapi.Response{}, fmt.Errorf("adding up %s: %w", c.kind.List, err)
 		}
@@ -54,7 +54,7 @@ type Filter struct {
 	State  string // "" for all; otherwise a state of the table, because the query has it as a literal
 	Ref    string // "" for all
 	Batch  string // "" for all
-	Number string // clear number of a recharge, in digits; "" for all
+	Number string // number of a recharge, in digits, or masked, such as XXXXXX3210; "" for all
 	// Where has conditions on other columns of the kind, such as " AND amount >= 1000"; "" for all. Its values are
 	// literals, and no text of a client.
 	Where    string
@@ -100,13 +100,17 @@ func (f *Filter) valid() bool {
 	return (f.Ref == "" || schema.IsRef(f.Ref)) && (f.Batch == "" || schema.IsID(f.Batch))
 }
 
-// conditions returns the conditions of Number and Where. The number is a literal, because it has digits only. The index of
-// numbers has only clear ones.
+// conditions returns the conditions of Number and Where. The number is a literal, because it has only digits and the
+// letter X. One index has the clear numbers, another the masked ones.
 func (f *Filter) conditions() string {
 	if f.Number == "" {
 		return f.Where
 	}
-	return " AND number = '" + f.Number + "' AND number_digest IS NULL" + f.Where
+	digest := "NULL"
+	if strings.HasPrefix(f.Number, "X") {
+		digest = "NOT NULL"
+	}
+	return " AND number = '" + f.Number + "' AND number_digest IS " + digest + f.Where
 }
 
 // Page returns the rows of a page, the newest first. Next is the id after which the next page begins; "" on the last

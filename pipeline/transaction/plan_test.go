@@ -24,7 +24,7 @@ func (t *Table[R, P]) statements(f *Filter, floor string) (all []statement) {
 	}
 	text, args := t.query(t.Columns, f, floor)
 	all = append(all, statement{text, args})
-	text, args = t.totalsQuery(f, floor)
+	text, args = t.totalsQuery(f, []string{"pending", "failed", "success"}, floor)
 	return append(all, statement{text, args})
 }
 
@@ -86,6 +86,9 @@ func indicesOf(t *testing.T, db *sqlstore.DB, name string, analyzed bool) {
 		number := cases["failed"]
 		number.change, number.want = func(f *Filter) { f.Number = "9876510007" }, []string{"recharge_number "}
 		cases["a number"] = number
+		hidden := cases["failed"]
+		hidden.change, hidden.want = func(f *Filter) { f.Number = "XXXXXX0007" }, []string{"recharge_masked "}
+		cases["a masked number"] = hidden
 		large := cases["failed"]
 		large.change, large.want = func(f *Filter) { f.Where = " AND amount >= 2000" }, []string{"recharge_account "}
 		cases["large amounts"] = large

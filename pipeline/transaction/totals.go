@@ -1,7 +1,8 @@
 package transaction
 
 import (
-	"slices"
+	"cmp"
+	"fmt"
 	"strings"
 
 	"vayu/internal/sqlstore"
@@ -31,8 +32,9 @@ type Totals struct {
 	States []StateTotal `json:"states"` // states without rows are missing
 }
 
-// Totals returns the totals of all rows that a filter selects, and reads at most `most` of them.
-func (t *Table[R, P]) Totals(q sqlstore.Querier, f Filter, most int) (Totals, error) {
+// Totals returns the totals of all rows that a filter selects, and reads at most `most` of them. The states are all
+// states of the table, or those of interest.
+func (t *Table[R, P]) Totals(q sqlstore.Querier, f Filter, states []string, most int) (Totals, error) {
 	all := Totals{Complete: true, States: []StateTotal{}}
 	if t.Amount != "" {
 		all.Amount = new(schema.Paise)
@@ -49,37 +51,45 @@ func (t *Table[R, P]) Totals(q sqlstore.Querier, f Filter, most int) (Totals, er
 		}
 		floor, all.Complete = least, !more
 	}
-	text, args := t.totalsQuery(&f, floor)
-	err := sqlstore.Each(q, func(row sqlstore.Scanner) error {
-		var s StateTotal
-		var amount schema.Paise
-		if err := row.Scan(&s.Status, &s.Count, &amount); err != nil {
-			return err
+	counts, amounts := make([]int64, len(states)), make([]schema.Paise, len(states))
+	var dest []any
+	for i := range states {
+		dest = append(dest, &counts[i], &amounts[i])
+	}
+	text, args := t.totalsQuery(&f, states, floor)
+	if err := q.QueryRow(text, args...).Scan(dest...); err != nil {
+		return all, err
+	}
+	for i, state := range states {
+		if counts[i] == 0 {
+			continue
 		}
+		s := StateTotal{Status: state, Total: Total{Count: counts[i]}}
 		all.Count += s.Count
 		if all.Amount != nil {
-			s.Amount = &amount
-			*all.Amount += amount
+			s.Amount = &amounts[i]
+			*all.Amount += amounts[i]
 		}
 		all.States = append(all.States, s)
-		return nil
-	}, text, args...)
-	slices.SortFunc(all.States, func(x, y StateTotal) int { return strings.Compare(x.Status, y.Status) })
+	}
 	all.Complete = all.Complete && all.Count <= int64(most)
-	return all, err
+	return all, nil
 }
 
-// totalsQuery returns the query for the count and the sum of each state. It selects ids from `floor` on.
-func (t *Table[R, P]) totalsQuery(f *Filter, floor string) (string, []any) {
-	amount := t.Amount
-	if amount == "" {
-		amount = "0"
+// totalsQuery returns the query for the count and the sum of each state. It selects ids from `floor` on. GROUP BY would
+// make SQLite sort the rows.
+func (t *Table[R, P]) totalsQuery(f *Filter, states []string, floor string) (string, []any) {
+	var begin strings.Builder
+	for i, state := range states {
+		if i > 0 {
+			begin.WriteString(", ")
+		}
+		fmt.Fprintf(&begin, "COUNT(CASE WHEN state = '%[1]s' THEN 1 END), CAST(COALESCE(SUM(CASE WHEN state = '%[1]s' THEN amount END), 0) AS BIGINT)", state)
 	}
-	const begin, end = "SELECT state, COUNT(*), CAST(SUM(amount) AS BIGINT) FROM (", ") matching GROUP BY state"
-	columns := "state, " + amount + " AS amount"
+	columns := "state, " + cmp.Or(t.Amount, "0") + " AS amount"
 	if f.Batch == "" {
 		text, args := t.query(columns, f, floor)
-		return begin + text + end, args
+		return "SELECT " + begin.String() + " FROM (" + text + ") matching", args
 	}
 	// The empty texts keep the stores from the index of the account, which has more rows than a batch.
 	q := queryBuilder{text: "SELECT " + columns + " FROM " + t.Name + " WHERE id IN (SELECT subject FROM batch_item WHERE subject <> '' AND batch_id = "}
@@ -89,5 +99,5 @@ func (t *Table[R, P]) totalsQuery(f *Filter, floor string) (string, []any) {
 		q.text += " AND ref_id = " + q.value(f.Ref)
 	}
 	q.addState(f)
-	return begin + q.text + f.conditions() + end, q.args
+	return "SELECT " + begin.String() + " FROM (" + q.text + f.conditions() + ") matching", q.args
 }

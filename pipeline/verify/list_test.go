@@ -69,7 +69,7 @@ func TestVerificationsAreListed(t *testing.T) {
 			}
 		}
 		states := []transaction.StateTotal{
-			{Status: "failed", Total: transaction.Total{Count: 2}}, {Status: "pending", Total: transaction.Total{Count: 1}}, {Status: "success", Total: transaction.Total{Count: 5}},
+			{Status: "pending", Total: transaction.Total{Count: 1}}, {Status: "success", Total: transaction.Total{Count: 5}}, {Status: "failed", Total: transaction.Total{Count: 2}},
 		}
 		if diff := cmp.Diff(states, d.totals("").States); diff != "" {
 			t.Errorf("totals (-want +got):\n%s", diff)

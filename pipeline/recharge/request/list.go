@@ -2,7 +2,9 @@ package request
 
 import (
 	"errors"
+	"regexp"
 	"strconv"
+	"strings"
 
 	"vayu/pipeline/recharge/numbering"
 	"vayu/schema"
@@ -11,15 +13,20 @@ import (
 // ListParams are the query parameters that only the list of recharges has.
 var ListParams = []string{"mobile", "type", "amount_min", "amount_max"}
 
-// Narrow reads ListParams. It returns the number in digits, "" for all, and conditions in SQL.
+// masked matches a masked number, as replies show it.
+var masked = regexp.MustCompile("^[Xx]{4,8}[0-9]{4}$")
+
+// Narrow reads ListParams. It returns the number in digits or masked, "" for all, and conditions in SQL.
 func Narrow(faults *schema.RequestErrors, params map[string]string) (number, where string) {
-	if text, given := params["mobile"]; given {
+	if text, given := params["mobile"]; masked.MatchString(text) {
+		number = strings.ToUpper(text)
+	} else if given {
 		var valid bool
 		if number, valid = numbering.Mobile(text); !valid || params["type"] == string(schema.DTH) {
 			number, valid = numbering.SubscriberID(text)
 		}
 		if !valid {
-			faults.Add("mobile", "The mobile must be an Indian mobile number, or a DTH subscriber's id of 8 to 12 digits.")
+			faults.Add("mobile", "The mobile must be an Indian mobile number, a DTH subscriber's id of 8 to 12 digits, or a masked number such as XXXXXX3210.")
 		}
 	}
 	switch t := schema.RechargeType(params["type"]); {

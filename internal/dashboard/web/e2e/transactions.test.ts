@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { expect, inject, test } from 'vitest';
 import { ask, pictured, signedIn } from './browser';
 import { account } from './service';
+import { masked } from './store';
 
 test('the wallet is topped up, and a failed payment is reported', async () => {
 	const { page, faults } = await signedIn('/wallet');
@@ -177,7 +178,7 @@ test('the search says how it works, and finds a whole reference', async () => {
 	const { page, faults } = await signedIn('/recharges');
 	const field = page.getByLabel('Number, reference or ID');
 	const hint = page.locator(`[id="${(await field.getAttribute('aria-describedby'))?.split(' ')[0]}"]`);
-	expect(await hint.textContent()).toBe('All of it, then Enter');
+	expect(await hint.textContent()).toMatch(/^All of it, then Enter\. An old number as the list shows it/);
 	await hint.waitFor();
 	await field.fill('whole-');
 	await field.press('Enter');
@@ -364,5 +365,33 @@ test('verifications are filtered by method, with the number of all that match', 
 	await page.getByRole('link', { name: /0001$/ }).waitFor();
 	await expect.poll(() => page.locator('tbody tr').count()).toBe(1);
 	await pictured(page, 'verification-method-hindi');
+	expect(faults).toEqual([]);
+});
+
+test('a masked number finds the recharges that show it, and the search says so', async () => {
+	const key = await account(inject('data'), 'masked');
+	await ask('/v1/wallet/topups', { amount: 500, ref_id: 'masked-topup' }, key);
+	const send = (ref_id: string) =>
+		ask<{ transaction_id: string }>('/v1/recharge', { mobile: '9000000001', operator: 'auto', amount: 10, type: 'prepaid', ref_id }, key);
+	await masked((await send('masked-old')).transaction_id);
+	await send('masked-new');
+	const { page, faults } = await signedIn('/recharges', key);
+	const rows = page.getByRole('region', { name: 'Recharges' }).locator('tbody tr');
+	await expect.poll(() => rows.count()).toBe(2);
+	await page.getByText('An old number as the list shows it, such as XXXXXX3210').waitFor();
+	const search = page.getByLabel('Number, reference or ID');
+	await search.fill((await page.getByRole('link', { name: /^XXXXXX/ }).textContent()) ?? '');
+	await search.press('Enter');
+	await expect.poll(() => rows.count()).toBe(1);
+	await page.getByRole('cell', { name: 'masked-old' }).waitFor();
+	await search.fill('9000000001');
+	await search.press('Enter');
+	await page.getByRole('cell', { name: 'masked-new' }).waitFor();
+	await expect.poll(() => rows.count()).toBe(1);
+	await pictured(page, 'recharge-masked');
+	await page.getByLabel('Language').selectOption('hi');
+	await page.getByText('पुराना नंबर वैसे ही जैसे सूची में है').waitFor();
+	await page.goto('/dashboard/verifications');
+	await page.getByText('छिपे हुए नंबर से नहीं मिलता').waitFor();
 	expect(faults).toEqual([]);
 });

@@ -10,6 +10,9 @@ test.each([
 	['+91 98765-43210', { ref: '+91 98765-43210', mobile: '+919876543210' }],
 	['09876543210', { ref: '09876543210', mobile: '09876543210' }],
 	['10234567', { ref: '10234567', mobile: '10234567' }],
+	['XXXXXX3210', { ref: 'XXXXXX3210', mobile: 'XXXXXX3210' }],
+	['xxxxxx3210', { ref: 'xxxxxx3210', mobile: 'xxxxxx3210' }],
+	['XXXXXXXXXX3210', { ref: 'XXXXXXXXXX3210' }],
 	['1017', { ref: '1017' }],
 	['+1 202 555 0100', { ref: '+1 202 555 0100' }],
 ])('%s is looked for as %o', (text, want) => {

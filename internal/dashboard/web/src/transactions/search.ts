@@ -3,7 +3,7 @@ import { pageOf } from '../subject';
 /** Search is what a text of a search can mean: the page of an id, or a reference, which can also be a number. */
 export type Search = { page: string } | { ref: string; mobile?: string };
 
-/** searchOf interprets the text of a search. A number is a mobile number or a DTH subscriber's id. */
+/** searchOf interprets the text of a search. A number is a mobile number or a DTH subscriber's id, also a masked one. */
 export function searchOf(text: string): Search {
 	const trimmed = text.trim();
 	const page = /^[a-z]+_[0-9A-Z]{26}$/.test(trimmed) ? pageOf(trimmed) : undefined;
@@ -11,7 +11,7 @@ export function searchOf(text: string): Search {
 		return { page };
 	}
 	const digits = trimmed.replace(/(?<=\d)[ -]+(?=\d)/g, '');
-	return { ref: trimmed, ...(/^(\+?91[6-9]\d{9}|0[6-9]\d{9}|\d{8,12})$/.test(digits) && { mobile: digits }) };
+	return { ref: trimmed, ...(/^(\+?91[6-9]\d{9}|0[6-9]\d{9}|\d{8,12}|[Xx]{4,8}\d{4})$/.test(digits) && { mobile: digits }) };
 }
 
 /** joined returns the rows of two lists without repetitions, those of the first list first. */

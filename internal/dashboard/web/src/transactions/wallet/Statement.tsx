@@ -102,7 +102,7 @@ function Subject(props: { value: string | undefined; apply: (subject: string) =>
 		<div role="status">
 			<Filter
 				label={t('verify.search')}
-				hint={missing ? t('wallet.search.none', { text: missing }) : t('verify.search.hint')}
+				hint={missing ? t('wallet.search.none', { text: missing }) : t('wallet.search.hint')}
 				type="search"
 				value={missing || props.value}
 				maxLength={255}
