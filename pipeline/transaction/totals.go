@@ -9,7 +9,8 @@ import (
 	"vayu/schema"
 )
 
-// totalsMost is the number of rows up to which totals are complete. Reading so many rows takes about 0.1 s.
+// totalsMost is the number of rows up to which totals are complete. BenchmarkTotals reads so many in 0.3 s on SQLite and
+// 0.6 s on PostgreSQL, on two busy cores.
 const totalsMost = 100_000
 
 // Total is a number of transactions and the sum of their amounts; nil for a kind without amounts.

@@ -10,6 +10,7 @@ import { type ListState, Rows, useList } from '../ui/List';
 import { Facts, Page } from '../ui/Page';
 import { Table } from '../ui/Table';
 import { useFilters } from '../ui/useFilters';
+import { withTotals } from './keptTotals';
 import { amountOf } from './recorded';
 import { SaveList } from './SaveList';
 import { RechargeBadge } from './StatusBadge';
@@ -46,10 +47,18 @@ export function Recharges(): JSX.Element {
 		...(filters.batch_id && { batch_id: filters.batch_id }),
 		...range(filters),
 	};
-	const load = async (limit: number, cursor: string | undefined, signal: AbortSignal): Promise<ListState<Row> & Totalled> => {
+	const load = async (
+		limit: number,
+		cursor: string | undefined,
+		signal: AbortSignal,
+		totals = false,
+	): Promise<ListState<Row> & Totalled> => {
 		const page = (more: { ref_id?: string; mobile?: string }) =>
 			unwrap(
-				api.GET('/v1/recharge', { params: { query: { ...query, ...more, limit, ...(cursor ? { cursor } : { totals: true }) } }, signal }),
+				api.GET('/v1/recharge', {
+					params: { query: { ...query, ...more, limit, ...(cursor && { cursor }), ...(totals && { totals }) } },
+					signal,
+				}),
 			);
 		const search = text ? searchOf(text) : { ref: '' };
 		if ('page' in search || !text) {
@@ -67,7 +76,9 @@ export function Recharges(): JSX.Element {
 			...(numbered.totals && { totals: other.reduce(withRow, numbered.totals) }),
 		};
 	};
-	const list = useList(['recharges', 'list', query, text], (cursor, signal) => load(50, cursor, signal));
+	const list = useList(['recharges', 'list', query, text], (cursor, signal) =>
+		cursor ? load(50, cursor, signal) : withTotals(['recharges', query, text], (totals) => load(50, cursor, signal, totals)),
+	);
 	return (
 		<Page
 			title={t('shell.recharges')}

@@ -10,6 +10,7 @@ import { type ListState, Rows, useList } from '../ui/List';
 import { Facts, Page } from '../ui/Page';
 import { Table } from '../ui/Table';
 import { useFilters } from '../ui/useFilters';
+import { withTotals } from './keptTotals';
 import { SaveList } from './SaveList';
 import { VerificationBadge } from './StatusBadge';
 import { Filters, filterNames } from './TransactionFilters';
@@ -29,9 +30,18 @@ export function Verifications(): JSX.Element {
 	const method = methods.find((method) => method === filters.method);
 	const ref_id = filters.q ?? filters.ref_id;
 	const query = { ...(status && { status }), ...(method && { method }), ...(ref_id && { ref_id }), ...range(filters) };
-	const load = (limit: number, cursor: string | undefined, signal: AbortSignal): Promise<ListState<Schemas['Verification']> & Totalled> =>
-		unwrap(api.GET('/v1/bank/verify', { params: { query: { ...query, limit, ...(cursor ? { cursor } : { totals: true }) } }, signal }));
-	const list = useList(['verifications', 'list', query], (cursor, signal) => load(50, cursor, signal));
+	const load = (
+		limit: number,
+		cursor: string | undefined,
+		signal: AbortSignal,
+		totals = false,
+	): Promise<ListState<Schemas['Verification']> & Totalled> =>
+		unwrap(
+			api.GET('/v1/bank/verify', { params: { query: { ...query, limit, ...(cursor && { cursor }), ...(totals && { totals }) } }, signal }),
+		);
+	const list = useList(['verifications', 'list', query], (cursor, signal) =>
+		cursor ? load(50, cursor, signal) : withTotals(['verifications', query], (totals) => load(50, cursor, signal, totals)),
+	);
 	return (
 		<Page
 			title={t('shell.verifications')}
