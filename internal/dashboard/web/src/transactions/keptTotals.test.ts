@@ -8,21 +8,21 @@ afterEach(() => {
 test('totals of many rows are fetched once a minute, others with each page', async () => {
 	vi.useFakeTimers();
 	let count = 10;
-	const asked: boolean[] = [];
+	const requested: boolean[] = [];
 	const page = async (totals: boolean) => {
-		asked.push(totals);
+		requested.push(totals);
 		return totals ? { totals: { count } } : {};
 	};
 	await withTotals(['list'], page);
 	await withTotals(['list'], page);
-	expect(asked.splice(0)).toEqual([true, true]);
+	expect(requested.splice(0)).toEqual([true, true]);
 	count = 6000;
 	await withTotals(['list'], page);
 	count = 7000;
 	expect(await withTotals(['list'], page)).toEqual({ totals: { count: 6000 } });
-	expect(asked.splice(0)).toEqual([true, false]);
+	expect(requested.splice(0)).toEqual([true, false]);
 	expect(await withTotals(['another'], page)).toEqual({ totals: { count: 7000 } });
 	vi.setSystemTime(Date.now() + 61_000);
 	expect(await withTotals(['another'], page)).toEqual({ totals: { count: 7000 } });
-	expect(asked.splice(0)).toEqual([true, true]);
+	expect(requested.splice(0)).toEqual([true, true]);
 });
