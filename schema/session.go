@@ -9,6 +9,8 @@ type Session struct {
 	Client    string `json:"client"`  // IP address of the login
 	Agent     string `json:"agent"`   // User-Agent of the browser
 	Current   bool   `json:"current"` // the caller uses this session
+	// OtherKeyID is the id of the key of the other mode, to which the session can switch; nil for none.
+	OtherKeyID *string `json:"other_key_id"`
 }
 
 // SessionReply is the reply to a request that creates or ends a session.
@@ -35,6 +37,14 @@ type IdentityData struct {
 	Mode    string          `json:"mode"` // live or sandbox
 	Key     IdentityKey     `json:"key"`
 	Session *Session        `json:"session"`
+	Member  *IdentityMember `json:"member"` // nil unless a person has signed in with a link
+}
+
+// IdentityMember is the person who has signed in.
+type IdentityMember struct {
+	ID    string `json:"id"`
+	Email string `json:"email"`
+	Role  string `json:"role"`
 }
 
 // IdentityAccount has the public data of an account.

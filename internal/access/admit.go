@@ -135,13 +135,13 @@ func isExempt(route *httpapi.Route) bool {
 	return route.Scope == string(schema.AccountRead) || route.Scope == string(schema.KeysManage) || strings.HasPrefix(route.Path, session.Path)
 }
 
-// isDashboardRead reports whether a call signs in, or reads with a browser session only data about the account: keys,
+// isDashboardRead reports whether a call signs in or switches the mode, or reads with a browser session only data about the account: keys,
 // usage, audit log, sessions, webhooks, or the SSE stream (Server-Sent Events). Such calls count as usage but
 // not towards the quota. Otherwise looking at the dashboard would use up the quota. Calls about readings,
 // recharges, verifications and wallets count for a session as they do for a key.
 func isDashboardRead(c *httpapi.Call, route *httpapi.Route) bool {
 	if !c.BySession || !reads(c) {
-		return route.Method == http.MethodPost && route.Path == session.Path
+		return route.Method == http.MethodPost && strings.HasPrefix(route.Path, session.Path)
 	}
 	switch schema.Scope(route.Scope) {
 	case "", schema.AccountRead, schema.KeysManage, schema.WebhooksManage:

@@ -34,3 +34,8 @@ func (s *Service) Routes() []httpapi.Route {
 func (s *Service) changeSessions(c *httpapi.Call, do session.Change) (httpapi.Response, error) {
 	return s.change(c, change{access: true, notStored: true, do: do})
 }
+
+// ChangeMembers runs a change of members and their keys, with its audit row and an idempotent reply.
+func (s *Service) ChangeMembers(c *httpapi.Call, do session.Change) (httpapi.Response, error) {
+	return s.refreshed(c, change{do: do})
+}

@@ -109,11 +109,11 @@ func (s *Service) checkDelegation(tx *sqlstore.Tx, caller apikey.Record, resp ht
 	return caller.Covers(made)
 }
 
-// ownKey returns the key in the path, if it is of the caller's account and world (live or sandbox). For other
-// keys it returns ErrNotFound.
+// ownKey returns the key in the path, if it is of the caller's account and world (live or sandbox), and not of a member.
+// For other keys it returns ErrNotFound.
 func (s *Service) ownKey(c *httpapi.Call, q sqlstore.Querier) (apikey.Record, error) {
 	k, err := apikey.ByID(q, mux.Vars(c.Request)["id"], s.Now())
-	if err == nil && (k.Account != c.Account || k.World != c.World) {
+	if err == nil && (k.Account != c.Account || k.World != c.World || k.Member != "") {
 		err = apikey.ErrNotFound
 	}
 	return k, err

@@ -19,7 +19,7 @@ import (
 
 // NewAccount returns the command `vayu account`.
 func NewAccount() *cobra.Command {
-	return tool.Group("account", "Create, list, change and erase accounts", newAccountCreate(), newAccountList(), newAccountSet(), newAccountTolerance(), newAccountInvite(), newAccountErase())
+	return tool.Group("account", "Create, list, change and erase accounts", newAccountCreate(), newAccountList(), newAccountSet(), newAccountTolerance(), newAccountInvite(), newMember(), newAccountErase())
 }
 
 func newAccountCreate() *cobra.Command {

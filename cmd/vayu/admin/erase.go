@@ -17,6 +17,7 @@ import (
 	"vayu/internal/access"
 	"vayu/internal/access/account"
 	"vayu/internal/access/audit"
+	"vayu/internal/access/member"
 	"vayu/internal/access/signup"
 	"vayu/internal/sqlstore"
 	"vayu/pipeline/batch"
@@ -32,8 +33,8 @@ func newAccountErase() *cobra.Command {
 		Use:   "erase NAME --yes",
 		Short: "Erase the personal data of a closed account, and print a proof",
 		Long: `Erase the personal data of a closed account, and print a proof. An account is closed if it has no active keys, no
-money in its live wallet, and no open recharges, verifications, batches, payments or alarms. Events, deliveries, verifications and sessions
-are deleted. Names, numbers, addresses and references are removed from the other rows. Postings, amounts, bank references and the audit log
+money in its live wallet, and no open recharges, verifications, batches, payments or alarms. Events, deliveries, verifications, members and
+sessions are deleted. Names, numbers, addresses and references are removed from the other rows. Postings, amounts, bank references and the audit log
 stay. It cannot be undone. If it was interrupted, run it again. Copies in backups, in Kafka and at receivers are not erased.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -64,7 +65,7 @@ stay. It cannot be undone. If it was interrupted, run it again. Copies in backup
 // ordered so that no remaining row refers to a deleted row.
 func erasures() []sqlstore.Erasure {
 	return slices.Concat(subscription.Personal(), delivery.Personal(), outbox.Personal(), verify.Personal(), batch.Personal(),
-		recharge.Personal(), wallet.Personal(), alert.Personal(), signup.Personal(), access.Personal())
+		recharge.Personal(), wallet.Personal(), alert.Personal(), signup.Personal(), member.Personal(), access.Personal())
 }
 
 // activeKeys is a query that counts the keys of account $1 that are valid at time $2.

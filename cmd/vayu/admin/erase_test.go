@@ -125,6 +125,8 @@ func insertPersonalData(t *testing.T, db *sqlstore.DB, id string) {
 		`INSERT INTO idempotent_reply (account_id, mode, key, fingerprint, status, body, expires_at)
 			VALUES ($1, 'live', $2, CAST($1 AS BYTEA), 200, CAST($2 AS BYTEA), 1)`,
 		"INSERT INTO signup (account_id, email, created_at, confirmed_at) VALUES ($1, $2, 1, 1)",
+		"INSERT INTO member (id, account_id, email, role, created_at) VALUES ('mem_' || $1, $1, $2, 'owner', 1)",
+		"INSERT INTO sign_in_link (id, email, member_id, created_at, expires_at) SELECT 'lnk_' || $1, $2, '', 1, 2",
 		"INSERT INTO signup_invite (hash, email, created_at, expires_at, account_id) VALUES (CAST($1 AS BYTEA), $2, 1, 1, $1)",
 	} {
 		bytes, text := "CAST(? AS BLOB)", "?"

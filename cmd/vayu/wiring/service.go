@@ -33,6 +33,7 @@ import (
 	"vayu/internal/access"
 	"vayu/internal/access/apikey"
 	"vayu/internal/access/audit"
+	"vayu/internal/access/member"
 	"vayu/internal/access/signup"
 	"vayu/internal/columnstore"
 	"vayu/internal/config"
@@ -40,6 +41,7 @@ import (
 	"vayu/internal/httpapi"
 	"vayu/internal/httpapi/server"
 	"vayu/internal/lifecycle"
+	"vayu/internal/mail"
 	"vayu/internal/sleep"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sse"
@@ -61,6 +63,7 @@ type Service struct {
 	cipher        *encryption.Cipher
 	access        *access.Service
 	signup        *signup.Service
+	members       *member.Service
 	bootstrapKeys bootstrapKeys // keys that this start has created, if the store was empty
 	webhooks
 	money
@@ -106,10 +109,14 @@ func New(cfg settings.Config, log *slog.Logger, out io.Writer) (*Service, error)
 	}
 	s.outbox = outbox.New(outbox.Config{DB: s.state, Log: log, Trace: s.trace, Metrics: reg})
 	s.access = access.New(access.Config{DB: s.state, Cipher: s.cipher, Settings: cfg.CallLimits(), Events: s.outbox, Log: log, Metrics: reg})
+	mails := &mail.Sender{From: cfg.Signup.From, SMTP: cfg.Signup.SMTP, Data: cfg.Data, Log: log, Now: time.Now}
 	s.signup = signup.New(signup.Config{
-		Settings: cfg.Signup, DB: s.state, Cipher: s.cipher, Plans: cfg.Access.Plans, Data: cfg.Data, BaseURL: s.publicURL, Limited: bool(cfg.RateLimits),
-		Erase: func(ctx context.Context, id string) error { return admin.EraseClosed(ctx, s.state, id) },
-		Log:   log, Metrics: reg, Now: time.Now,
+		Settings: cfg.Signup, DB: s.state, Cipher: s.cipher, Plans: cfg.Access.Plans, Mail: mails, BaseURL: s.publicURL, Limited: bool(cfg.RateLimits),
+		Erase:   func(ctx context.Context, id string) error { return admin.EraseClosed(ctx, s.state, id) },
+		Metrics: reg, Now: time.Now,
+	})
+	s.members = member.New(member.Config{
+		DB: s.state, Cipher: s.cipher, Mail: mails, BaseURL: s.publicURL, Change: s.access.ChangeMembers, Limited: bool(cfg.RateLimits), Metrics: reg, Now: time.Now,
 	})
 	if err := s.newWebhooks(cfg, log, reg); err != nil {
 		return nil, err
@@ -253,7 +260,7 @@ func (s *Service) parts(listener, internal net.Listener) []lifecycle.Part {
 	// The API starts before the part "air", because the API can answer while ClickHouse starts.
 	parts = append(parts, lifecycle.Part{Name: "api", Run: func(ctx context.Context) error { return s.serve(ctx, listener) }, Drain: apiDrain + time.Second})
 	if s.Has(settings.RoleAPI) {
-		parts = append(parts, lifecycle.Part{Name: "sign-up", Run: s.signup.Run})
+		parts = append(parts, lifecycle.Part{Name: "sign-up", Run: s.signup.Run}, lifecycle.Part{Name: "sign-in", Run: s.members.Run})
 	}
 	if s.certificates != nil {
 		parts = append(parts, lifecycle.Part{Name: "certificates", Run: s.certificates.Run})
@@ -371,5 +378,5 @@ func (s *Service) serve(ctx context.Context, listener net.Listener) error {
 }
 
 func (s *Service) routes() []httpapi.Route {
-	return slices.Concat(s.query.Routes(), s.query.PublicRoutes(s.Public, s.publicURL, bool(s.RateLimits)), export.New(export.Config{Conn: s.db.Conn()}).Routes(), advice.Routes(), s.alerts.Routes(), s.push.Routes(), s.access.Routes(), s.signup.Routes(), s.webhooks.routes(), s.money.routes(), s.live.Routes())
+	return slices.Concat(s.query.Routes(), s.query.PublicRoutes(s.Public, s.publicURL, bool(s.RateLimits)), export.New(export.Config{Conn: s.db.Conn()}).Routes(), advice.Routes(), s.alerts.Routes(), s.push.Routes(), s.access.Routes(), s.signup.Routes(), s.members.Routes(), s.webhooks.routes(), s.money.routes(), s.live.Routes())
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,6 +30,8 @@ type Spec struct {
 	AllowList        []string       // CIDRs or addresses
 	RequireSignature bool
 	ExpiresAt        time.Time // zero for never; whole seconds
+	// Member is the id of the member whose sessions have the rights of the key; empty for none.
+	Member string
 	// MaxActive is the largest number of active keys of the account in the world (live or sandbox), including
 	// this one; 0 for no limit. The command line sets no limit.
 	MaxActive int
@@ -46,6 +49,7 @@ type Record struct {
 	schema.Key
 	Account string
 	World   schema.World
+	Member  string // as in Spec
 
 	Expiry time.Time // with full precision; zero for never
 }
@@ -98,10 +102,10 @@ type newKey struct {
 	revision int64
 }
 
-// countActive counts the active keys of an account in a world (live or sandbox). It adds up two SELECTs, so that
+// countActive counts the active keys of an account in a world (live or sandbox), without those of members. It adds up two SELECTs, so that
 // the index api_key_active supports the condition of each.
-const countActive = `SELECT (SELECT COUNT(*) FROM api_key WHERE account_id = $1 AND mode = $2 AND revoked_at IS NULL AND expires_at IS NULL)
-	+ (SELECT COUNT(*) FROM api_key WHERE account_id = $1 AND mode = $2 AND revoked_at IS NULL AND expires_at > $3)`
+const countActive = `SELECT (SELECT COUNT(*) FROM api_key WHERE account_id = $1 AND mode = $2 AND revoked_at IS NULL AND expires_at IS NULL AND member_id IS NULL)
+	+ (SELECT COUNT(*) FROM api_key WHERE account_id = $1 AND mode = $2 AND revoked_at IS NULL AND expires_at > $3 AND member_id IS NULL)`
 
 // room returns an error if the account already has MaxActive active keys. The caller has called account.Raise,
 // which serializes changes of keys. The count is therefore exact.
@@ -138,10 +142,10 @@ func insert(tx *sqlstore.Tx, box *encryption.Cipher, k newKey, now time.Time) (C
 	}
 	_, err := tx.Exec(`
 		INSERT INTO api_key (id, account_id, mode, name, hash, prefix, last_four, scopes, allow_list,
-			require_signature, signing_secret, created_at, expires_at, rotated_from, revision)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)`,
+			require_signature, signing_secret, created_at, expires_at, rotated_from, revision, member_id)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16)`,
 		id, k.Account, k.World.String(), k.Name, hash[:], made.Key[:prefixLength], made.Key[len(made.Key)-4:], k.scopes, k.networks,
-		required, encrypted, now.UnixMicro(), optionalTime(k.ExpiresAt), optionalText(k.from), k.revision)
+		required, encrypted, now.UnixMicro(), optionalTime(k.ExpiresAt), optionalText(k.from), k.revision, optionalText(k.Member))
 	if err != nil {
 		return Created{}, fmt.Errorf("creating a key: %w", err)
 	}
@@ -160,7 +164,7 @@ func optionalTime(t time.Time) sql.NullInt64 {
 func optionalText(s string) sql.NullString { return sql.NullString{String: s, Valid: s != ""} }
 
 const selectRecord = `SELECT k.id, k.account_id, k.mode, k.name, k.prefix, k.last_four, k.scopes, k.allow_list,
-	k.require_signature, k.created_at, k.expires_at, k.revoked_at, u.used_at, k.rotated_from
+	k.require_signature, k.created_at, k.expires_at, k.revoked_at, u.used_at, k.rotated_from, COALESCE(k.member_id, '')
 	FROM api_key k LEFT JOIN api_key_use u ON u.key_id = k.id`
 
 // scanRecord returns a function that reads a row of selectRecord. Active means that the key is valid at now.
@@ -172,7 +176,7 @@ func scanRecord(now time.Time) func(sqlstore.Scanner) (Record, error) {
 		var expires, revoked, used sql.NullInt64
 		var from sql.NullString
 		err := row.Scan(&k.ID, &k.Account, &k.Mode, &k.Name, &k.Prefix, &k.LastFour, &scopes, &networks,
-			&required, &created, &expires, &revoked, &used, &from)
+			&required, &created, &expires, &revoked, &used, &from, &k.Member)
 		if err != nil {
 			return k, err
 		}
@@ -225,10 +229,31 @@ func ByID(q sqlstore.Querier, id string, now time.Time) (Record, error) {
 	return k, nil
 }
 
-// List returns at most limit keys of an account's world (live or sandbox), newest first. It starts after the
-// key with id after, or at the newest for "".
+// List returns at most limit keys of an account's world (live or sandbox), newest first, without those of members. It
+// starts after the key with id after, or at the newest for "".
 func List(q sqlstore.Querier, account string, world schema.World, after string, limit int, now time.Time) ([]Record, error) {
 	return sqlstore.All(q, scanRecord(now), selectRecord+`
-		WHERE k.account_id = $1 AND k.mode = $2 AND ($3 = '' OR k.id < $3) ORDER BY k.id DESC LIMIT $4`,
+		WHERE k.account_id = $1 AND k.mode = $2 AND k.member_id IS NULL AND ($3 = '' OR k.id < $3) ORDER BY k.id DESC LIMIT $4`,
 		account, world.String(), after, limit)
+}
+
+// OfMember returns the active keys of a member, the live one first. There is one in each world, unless one has ended.
+func OfMember(q sqlstore.Querier, member string, now time.Time) ([]Record, error) {
+	keys, err := sqlstore.All(q, scanRecord(now), selectRecord+" WHERE k.member_id = $1 AND k.revoked_at IS NULL ORDER BY k.mode", member)
+	if err != nil {
+		return nil, fmt.Errorf("reading the keys of a member: %w", err)
+	}
+	return slices.DeleteFunc(keys, func(k Record) bool { return !k.Active }), nil
+}
+
+// SetScopes changes the scopes of a key. The caller has checked them.
+func SetScopes(tx *sqlstore.Tx, id string, scopes []schema.Scope) error {
+	revision, err := account.Raise(tx)
+	if err == nil {
+		_, err = tx.Exec("UPDATE api_key SET scopes = $2, revision = $3 WHERE id = $1", id, joinScopes(scopes, " "), revision)
+	}
+	if err != nil {
+		return fmt.Errorf("changing the scopes of a key: %w", err)
+	}
+	return nil
 }

@@ -37,6 +37,9 @@ func Rotate(tx *sqlstore.Tx, box *encryption.Cipher, id string, grace time.Durat
 	if err != nil {
 		return Created{}, audit.Entry{}, err
 	}
+	if old.Member != "" {
+		return Created{}, audit.Entry{}, schema.NewProblem(schema.InvalidRequest, "id", "The key belongs to a member, who signs in without it.")
+	}
 	if !old.Active {
 		return Created{}, audit.Entry{}, schema.NewProblem(schema.InvalidRequest, "id", "The key is revoked or expired. Create a new key.")
 	}

@@ -41,6 +41,7 @@ func (e *Endpoints) Routes() []httpapi.Route {
 		{Method: http.MethodDelete, Path: Path, Handler: e.deleteAll},
 		{Method: http.MethodGet, Path: Path + "/current", Handler: e.getCurrent},
 		{Method: http.MethodDelete, Path: Path + "/current", Handler: e.deleteOne},
+		{Method: http.MethodPost, Path: Path + "/current/mode", Body: httpapi.SmallBody, Handler: e.switchMode},
 		{Method: http.MethodDelete, Path: Path + "/{id}", Handler: e.deleteOne},
 	}
 }
@@ -51,25 +52,10 @@ func (e *Endpoints) post(c *httpapi.Call) (httpapi.Response, error) {
 	if c.BySession {
 		return httpapi.Response{}, schema.NewProblem(schema.Forbidden, "", "Only an API key can create a session.")
 	}
-	var cookie *http.Cookie
 	// Change excludes concurrent changes of keys. Otherwise the session could outlive its key.
-	resp, err := e.Change(c, func(c *httpapi.Call, tx *sqlstore.Tx, caller apikey.Record) (httpapi.Response, audit.Entry, error) {
-		now := e.Now()
-		token, hash := mintToken()
-		one, ends, over, err := insert(tx, c, caller, hash, now)
-		if err != nil {
-			return httpapi.Response{}, audit.Entry{}, err
-		}
-		cookie = cookieOf(token, ends.Sub(now))
-		detail := map[string]any{"expires_at": one.ExpiresAt, "agent": one.Agent}
-		if len(over) > 0 {
-			detail["ended"] = over
-		}
-		return httpapi.Response{Status: http.StatusCreated, Value: schema.SessionReply{Status: schema.Success, Data: one}},
-			audit.Entry{Action: "session.create", Subject: one.ID, Detail: detail}, nil
+	return e.Change(c, func(c *httpapi.Call, tx *sqlstore.Tx, caller apikey.Record) (httpapi.Response, audit.Entry, error) {
+		return Create(tx, c, caller, "", e.Now())
 	})
-	resp.Cookie = cookie
-	return resp, err
 }
 
 // list answers GET /v1/sessions: the sessions of the calling key, newest first.
@@ -81,7 +67,7 @@ func (e *Endpoints) list(c *httpapi.Call) (httpapi.Response, error) {
 		return httpapi.Response{}, err
 	}
 	rows, err := sqlstore.All(e.DB.View(c.Context()), scan, "SELECT "+columns+` FROM session
-		WHERE key_id = $1 AND expires_at > $2 AND ($3 = '' OR id < $3) ORDER BY id DESC LIMIT $4`,
+		WHERE `+ofKey+` AND expires_at > $2 AND ($3 = '' OR id < $3) ORDER BY id DESC LIMIT $4`,
 		c.Key, e.Now().UnixMicro(), after, limit+1)
 	if err != nil {
 		return httpapi.Response{}, fmt.Errorf("listing sessions: %w", err)
@@ -105,6 +91,16 @@ func (e *Endpoints) getCurrent(c *httpapi.Call) (httpapi.Response, error) {
 	who := schema.IdentityData{
 		Account: schema.IdentityAccount{ID: holder.ID, Name: holder.Name, Plan: holder.Plan}, Mode: c.World.String(),
 		Key: schema.IdentityKey{ID: key.ID, Name: key.Name, LastFour: key.LastFour, Scopes: key.Scopes},
+	}
+	if key.Member != "" {
+		who.Member = &schema.IdentityMember{ID: key.Member}
+		err := view.QueryRow("SELECT email, role FROM member WHERE id = $1", key.Member).Scan(&who.Member.Email, &who.Member.Role)
+		if errors.Is(err, sql.ErrNoRows) { // removed since the admission
+			return httpapi.Response{}, ErrEnded
+		}
+		if err != nil {
+			return httpapi.Response{}, fmt.Errorf("reading a member: %w", err)
+		}
 	}
 	if c.BySession {
 		row, err := scan(view.QueryRow("SELECT "+columns+" FROM session WHERE id = $1", c.Session))
@@ -130,7 +126,7 @@ func (e *Endpoints) deleteOne(c *httpapi.Call) (httpapi.Response, error) {
 		return httpapi.Response{}, errNotFound
 	}
 	resp, err := e.Change(c, func(c *httpapi.Call, tx *sqlstore.Tx, _ apikey.Record) (httpapi.Response, audit.Entry, error) {
-		row, err := scan(tx.QueryRow("DELETE FROM session WHERE id = $1 AND key_id = $2 RETURNING "+columns, id, c.Key))
+		row, err := scan(tx.QueryRow("DELETE FROM session WHERE id = $2 AND "+ofKey+" RETURNING "+columns, c.Key, id))
 		if errors.Is(err, sql.ErrNoRows) {
 			return httpapi.Response{}, audit.Entry{}, errNotFound
 		}
@@ -149,7 +145,7 @@ func (e *Endpoints) deleteOne(c *httpapi.Call) (httpapi.Response, error) {
 // deleteAll answers DELETE /v1/sessions: it ends all sessions of the calling key.
 func (e *Endpoints) deleteAll(c *httpapi.Call) (httpapi.Response, error) {
 	resp, err := e.Change(c, func(c *httpapi.Call, tx *sqlstore.Tx, _ apikey.Record) (httpapi.Response, audit.Entry, error) {
-		gone, err := sqlstore.All(tx, sqlstore.Scalar[string], "DELETE FROM session WHERE key_id = $1 RETURNING id", c.Key)
+		gone, err := sqlstore.All(tx, sqlstore.Scalar[string], "DELETE FROM session WHERE "+ofKey+" RETURNING id", c.Key)
 		if err != nil {
 			return httpapi.Response{}, audit.Entry{}, fmt.Errorf("ending all sessions: %w", err)
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"vayu/internal/access/apikey"
+	"vayu/internal/access/audit"
 	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
 	"vayu/schema"
@@ -135,46 +136,72 @@ func Ended(view sqlstore.View, calls []*httpapi.Call, now time.Time) ([]bool, er
 
 // insert creates a session of a key. If the key then has more than mostPerKey sessions, insert deletes
 // the oldest ones. The result `over` has the ids of the deleted sessions.
-func insert(tx *sqlstore.Tx, c *httpapi.Call, key apikey.Record, hash tokenHash, now time.Time) (one schema.Session, ends time.Time, over []string, err error) {
+func insert(tx *sqlstore.Tx, c *httpapi.Call, key apikey.Record, other string, hash tokenHash, now time.Time) (one schema.Session, ends time.Time, over []string, err error) {
 	ends = now.Add(life)
 	if !key.Expiry.IsZero() && key.Expiry.Before(ends) {
 		ends = key.Expiry
 	}
 	row := session{
 		id: idPrefix + ulid.MustNewDefault(now).String(), key: key.ID, client: c.Who().Client, agent: agentOf(c.Request),
-		created: now.UnixMicro(), expires: ends.UnixMicro(),
+		created: now.UnixMicro(), expires: ends.UnixMicro(), other: sql.NullString{String: other, Valid: other != ""},
 	}
-	if _, err = tx.Exec(`INSERT INTO session (id, hash, key_id, client, agent, created_at, expires_at) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-		row.id, hash[:], row.key, row.client, row.agent, row.created, row.expires); err != nil {
+	if _, err = tx.Exec(`INSERT INTO session (id, hash, key_id, client, agent, created_at, expires_at, other_key_id) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+		row.id, hash[:], row.key, row.client, row.agent, row.created, row.expires, row.other); err != nil {
 		return one, ends, nil, fmt.Errorf("creating a session: %w", err)
 	}
-	over, err = sqlstore.All(tx, sqlstore.Scalar[string], `DELETE FROM session WHERE key_id = $1 AND id NOT IN
-		(SELECT id FROM session WHERE key_id = $1 ORDER BY id DESC LIMIT $2) RETURNING id`, key.ID, mostPerKey)
+	over, err = sqlstore.All(tx, sqlstore.Scalar[string], `DELETE FROM session WHERE `+ofKey+` AND id NOT IN
+		(SELECT id FROM session WHERE `+ofKey+` ORDER BY id DESC LIMIT $2) RETURNING id`, key.ID, mostPerKey)
 	if err != nil {
 		return one, ends, nil, fmt.Errorf("ending the oldest sessions: %w", err)
 	}
 	return row.wire(row.id), ends, over, nil
 }
 
+// Create creates a session of a key, and returns the reply with its cookie. The parameter other is the id of the key of
+// the other mode, to which the session can switch; empty for none.
+func Create(tx *sqlstore.Tx, c *httpapi.Call, key apikey.Record, other string, now time.Time) (httpapi.Response, audit.Entry, error) {
+	token, hash := mintToken()
+	one, ends, over, err := insert(tx, c, key, other, hash, now)
+	if err != nil {
+		return httpapi.Response{}, audit.Entry{}, err
+	}
+	detail := map[string]any{"expires_at": one.ExpiresAt, "agent": one.Agent}
+	if len(over) > 0 {
+		detail["ended"] = over
+	}
+	return httpapi.Response{
+		Status: http.StatusCreated, Value: schema.SessionReply{Status: schema.Success, Data: one}, Cookie: cookieOf(token, ends.Sub(now)),
+	}, audit.Entry{Action: "session.create", Subject: one.ID, Detail: detail}, nil
+}
+
 // session is a row of table session, without its hash.
 type session struct {
 	id, key, client, agent string
 	created, expires       int64
+	other                  sql.NullString // id of the key of the other mode
 }
 
-const columns = "id, key_id, client, agent, created_at, expires_at"
+const (
+	columns = "id, key_id, client, agent, created_at, expires_at, other_key_id"
+	// ofKey is the condition for the sessions of key $1, also those that have switched to the other mode.
+	ofKey = "(key_id = $1 OR other_key_id = $1)"
+)
 
 func scan(row sqlstore.Scanner) (r session, err error) {
-	err = row.Scan(&r.id, &r.key, &r.client, &r.agent, &r.created, &r.expires)
+	err = row.Scan(&r.id, &r.key, &r.client, &r.agent, &r.created, &r.expires, &r.other)
 	return r, err
 }
 
 // wire returns the session in the API's form; current is the id of the calling session.
 func (r session) wire(current string) schema.Session {
-	return schema.Session{
+	one := schema.Session{
 		ID: r.id, KeyID: r.key, CreatedAt: schema.FormatMicros(r.created), ExpiresAt: schema.FormatMicros(r.expires),
 		Client: r.client, Agent: r.agent, Current: r.id == current,
 	}
+	if r.other.Valid {
+		one.OtherKeyID = &r.other.String
+	}
+	return one
 }
 
 // keyWhole matches an API key, even one whose end is missing, and all letters and digits that follow.

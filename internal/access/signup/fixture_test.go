@@ -19,6 +19,7 @@ import (
 	"vayu/internal/access/account"
 	"vayu/internal/access/signup"
 	"vayu/internal/httpapi"
+	"vayu/internal/mail"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/internal/testing/fixture"
@@ -51,8 +52,9 @@ func newSite(t *testing.T, db *sqlstore.DB, mode string, change func(*signup.Con
 	settings := signup.DefaultSettings()
 	settings.Mode = mode
 	c := signup.Config{
-		Settings: settings, DB: db, Cipher: accesstest.ClaimedCipher(t, db), Plans: accesstest.Plans, Data: t.TempDir(),
-		BaseURL: func() string { return "https://api.example.com" }, Limited: true, Log: s.log.Logger(), Metrics: s.metrics, Now: s.clock.Now,
+		Settings: settings, DB: db, Cipher: accesstest.ClaimedCipher(t, db), Plans: accesstest.Plans,
+		Mail:    &mail.Sender{Data: t.TempDir(), Log: s.log.Logger(), Now: s.clock.Now},
+		BaseURL: func() string { return "https://api.example.com" }, Limited: true, Metrics: s.metrics, Now: s.clock.Now,
 		Erase: s.erase,
 	}
 	if change != nil {
@@ -144,7 +146,7 @@ func (s *site) token(id string) string {
 	return tokenIn(s.t, string(mail))
 }
 
-func (s *site) file(id string) string { return filepath.Join(s.Data, "mail", id+".eml") }
+func (s *site) file(id string) string { return filepath.Join(s.Mail.Data, "mail", id+".eml") }
 
 // works returns the status of a call with a key.
 func (s *site) works(key string) int {

@@ -93,11 +93,8 @@ func (s *Service) post(c *httpapi.Call) (resp httpapi.Response, err error) {
 	if err != nil {
 		return resp, err
 	}
-	s.events.WithLabelValues("requested").Inc()
-	select {
-	case s.wake <- struct{}{}:
-	default: // Run is already awake
-	}
+	s.count("requested")
+	s.mails.Wake()
 	return httpapi.Response{Status: http.StatusCreated, Value: wire.Made{
 		Status: schema.Success, Account: holder.ID, Key: made.Key, ExpiresAt: schema.FormatTime(ends),
 	}}, nil
@@ -167,7 +164,7 @@ func (s *Service) confirm(c *httpapi.Call) (resp httpapi.Response, err error) {
 		return resp, err
 	}
 	if reply.Key != "" {
-		s.events.WithLabelValues("confirmed").Inc()
+		s.count("confirmed")
 	}
 	return httpapi.Response{Value: reply}, nil
 }

@@ -11,9 +11,8 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"fmt"
-	"log/slog"
 	"net/http"
-	"net/mail"
+	netmail "net/mail"
 	"net/netip"
 	"net/url"
 	"strings"
@@ -26,6 +25,7 @@ import (
 	"vayu/internal/encryption"
 	"vayu/internal/httpapi"
 	"vayu/internal/httpapi/ratelimit"
+	"vayu/internal/mail"
 	"vayu/internal/sqlstore"
 	"vayu/schema"
 	wire "vayu/schema/signup"
@@ -53,7 +53,7 @@ func DefaultSettings() Settings { return Settings{Mode: off, Plan: "free"} }
 func (s Settings) Validate() []error {
 	var f config.Faults
 	f.Check(s.Mode == off || s.Mode == invite || s.Mode == open, "mode", "%q must be off, invite or open", s.Mode)
-	_, err := mail.ParseAddress(cmp.Or(s.From, sender))
+	_, err := netmail.ParseAddress(cmp.Or(s.From, mail.DefaultFrom))
 	f.CheckError(err, "from")
 	u, err := url.Parse(string(s.SMTP))
 	f.Check(s.SMTP == "" || err == nil && (u.Scheme == "smtp" || u.Scheme == "smtps") && u.Hostname() != "", "smtp", "must be smtp://host:port or smtps://host:port, with user:password@ before the host if it needs them")
@@ -67,13 +67,12 @@ type Config struct {
 	DB     *sqlstore.DB
 	Cipher *encryption.Cipher
 	Plans  map[string]int64
-	Data   string // the data directory
+	Mail   *mail.Sender
 	// BaseURL returns the URL of the service for clients, without a slash at its end. It is called when the API listens.
 	BaseURL func() string
 	// Erase erases the data of an account without active keys. It is idempotent.
 	Erase   func(ctx context.Context, account string) error
 	Limited bool // whether requests are limited by client and by e-mail address
-	Log     *slog.Logger
 	Metrics prometheus.Registerer
 	Now     func() time.Time
 }
@@ -94,13 +93,13 @@ type Service struct {
 	clients *ratelimit.Limiter[netip.Addr]
 	emails  *ratelimit.Limiter[string]
 	events  *prometheus.CounterVec
-	wake    chan struct{} // has a value if a mail is due
+	mails   *mail.Queue
 }
 
 // New returns a service. It panics if its metric is already registered.
 func New(c Config) *Service {
 	s := &Service{
-		Config: c, wake: make(chan struct{}, 1),
+		Config:  c,
 		clients: ratelimit.New[netip.Addr](perClient/hour, perClient, most, tooMany),
 		emails:  ratelimit.New[string](perEmail/hour, perEmail, most, tooMany),
 		events: promauto.With(c.Metrics).NewCounterVec(prometheus.CounterOpts{
@@ -110,8 +109,11 @@ func New(c Config) *Service {
 	for _, event := range []string{"requested", "confirmed", "erased", "mail_sent", "mail_failed"} {
 		s.events.WithLabelValues(event)
 	}
+	s.mails = mail.NewQueue(mail.Queue{Sender: c.Mail, DB: c.DB, Table: "signup", Key: "account_id", Due: s.due, Clean: s.eraseExpired, Count: s.count})
 	return s
 }
+
+func (s *Service) count(event string) { s.events.WithLabelValues(event).Inc() }
 
 // Routes are the endpoints of sign-ups. They exist also if sign-up is off, so that a client can read the mode.
 func (s *Service) Routes() []httpapi.Route {

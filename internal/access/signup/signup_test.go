@@ -299,7 +299,7 @@ func TestMailsAreRetried(t *testing.T) {
 	t.Parallel()
 	box := newMailbox(t)
 	smtp := func(c *signup.Config) {
-		c.From, c.SMTP = "Vayu <no-reply@example.com>", config.DSN("smtp://vayu:p%40ss@"+box.address)
+		c.Mail.From, c.Mail.SMTP = "Vayu <no-reply@example.com>", config.DSN("smtp://vayu:p%40ss@"+box.address)
 	}
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		s := newSite(t, db, "open", smtp)
@@ -349,18 +349,6 @@ func TestRunSendsAMailAtOnce(t *testing.T) {
 			t.Errorf("got %v, want confirmed", got)
 		}
 	})
-}
-
-func TestTLSIsMandatoryToOtherMachines(t *testing.T) {
-	t.Parallel()
-	for address, want := range map[string]string{
-		"smtp://mail.example.com": "TLSMandatory", "smtp://u:p@192.0.2.1:25": "TLSMandatory",
-		"smtp://localhost:25": "TLSOpportunistic", "smtp://127.0.0.1:25": "TLSOpportunistic", "smtp://[::1]:25": "TLSOpportunistic",
-	} {
-		if got, err := signup.TLSPolicy(address); err != nil || got != want {
-			t.Errorf("%s: got %s, %v, want %s", address, got, err, want)
-		}
-	}
 }
 
 func TestSettingsAreChecked(t *testing.T) {

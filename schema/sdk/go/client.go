@@ -60,7 +60,7 @@ type Call struct {
 // postsWithoutKey are the POSTs that take no Idempotency-Key. The ref_id of a recharge has the same effect.
 //
 //nolint:gochecknoglobals // a constant
-var postsWithoutKey = []string{"/v1/recharge", "/v1/sessions", "/v1/signup", "/v1/signup/confirm", "/callbacks/{provider}"}
+var postsWithoutKey = []string{"/v1/recharge", "/v1/sessions", "/v1/sessions/current/mode", "/v1/sign-in-links", "/v1/sign-in-links/confirm", "/v1/signup", "/v1/signup/confirm", "/callbacks/{provider}"}
 
 // PostsWithoutKey returns the paths of the POSTs that take no Idempotency-Key.
 func PostsWithoutKey() []string { return slices.Clone(postsWithoutKey) }

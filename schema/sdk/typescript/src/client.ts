@@ -8,6 +8,9 @@ import { type Incoming, type Options, Transport } from './transport.js';
 export const postsWithoutKey: readonly string[] = [
 	'/v1/recharge',
 	'/v1/sessions',
+	'/v1/sessions/current/mode',
+	'/v1/sign-in-links',
+	'/v1/sign-in-links/confirm',
 	'/v1/signup',
 	'/v1/signup/confirm',
 	'/callbacks/{provider}',

@@ -18,7 +18,16 @@ from .live import Message, parse_sse
 from .transport import KeySource, Outgoing, Transport, translated
 
 POSTS_WITHOUT_KEY = frozenset(
-    {"/v1/recharge", "/v1/sessions", "/v1/signup", "/v1/signup/confirm", "/callbacks/{provider}"}
+    {
+        "/v1/recharge",
+        "/v1/sessions",
+        "/v1/sessions/current/mode",
+        "/v1/sign-in-links",
+        "/v1/sign-in-links/confirm",
+        "/v1/signup",
+        "/v1/signup/confirm",
+        "/callbacks/{provider}",
+    }
 )
 """POSTs that take no Idempotency-Key. The ref_id of a recharge has the same effect."""
 

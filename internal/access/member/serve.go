@@ -1,0 +1,193 @@
+package member
+
+import (
+	"context"
+	"net/http"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/gorilla/mux"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
+
+	"vayu/internal/access/apikey"
+	"vayu/internal/access/audit"
+	"vayu/internal/access/session"
+	"vayu/internal/encryption"
+	"vayu/internal/httpapi"
+	"vayu/internal/httpapi/ratelimit"
+	"vayu/internal/mail"
+	"vayu/internal/sqlstore"
+	"vayu/schema"
+	wire "vayu/schema/member"
+)
+
+// Config holds the dependencies of a Service.
+type Config struct {
+	DB     *sqlstore.DB
+	Cipher *encryption.Cipher
+	Mail   *mail.Sender
+	// BaseURL returns the URL of the service for clients, without a slash at its end. It is called when the API listens.
+	BaseURL func() string
+	// Change runs a change of members and keys in one transaction with its audit row.
+	Change  func(c *httpapi.Call, do session.Change) (httpapi.Response, error)
+	Limited bool // whether requests are limited by client and by e-mail address
+	Metrics prometheus.Registerer
+	Now     func() time.Time
+}
+
+// Limits of the requests of one client and of the mails to one address, as for sign-ups. Each instance counts for itself.
+const (
+	perClient = 60 // in an hour, and at once
+	perEmail  = 3  // in an hour, and at once
+	remember  = 50_000
+	tooMany   = "There were too many requests from this address or for this e-mail address. Retry later."
+	hour      = 3600.0
+)
+
+// Service serves members and their sign-ins.
+type Service struct {
+	Config
+	clients *ratelimit.Limiter[netip.Addr]
+	emails  *ratelimit.Limiter[string]
+	events  *prometheus.CounterVec
+	mails   *mail.Queue
+}
+
+// New returns a service. It panics if its metric is already registered.
+func New(c Config) *Service {
+	s := &Service{
+		Config:  c,
+		clients: ratelimit.New[netip.Addr](perClient/hour, perClient, remember, tooMany),
+		emails:  ratelimit.New[string](perEmail/hour, perEmail, remember, tooMany),
+		events: promauto.With(c.Metrics).NewCounterVec(prometheus.CounterOpts{
+			Name: "vayu_sign_in_total", Help: "Sign-ins with a link, by what happened: requested, signed_in, mail_sent or mail_failed.",
+		}, []string{"event"}),
+	}
+	for _, event := range []string{"requested", "signed_in", "mail_sent", "mail_failed"} {
+		s.events.WithLabelValues(event)
+	}
+	s.mails = mail.NewQueue(mail.Queue{Sender: c.Mail, DB: c.DB, Table: "sign_in_link", Key: "id", Due: s.due, Clean: s.clean, Count: s.count})
+	return s
+}
+
+func (s *Service) count(event string) { s.events.WithLabelValues(event).Inc() }
+
+// Run sends due mails and removes expired links until ctx ends.
+func (s *Service) Run(ctx context.Context) error { return s.mails.Run(ctx) }
+
+// Routes are the endpoints of members and of sign-ins with a link.
+func (s *Service) Routes() []httpapi.Route {
+	const (
+		path   = "/v1/members"
+		links  = "/v1/sign-in-links"
+		manage = string(schema.KeysManage)
+		body   = httpapi.SmallBody
+	)
+	return []httpapi.Route{
+		{Method: http.MethodGet, Path: path, Scope: manage, Handler: s.list},
+		{Method: http.MethodPost, Path: path, Scope: manage, Body: body, Handler: s.post},
+		{Method: http.MethodPatch, Path: path + "/{id}", Scope: manage, Body: body, Handler: s.patch},
+		{Method: http.MethodDelete, Path: path + "/{id}", Scope: manage, Handler: s.remove},
+		{Method: http.MethodPost, Path: links, NoAuth: true, Body: body, Handler: s.limited(s.postLink)},
+		{Method: http.MethodPost, Path: links + "/confirm", NoAuth: true, Body: body, Handler: s.limited(s.confirm)},
+	}
+}
+
+// limited refuses calls of clients that have sent too many.
+func (s *Service) limited(h httpapi.Handler) httpapi.Handler {
+	return func(c *httpapi.Call) (resp httpapi.Response, err error) {
+		if s.Limited {
+			if err := s.clients.Admit(ratelimit.Network(c.Client), s.Now()); err != nil {
+				return resp, err
+			}
+		}
+		return h(c)
+	}
+}
+
+// admitEmail limits the mails to an address, so that nobody floods the mailbox of another person.
+func (s *Service) admitEmail(email string, now time.Time) error {
+	if !s.Limited {
+		return nil
+	}
+	return s.emails.Admit(strings.ToLower(email), now)
+}
+
+// list answers GET /v1/members. There is one page, because an account has few members.
+func (s *Service) list(c *httpapi.Call) (httpapi.Response, error) {
+	all, err := List(s.DB.View(c.Context()), c.Account)
+	return httpapi.Response{Value: wire.List{Status: schema.Success, Data: all, Roles: wire.Roles()}}, err
+}
+
+// post answers POST /v1/members.
+func (s *Service) post(c *httpapi.Call) (resp httpapi.Response, err error) {
+	wanted, err := httpapi.Decode[struct {
+		Email string `json:"email"`
+		Role  string `json:"role"`
+	}](c)
+	if err != nil {
+		return resp, err
+	}
+	resp, err = s.change(c, http.StatusCreated, func(tx *sqlstore.Tx, by Author, now time.Time) (wire.Member, error) {
+		m, err := Add(tx, s.Cipher, c.Account, wanted.Email, wanted.Role, by, now)
+		if err == nil {
+			err = s.admitEmail(wanted.Email, now)
+		}
+		return m, err
+	})
+	if err == nil {
+		s.mails.Wake()
+	}
+	return resp, err
+}
+
+// change runs a change of a member, and replies with the member and a status. The caller needs a live key, because a
+// member has a key in each mode. Sandbox keys are often less well protected.
+func (s *Service) change(c *httpapi.Call, status int, do func(tx *sqlstore.Tx, by Author, now time.Time) (wire.Member, error)) (httpapi.Response, error) {
+	if c.World != schema.Live {
+		return httpapi.Response{}, schema.NewProblem(schema.Forbidden, "", "Members act in both modes. Change them with a live key.")
+	}
+	return s.Change(c, func(c *httpapi.Call, tx *sqlstore.Tx, caller apikey.Record) (httpapi.Response, audit.Entry, error) {
+		m, err := do(tx, Author{Who: c.Who(), caller: &caller}, s.Now())
+		return httpapi.Response{Status: status, Value: wire.Reply{Status: schema.Success, Data: m}}, audit.Entry{}, err
+	})
+}
+
+// idOf returns the id in the path; errNotFound if it is malformed. PostgreSQL rejects some texts.
+func idOf(c *httpapi.Call) (string, error) {
+	id := mux.Vars(c.Request)["id"]
+	if !schema.IsID(id) {
+		return "", errNotFound
+	}
+	return id, nil
+}
+
+// patch answers PATCH /v1/members/{id}.
+func (s *Service) patch(c *httpapi.Call) (httpapi.Response, error) {
+	wanted, err := httpapi.Decode[struct {
+		Role string `json:"role"`
+	}](c)
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	id, err := idOf(c)
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	return s.change(c, http.StatusOK, func(tx *sqlstore.Tx, by Author, now time.Time) (wire.Member, error) {
+		return setRole(tx, c.Account, id, wanted.Role, by, now)
+	})
+}
+
+// remove answers DELETE /v1/members/{id}.
+func (s *Service) remove(c *httpapi.Call) (httpapi.Response, error) {
+	id, err := idOf(c)
+	if err != nil {
+		return httpapi.Response{}, err
+	}
+	return s.change(c, http.StatusOK, func(tx *sqlstore.Tx, by Author, now time.Time) (wire.Member, error) {
+		return Remove(tx, c.Account, id, by, now)
+	})
+}

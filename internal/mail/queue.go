@@ -1,0 +1,108 @@
+package mail
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"vayu/internal/sqlstore"
+)
+
+const (
+	every = time.Minute
+	// lease is how long an instance has to send a mail. After a failure, another attempt follows at its end.
+	lease = 5 * time.Minute
+	group = 100 // rows per query
+)
+
+// Queue sends the mails of a table. Its column mail_due_at is when the next attempt is due, or NULL if the mail was sent.
+type Queue struct {
+	*Sender
+	DB         *sqlstore.DB
+	Table, Key string // the table and its primary key
+	// Due returns at most limit mails that are due. A mail without a text is not sent.
+	Due func(view sqlstore.View, now time.Time, limit int) ([]Message, error)
+	// Clean removes what has expired. It is called each minute.
+	Clean func(ctx context.Context) error
+	// Count counts an event: mail_sent or mail_failed.
+	Count func(event string)
+	wake  chan struct{} // has a value if a mail is due
+}
+
+// NewQueue completes a queue.
+func NewQueue(q Queue) *Queue {
+	q.wake = make(chan struct{}, 1)
+	return &q
+}
+
+// Wake makes Run send the mails that are due, without a wait for its ticker.
+func (q *Queue) Wake() {
+	select {
+	case q.wake <- struct{}{}:
+	default: // Run is already awake
+	}
+}
+
+// Run sends due mails and removes what has expired until ctx ends.
+func (q *Queue) Run(ctx context.Context) error {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		if err := q.Process(ctx); err != nil && ctx.Err() == nil {
+			q.Log.WarnContext(ctx, "mails cannot be processed", "table", q.Table, "error", err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-q.wake:
+		case <-tick.C:
+		}
+	}
+}
+
+// Process does what Run does each minute.
+func (q *Queue) Process(ctx context.Context) error { return errors.Join(q.sendDue(ctx), q.Clean(ctx)) }
+
+// Claim moves the time at which a row is due, so that no other instance processes the row until then.
+func (q *Queue) Claim(ctx context.Context, column, key string, now time.Time, lease time.Duration) (claimed bool, err error) {
+	err = q.DB.Update(ctx, func(tx *sqlstore.Tx) error {
+		n, err := tx.Exec("UPDATE "+q.Table+" SET "+column+" = $3 WHERE "+q.Key+" = $1 AND "+column+" <= $2", key, now.UnixMicro(), now.Add(lease).UnixMicro())
+		claimed = n == 1
+		return err
+	})
+	return claimed, err
+}
+
+// sendDue sends the mails that are due. After a failure it continues with the next mail.
+func (q *Queue) sendDue(ctx context.Context) error {
+	due, err := q.Due(q.DB.View(ctx), q.Now(), group)
+	if err != nil {
+		return fmt.Errorf("reading due mails: %w", err)
+	}
+	for _, m := range due {
+		claimed, err := q.Claim(ctx, "mail_due_at", m.ID, q.Now(), lease) // the mails before it may have taken minutes
+		if err != nil {
+			return err
+		}
+		if !claimed {
+			continue
+		}
+		if m.Text != "" {
+			if err := q.Send(ctx, m); err != nil {
+				q.Count("mail_failed")
+				q.Log.WarnContext(ctx, "a mail was not sent", "id", m.ID, "error", strings.ReplaceAll(err.Error(), m.To, "***"))
+				continue
+			}
+			q.Count("mail_sent")
+		}
+		if err := q.DB.Update(ctx, func(tx *sqlstore.Tx) error {
+			_, err := tx.Exec("UPDATE "+q.Table+" SET mail_due_at = NULL WHERE "+q.Key+" = $1", m.ID)
+			return err
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
