@@ -312,8 +312,9 @@ func TestTheOperatorAddsAMember(t *testing.T) {
 			}
 			return m
 		}
+		box := accesstest.ClaimedCipher(t, s.db)
 		change(func(tx *sqlstore.Tx) (wire.Member, error) {
-			return member.Add(tx, accesstest.ClaimedCipher(t, s.db), s.ID, "asha@example.com", wire.Owner, member.Operator("command"), s.clock.Now())
+			return member.Add(tx, box, s.ID, "asha@example.com", wire.Owner, member.Operator("command"), s.clock.Now())
 		})
 		cookie := s.cookie(s.last())
 		s.by(cookie, http.MethodPost, "/v1/members", `{"email":"ravi@example.com","role":"finance"}`).Want(t, "an owner adds another", http.StatusCreated)

@@ -9,9 +9,9 @@ import { routes as alerts } from './alerts/routes';
 import { connectLiveStream } from './api/liveStream';
 import { routes as home } from './home/routes';
 import { t } from './i18n';
-import { signUpPath, startOf } from './routes';
+import { linkPath, signUpPath, startOf } from './routes';
 import { Shell } from './Shell';
-import { SignIn } from './SignIn';
+import { SignIn, SignInWithLink } from './SignIn';
 import { hasScope, refreshSession, sessionState, watchSession } from './session';
 import { routes as transactions } from './transactions/routes';
 import { Failed, Loading } from './ui/FetchState';
@@ -39,6 +39,9 @@ export function App(): JSX.Element {
 				<SignUp confirms={location !== signUpPath} />
 			</LazyPart>
 		);
+	}
+	if (location === linkPath) {
+		return <SignInWithLink />;
 	}
 	switch (now.at) {
 		case 'asking':

@@ -1,6 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
+import { ModeSwitch } from './account/ModeSwitch';
 import { isConnected, isLost } from './api/liveStream';
 import { type Language, language, showLanguage, t } from './i18n';
 import { groups, isAllowed, isCurrent } from './routes';
@@ -55,7 +56,7 @@ export function Shell(props: { children: ComponentChildren }): JSX.Element {
 	if (now.at !== 'in') {
 		return <main>{props.children}</main>;
 	}
-	const { account, mode } = now.current;
+	const { account, member, mode } = now.current;
 	return (
 		<div class="shell">
 			<a class="skip" href="#content">
@@ -68,8 +69,8 @@ export function Shell(props: { children: ComponentChildren }): JSX.Element {
 				<Link href="/home" class="brand">
 					Vayu
 				</Link>
-				<span class={`world ${mode}`}>{t(mode === 'live' ? 'shell.live' : 'shell.sandbox')}</span>
-				<span class="account">{account.name}</span>
+				<ModeSwitch of={now.current} />
+				<span class="account">{member ? `${account.name} · ${member.email}` : account.name}</span>
 				<span
 					class={`pulse ${isConnected.value ? 'on' : 'off'}`}
 					role="status"

@@ -1,11 +1,12 @@
 import { useQuery } from '@tanstack/preact-query';
 import type { JSX } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { navigate } from 'wouter-preact/use-browser-location';
 import { Problem, problemOf, unwrap, withKey } from './api/client';
 import { t } from './i18n';
 import { signUpPath } from './routes';
 import { Choices } from './Shell';
-import { signIn } from './session';
+import { signIn, signInWithLink, type Why } from './session';
 import { errorMessage } from './ui/FetchState';
 import { Field } from './ui/Field';
 import { Form } from './ui/Form';
@@ -21,8 +22,11 @@ function refusal(problem: Problem): string {
 	}
 }
 
-/** SignIn exchanges an API key for a session. */
-export function SignIn(props: { why: 'new' | 'ended' | 'left' }): JSX.Element {
+/** reasons are the notes about sessions that have ended. */
+const reasons = { ended: 'signin.ended', left: 'signin.left', removed: 'signin.removed' } as const;
+
+/** SignIn exchanges an API key for a session, or sends a link in a mail. */
+export function SignIn(props: { why: Why }): JSX.Element {
 	const [key, setKey] = useState('');
 	const submit = () =>
 		signIn(key.trim()).catch((error: unknown) => {
@@ -37,7 +41,11 @@ export function SignIn(props: { why: 'new' | 'ended' | 'left' }): JSX.Element {
 		<main class="alone">
 			<div class="card">
 				<h1>{t('signin.title')}</h1>
-				{props.why !== 'new' && <p class="note">{t(props.why === 'ended' ? 'signin.ended' : 'signin.left')}</p>}
+				{props.why !== 'new' && (
+					<p class="note" role="status">
+						{t(reasons[props.why])}
+					</p>
+				)}
 				<Form submit={submit} button={t('signin.submit')} tone="primary">
 					<Field
 						label={t('signin.key')}
@@ -52,11 +60,81 @@ export function SignIn(props: { why: 'new' | 'ended' | 'left' }): JSX.Element {
 					/>
 				</Form>
 				<p class="hint">{t('signin.why')}</p>
+				<RequestLink />
 				{mode && mode !== 'off' && (
 					<p>
 						<a href={signUpPath}>{t('signup.link')}</a>
 					</p>
 				)}
+			</div>
+			<Choices />
+		</main>
+	);
+}
+
+/** RequestLink sends a link to the address of a person of an account. The reply does not say whether there is such a person. */
+function RequestLink(): JSX.Element {
+	const [email, setEmail] = useState('');
+	const [sent, setSent] = useState('');
+	const note = useRef<HTMLParagraphElement>(null);
+	useEffect(() => note.current?.focus(), [sent]);
+	const submit = async () => {
+		await unwrap(withKey.POST('/v1/sign-in-links', { body: { email: email.trim() } })).catch((error: unknown) => {
+			const problem = problemOf(error);
+			throw problem.field === 'email' ? Problem.atField('email', t('signup.wrong.email')) : problem;
+		});
+		setSent(email.trim());
+	};
+	return (
+		<section class="by-mail">
+			<h2>{t('signin.email.title')}</h2>
+			{sent ? (
+				<p ref={note} tabIndex={-1} class="note">
+					{t('signin.email.sent', { email: sent })}
+				</p>
+			) : (
+				<Form submit={submit} button={t('signin.email.submit')}>
+					<Field
+						label={t('signup.email')}
+						hint={t('signin.email.hint')}
+						name="email"
+						type="email"
+						autocomplete="email"
+						required
+						maxLength={254}
+						value={email}
+						change={setEmail}
+					/>
+				</Form>
+			)}
+		</section>
+	);
+}
+
+/** SignInWithLink is the page of the link in a mail. It signs in when its button is pressed, because programs open links of mails. */
+export function SignInWithLink(): JSX.Element {
+	useEffect(() => {
+		document.title = t('signin.title');
+	});
+	const submit = async () => {
+		await signInWithLink(window.location.hash.slice(1)).catch((error: unknown) => {
+			const problem = problemOf(error);
+			throw problem.field === 'token'
+				? new Problem(problem.status, { error: { code: problem.code, message: t('signin.link.wrong') } })
+				: problem;
+		});
+		navigate('/dashboard/', { replace: true });
+	};
+	return (
+		<main class="alone">
+			<div class="card">
+				<h1>{t('signin.link.title')}</h1>
+				<Form submit={submit} button={t('signin.submit')} tone="primary">
+					<p>{t('signin.link.what')}</p>
+				</Form>
+				<p>
+					<a href="/dashboard/">{t('signin.link.back')}</a>
+				</p>
 			</div>
 			<Choices />
 		</main>

@@ -14,6 +14,9 @@ export interface Route {
 /** signUpPath is the address of the sign-up page. The link in a mail leads to the page confirm below it. */
 export const signUpPath = '/dashboard/signup';
 
+/** linkPath is the address of the page that the link in a mail opens, with its token after #. */
+export const linkPath = '/dashboard/sign-in';
+
 /** Entry is an entry of the navigation. */
 export interface Entry {
 	to: string;
@@ -71,6 +74,7 @@ export const groups: readonly Group[] = [
 			{ to: '/webhooks', name: 'shell.webhooks', also: ['/event-types'], scope: 'webhooks:manage' },
 			{ to: '/deliveries', name: 'shell.deliveries', also: ['/events'], scope: 'webhooks:manage' },
 			{ to: '/keys', name: 'shell.keys', scope: 'account:read' },
+			{ to: '/members', name: 'shell.members', scope: 'keys:manage' },
 			{ to: '/usage', name: 'shell.usage', scope: 'account:read' },
 			{ to: '/audit', name: 'shell.audit', scope: 'account:read' },
 			{ to: '/sessions', name: 'shell.sessions' },

@@ -5,12 +5,11 @@ import { queries } from './api/queries';
 /** Current is the account and the key of the session. */
 export type Current = Schemas['Identity']['data'];
 
+/** Why is the reason why a browser is not signed in. removed means that a person was removed from the account. */
+export type Why = 'new' | 'ended' | 'left' | 'removed';
+
 /** SessionState is the state of the session. */
-export type SessionState =
-	| { at: 'asking' }
-	| { at: 'in'; current: Current }
-	| { at: 'out'; why: 'new' | 'ended' | 'left' }
-	| { at: 'away'; problem: Problem };
+export type SessionState = { at: 'asking' } | { at: 'in'; current: Current } | { at: 'out'; why: Why } | { at: 'away'; problem: Problem };
 
 /** sessionState is the current state; asking until the first reply of the API. */
 export const sessionState = signal<SessionState>({ at: 'asking' });
@@ -45,6 +44,21 @@ export async function signIn(key: string): Promise<void> {
 	tell('in');
 }
 
+/** signInWithLink exchanges the token of a link for a session. It throws a Problem if the API rejects the token. */
+export async function signInWithLink(token: string): Promise<void> {
+	await unwrap(withKey.POST('/v1/sign-in-links/confirm', { body: { token } }));
+	queries.clear();
+	await refreshSession();
+	tell('in');
+}
+
+/** switchMode switches the session to the other mode. A session that has no key of that mode needs one. */
+export async function switchMode(mode: Schemas['Mode'], key?: string): Promise<void> {
+	await unwrap(api.POST('/v1/sessions/current/mode', { body: { mode, ...(key ? { key } : {}) } }));
+	await refreshSession();
+	tell('in');
+}
+
 /** signOut ends this session, or all sessions of its key. A session that has already ended is no error. */
 export async function signOut(everywhere: boolean): Promise<void> {
 	try {
@@ -63,7 +77,7 @@ export async function signOut(everywhere: boolean): Promise<void> {
 }
 
 /** discardSession empties the query cache, because the next session can have another key. */
-export function discardSession(why: 'ended' | 'left'): void {
+export function discardSession(why: Why): void {
 	queries.cancelQueries();
 	queries.clear();
 	sessionState.value = { at: 'out', why };
@@ -96,9 +110,20 @@ export function watchSession(): () => void {
 	};
 	tabs?.addEventListener('message', onMessage);
 	const ended = {
-		onResponse: ({ response }: { response: Response }) => {
-			if (response.status === 401 && sessionState.peek().at === 'in') {
-				discardSession('ended');
+		onResponse: async ({ response }: { response: Response }) => {
+			if (response.status !== 401 || sessionState.peek().at !== 'in') {
+				return;
+			}
+			const problem = new Problem(
+				response.status,
+				await response
+					.clone()
+					.json()
+					.catch(() => undefined),
+			);
+			const now = sessionState.peek();
+			if (now.at === 'in') {
+				discardSession(now.current.member && problem.code === 'key_revoked' ? 'removed' : 'ended');
 			}
 		},
 	};

@@ -1,0 +1,188 @@
+import { useQuery } from '@tanstack/preact-query';
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { api, Problem, problemOf, type Schemas, unwrap } from '../api/client';
+import { invalidate } from '../api/queries';
+import { t } from '../i18n';
+import { refreshSession, sessionState } from '../session';
+import { Badge, Time } from '../ui/Badge';
+import { Dialog } from '../ui/Dialog';
+import { Fetched } from '../ui/FetchState';
+import { Field, Radios } from '../ui/Field';
+import { Form } from '../ui/Form';
+import { Page } from '../ui/Page';
+import { Table } from '../ui/Table';
+
+type Member = Schemas['Member'];
+type Role = Schemas['MemberRole'];
+
+/** roles are the roles of people, the one with most rights first. */
+const roles: readonly Role[] = ['owner', 'developer', 'finance', 'viewer'];
+
+/** The dialog that is open, and the person that it is about. */
+type Doing = { what: 'add' } | { what: 'role' | 'remove'; member: Member };
+
+function Roles(props: { value: Role; change: (role: Role) => void }): JSX.Element {
+	return (
+		<Radios
+			label={t('account.member.role')}
+			value={props.value}
+			change={props.change}
+			options={roles.map((role) => [
+				role,
+				<>
+					<strong>{t(`account.member.${role}`)}</strong>: {t(`account.member.${role}.what`)}
+				</>,
+			])}
+		/>
+	);
+}
+
+function AddMember(props: { close: () => void }): JSX.Element {
+	const [email, setEmail] = useState('');
+	const [role, setRole] = useState<Role>('viewer');
+	const add = async (idempotencyKey: (body: unknown) => string) => {
+		const body = { email: email.trim(), role };
+		await unwrap(api.POST('/v1/members', { body, params: { header: { 'Idempotency-Key': idempotencyKey(body) } } })).catch(
+			(error: unknown) => {
+				const problem = problemOf(error);
+				throw problem.field === 'email' ? Problem.atField('email', t('account.member.email.wrong')) : problem;
+			},
+		);
+		invalidate('members');
+		props.close();
+	};
+	return (
+		<Dialog title={t('account.member.add')} close={props.close}>
+			<Form submit={add} button={t('account.member.add')} tone="primary" cancel={props.close}>
+				<Field
+					label={t('account.member.email')}
+					hint={t('account.member.email.hint')}
+					name="email"
+					type="email"
+					required
+					maxLength={254}
+					value={email}
+					change={setEmail}
+				/>
+				<Roles value={role} change={setRole} />
+			</Form>
+		</Dialog>
+	);
+}
+
+function ChangeRole(props: { of: Member; close: () => void }): JSX.Element {
+	const [role, setRole] = useState(props.of.role);
+	const change = async () => {
+		await unwrap(api.PATCH('/v1/members/{id}', { params: { path: { id: props.of.id } }, body: { role } }));
+		invalidate('members');
+		props.close();
+		await refreshSession(); // it may be the role of this session
+	};
+	return (
+		<Dialog title={t('account.member.role.change', { email: props.of.email })} close={props.close}>
+			<Form submit={change} button={t('action.save')} tone="primary" cancel={props.close}>
+				<Roles value={role} change={setRole} />
+			</Form>
+		</Dialog>
+	);
+}
+
+function RemoveMember(props: { of: Member; own: boolean; close: () => void }): JSX.Element {
+	const remove = async () => {
+		await unwrap(api.DELETE('/v1/members/{id}', { params: { path: { id: props.of.id } } }));
+		invalidate('members');
+		props.close();
+		if (props.own) {
+			await refreshSession();
+		}
+	};
+	return (
+		<Dialog title={t('account.member.remove.title', { email: props.of.email })} close={props.close}>
+			<Form submit={remove} button={t('account.member.remove')} tone="danger" cancel={props.close}>
+				<p>{t(props.own ? 'account.member.remove.own' : 'account.member.remove.what')}</p>
+			</Form>
+		</Dialog>
+	);
+}
+
+/** Members lists the people of the account, and adds, changes and removes them. */
+export function Members(): JSX.Element {
+	const [doing, setDoing] = useState<Doing>();
+	const list = useQuery({ queryKey: ['members'], queryFn: ({ signal }) => unwrap(api.GET('/v1/members', { signal })) });
+	const close = () => setDoing(undefined);
+	const now = sessionState.value;
+	const live = now.at === 'in' && now.current.mode === 'live';
+	const isOwn = (member: Member) => now.at === 'in' && now.current.member?.id === member.id;
+	return (
+		<Page
+			title={t('shell.members')}
+			actions={
+				live && (
+					<button type="button" class="primary" onClick={() => setDoing({ what: 'add' })}>
+						{t('account.member.add')}
+					</button>
+				)
+			}
+		>
+			<p class="hint">{t('account.member.what')}</p>
+			{!live && <p class="note">{t('account.member.sandbox')}</p>}
+			<Fetched query={list}>
+				{({ data }) =>
+					data.length === 0 ? (
+						<p>{t('account.member.none')}</p>
+					) : (
+						<Table
+							caption={t('shell.members')}
+							rows={data}
+							id={(member) => member.id}
+							columns={[
+								{
+									name: t('account.member.email'),
+									show: (member) => (
+										<>
+											<strong>{member.email}</strong> {isOwn(member) && <Badge tone="good">{t('account.member.you')}</Badge>}
+										</>
+									),
+								},
+								{
+									name: t('account.member.role'),
+									show: (member) => (
+										<>
+											{t(`account.member.${member.role}`)}
+											<p class="hint">{t(`account.member.${member.role}.what`)}</p>
+										</>
+									),
+								},
+								{ name: t('account.member.since'), show: (member) => <Time at={member.created_at} /> },
+								{
+									name: t('account.member.last'),
+									show: (member) => (member.last_sign_in_at ? <Time at={member.last_sign_in_at} relative /> : t('account.member.never')),
+								},
+								{
+									name: t('account.key.actions'),
+									show: (member) =>
+										live && (
+											<span class="actions">
+												<button type="button" class="small" onClick={() => setDoing({ what: 'role', member })}>
+													{t('account.member.role')}
+													<span class="unseen"> {member.email}</span>
+												</button>
+												<button type="button" class="small" onClick={() => setDoing({ what: 'remove', member })}>
+													{t('account.member.remove')}
+													<span class="unseen"> {member.email}</span>
+												</button>
+											</span>
+										),
+								},
+							]}
+						/>
+					)
+				}
+			</Fetched>
+			{doing?.what === 'add' && <AddMember close={close} />}
+			{doing?.what === 'role' && <ChangeRole of={doing.member} close={close} />}
+			{doing?.what === 'remove' && <RemoveMember of={doing.member} own={isOwn(doing.member)} close={close} />}
+		</Page>
+	);
+}

@@ -1,0 +1,55 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { Problem, problemOf } from '../api/client';
+import { t } from '../i18n';
+import { type Current, switchMode } from '../session';
+import { Dialog } from '../ui/Dialog';
+import { Field } from '../ui/Field';
+import { Form } from '../ui/Form';
+
+/**
+ * ModeSwitch shows the mode and switches to the other one. The session of a key that has no key of the other mode asks
+ * for one.
+ */
+export function ModeSwitch(props: { of: Current }): JSX.Element {
+	const { mode, session } = props.of;
+	const other = mode === 'live' ? 'sandbox' : 'live';
+	const [asks, setAsks] = useState(false);
+	const [key, setKey] = useState('');
+	const press = async () => {
+		if (!session?.other_key_id) {
+			setAsks(true);
+			return;
+		}
+		await switchMode(other);
+	};
+	const submit = async () => {
+		await switchMode(other, key.trim()).catch((error: unknown) => {
+			const problem = problemOf(error);
+			throw problem.field === 'key' ? Problem.atField('key', t('shell.switch.wrong')) : problem;
+		});
+	};
+	const title = t(other === 'live' ? 'shell.live.switch' : 'shell.sandbox.switch');
+	return (
+		<>
+			<span class={`world ${mode}`}>{t(mode === 'live' ? 'shell.live' : 'shell.sandbox')}</span>
+			<Form submit={press} button={title} tone="small" />
+			{asks && (
+				<Dialog title={title} close={() => setAsks(false)}>
+					<Form submit={submit} button={title} tone="primary">
+						<p>{t('shell.switch.why')}</p>
+						<Field
+							label={t('shell.switch.key')}
+							hint={t(other === 'live' ? 'signin.live' : 'signin.test')}
+							name="key"
+							type="password"
+							required
+							value={key}
+							change={setKey}
+						/>
+					</Form>
+				</Dialog>
+			)}
+		</>
+	);
+}
