@@ -43,7 +43,7 @@ func TestASessionOfAKeySwitchesTheMode(t *testing.T) {
 				t.Errorf("the key has %d sessions, want 1", len(got))
 			}
 		}
-		h.revoke(other.Record.ID)
+		h.do(h.keys[schema.Sandbox], "DELETE", "/v1/keys/"+other.Record.ID, "").want(t, "revoking", 200)
 		h.by(cookie, "GET", "/v1/account", "").wantError(t, "after the revocation of its present key", 401, "key_revoked", "")
 
 		cookie, _ = h.signIn(h.keys[schema.Live])

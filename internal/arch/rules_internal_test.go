@@ -48,7 +48,7 @@ var internalMay = map[string][]string{
 	"access/session":   {"access/account", "access/apikey", "access/audit", "httpapi", "pagination", "sqlstore"},
 	"access/signature": {"access/idempotency", "httpapi"},
 	"access/signup": {
-		"access/account", "access/apikey", "access/audit", "config", "encryption", "httpapi", "httpapi/ratelimit", "mail", "sqlstore",
+		"access/account", "access/apikey", "access/audit", "access/member", "config", "encryption", "httpapi", "httpapi/ratelimit", "mail", "sqlstore",
 	},
 	"agefile":                     {},
 	"apidoc":                      {"httpapi", "httpapi/server"},

@@ -1,5 +1,5 @@
 // Package member manages the people of an account, who sign in with a link in a mail. A member has a role, and an API key
-// in each mode whose secret nobody gets. The sessions of a member have the rights of these keys, so admission, audit and
+// in each mode whose secret is discarded. The sessions of a member have the rights of these keys, so admission, audit and
 // revocation work as for other keys.
 package member
 
@@ -166,8 +166,8 @@ func Add(tx *sqlstore.Tx, box *encryption.Cipher, holder, email, role string, by
 	return by.changed(tx, r, "member.create", now)
 }
 
-// changed returns a member after a change, and appends the audit entry. The entry has no address, because nobody can
-// erase the audit log.
+// changed returns a member after a change, and appends the audit entry. The entry has no address, because the
+// audit log cannot be erased.
 func (a Author) changed(tx *sqlstore.Tx, r record, action string, now time.Time) (wire.Member, error) {
 	m, err := r.wire(tx)
 	if err != nil {

@@ -278,7 +278,7 @@ func TestRequestsAreLimited(t *testing.T) {
 	})
 }
 
-// Run sends a mail without a wait for its ticker. Another instance sends what the first one has not sent.
+// Run sends a mail without a wait for its ticker.
 func TestRunSendsAMailAtOnce(t *testing.T) {
 	t.Parallel()
 	eachSite(t, func(t *testing.T, s *site) {

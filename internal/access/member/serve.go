@@ -107,7 +107,7 @@ func (s *Service) limited(h httpapi.Handler) httpapi.Handler {
 	}
 }
 
-// admitEmail limits the mails to an address, so that nobody floods the mailbox of another person.
+// admitEmail limits the mails to an address, so that a client cannot flood the mailbox of a person.
 func (s *Service) admitEmail(email string, now time.Time) error {
 	if !s.Limited {
 		return nil

@@ -16,6 +16,7 @@ import (
 	"vayu/internal/pagination"
 	"vayu/internal/sqlstore"
 	"vayu/schema"
+	"vayu/schema/member"
 )
 
 // Path is the path of the endpoints.
@@ -88,12 +89,12 @@ func (e *Endpoints) getCurrent(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	who := schema.IdentityData{
-		Account: schema.IdentityAccount{ID: holder.ID, Name: holder.Name, Plan: holder.Plan}, Mode: c.World.String(),
-		Key: schema.IdentityKey{ID: key.ID, Name: key.Name, LastFour: key.LastFour, Scopes: key.Scopes},
+	who := member.IdentityData{
+		Account: member.IdentityAccount{ID: holder.ID, Name: holder.Name, Plan: holder.Plan}, Mode: c.World.String(),
+		Key: member.IdentityKey{ID: key.ID, Name: key.Name, LastFour: key.LastFour, Scopes: key.Scopes},
 	}
 	if key.Member != "" {
-		who.Member = &schema.IdentityMember{ID: key.Member}
+		who.Member = &member.IdentityMember{ID: key.Member}
 		err := view.QueryRow("SELECT email, role FROM member WHERE id = $1", key.Member).Scan(&who.Member.Email, &who.Member.Role)
 		if errors.Is(err, sql.ErrNoRows) { // removed since the admission
 			return httpapi.Response{}, ErrEnded
@@ -113,7 +114,7 @@ func (e *Endpoints) getCurrent(c *httpapi.Call) (httpapi.Response, error) {
 		one := row.wire(c.Session)
 		who.Session = &one
 	}
-	return httpapi.Response{Value: schema.Identity{Status: schema.Success, Data: who}}, nil
+	return httpapi.Response{Value: member.Identity{Status: schema.Success, Data: who}}, nil
 }
 
 // deleteOne answers DELETE /v1/sessions/{id} and /v1/sessions/current.

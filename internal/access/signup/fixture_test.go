@@ -98,7 +98,7 @@ func (s *site) signUp(email string) accesstest.Reply {
 
 func (s *site) confirm(token string) accesstest.Reply {
 	s.t.Helper()
-	return s.post("/v1/signup/confirm", map[string]string{"token": token})
+	return s.post("/v1/signup/confirm", map[string]any{"token": token, "member": false})
 }
 
 // made signs up and returns the id and the sandbox key of the account.

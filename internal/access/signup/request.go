@@ -17,9 +17,11 @@ import (
 	"vayu/internal/access/account"
 	"vayu/internal/access/apikey"
 	"vayu/internal/access/audit"
+	"vayu/internal/access/member"
 	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
 	"vayu/schema"
+	roles "vayu/schema/member"
 	wire "vayu/schema/signup"
 )
 
@@ -126,7 +128,8 @@ func (s *Service) token(p pending) string {
 // same address is confirmed, the account stays as it is and expires.
 func (s *Service) confirm(c *httpapi.Call) (resp httpapi.Response, err error) {
 	wanted, err := httpapi.Decode[struct {
-		Token string `json:"token"`
+		Token  string `json:"token"`
+		Member bool   `json:"member"`
 	}](c)
 	if err != nil {
 		return resp, err
@@ -158,6 +161,11 @@ func (s *Service) confirm(c *httpapi.Call) (resp httpapi.Response, err error) {
 			return errLink
 		}
 		reply.Outcome, reply.Key, err = s.confirmed(tx, c, p, now)
+		if err == nil && reply.Key != "" && wanted.Member {
+			by := member.Author{Who: c.Who()}
+			by.Key = actor
+			_, err = member.Add(tx, s.Cipher, id, p.email, roles.Owner, by, now)
+		}
 		return err
 	})
 	if err != nil {

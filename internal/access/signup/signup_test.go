@@ -77,6 +77,26 @@ func TestSandboxKeyAtOnceAndLiveKeyWhenConfirmed(t *testing.T) {
 	})
 }
 
+// The confirmed address can become the first member, who is an owner. The mail with a link is due at once.
+func TestTheAddressBecomesTheFirstMember(t *testing.T) {
+	t.Parallel()
+	eachSite(t, "open", nil, func(t *testing.T, s *site) {
+		id, _ := s.made("asha@example.com")
+		token := s.token(id)
+		for _, outcome := range []string{"confirmed", "already_confirmed"} {
+			if got := s.post("/v1/signup/confirm", map[string]any{"token": token, "member": true}); got.Body["outcome"] != outcome {
+				t.Fatalf("got %d %s, want %s", got.Status, got.Text, outcome)
+			}
+		}
+		var members, due int
+		err := s.db.View(t.Context()).QueryRow(`SELECT (SELECT count(*) FROM member WHERE account_id = $1 AND email = 'asha@example.com' AND role = 'owner'),
+			(SELECT count(*) FROM sign_in_link WHERE mail_due_at IS NOT NULL)`, id).Scan(&members, &due)
+		if err != nil || members != 1 || due != 1 {
+			t.Errorf("%d members and %d mails, %v, want one of each", members, due, err)
+		}
+	})
+}
+
 // The owner of a known address gets the same reply and a mail, and learns only from the link that there is an account.
 func TestKnownAddressGetsTheSameReply(t *testing.T) {
 	t.Parallel()

@@ -27,7 +27,7 @@ CREATE TABLE sign_in_link (
 CREATE INDEX sign_in_link_mail ON sign_in_link (mail_due_at) WHERE mail_due_at IS NOT NULL;
 CREATE INDEX sign_in_link_expires ON sign_in_link (expires_at);
 
--- The member whose sessions have the rights of the key. A member has a key in each mode. Nobody gets its secret.
+-- The member whose sessions have the rights of the key. A member has a key in each mode. Its secret is discarded.
 ALTER TABLE api_key ADD COLUMN member_id TEXT;
 CREATE INDEX api_key_member ON api_key (member_id) WHERE member_id IS NOT NULL;
 

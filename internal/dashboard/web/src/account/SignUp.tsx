@@ -6,7 +6,7 @@ import { t } from '../i18n';
 import { Choices } from '../Shell';
 import { CopyableText, Time } from '../ui/Badge';
 import { Fetched } from '../ui/FetchState';
-import { Field } from '../ui/Field';
+import { Check, Field } from '../ui/Field';
 import { Form } from '../ui/Form';
 
 /** SignUp is the page on which a person makes an account, or the one that the link in the mail opens. */
@@ -105,6 +105,7 @@ function refused(error: unknown): never {
 /** Confirmation confirms the address when its button is pressed. Programs that only open the link of a mail confirm nothing. */
 function Confirmation(): JSX.Element {
 	const [done, setDone] = useState<Schemas['SignupConfirmed']>();
+	const [member, setMember] = useState(false);
 	if (done?.key) {
 		return (
 			<Result value={done.key}>
@@ -120,7 +121,7 @@ function Confirmation(): JSX.Element {
 		);
 	}
 	const confirm = async () => {
-		const reply = withKey.POST('/v1/signup/confirm', { body: { token: window.location.hash.slice(1) } });
+		const reply = withKey.POST('/v1/signup/confirm', { body: { token: window.location.hash.slice(1), member } });
 		setDone(
 			await unwrap(reply).catch((error: unknown) => {
 				const problem = problemOf(error);
@@ -133,6 +134,9 @@ function Confirmation(): JSX.Element {
 	return (
 		<Form submit={confirm} button={t('signup.confirm')} tone="primary">
 			<p>{t('signup.confirm.what')}</p>
+			<Check checked={member} change={setMember}>
+				{t('signup.confirm.member')}
+			</Check>
 		</Form>
 	);
 }
