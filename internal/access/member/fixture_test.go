@@ -79,6 +79,7 @@ func (s *site) live() string { return s.Keys[schema.Live] }
 // add adds a member with a key.
 func (s *site) add(key, email, role string) accesstest.Reply {
 	s.t.Helper()
+	s.clock.Advance(time.Millisecond) // ids, and so the names of files, are in the order of the requests
 	return s.Do(key, http.MethodPost, "/v1/members", jsonOf(s.t, map[string]string{"email": email, "role": role}))
 }
 
@@ -90,6 +91,7 @@ func (s *site) added(email, role string) string {
 
 func (s *site) request(email string) accesstest.Reply {
 	s.t.Helper()
+	s.clock.Advance(time.Millisecond)
 	return s.Do("", http.MethodPost, "/v1/sign-in-links", jsonOf(s.t, map[string]string{"email": email}))
 }
 
