@@ -8,8 +8,13 @@ import { command, type Service, start } from './service';
 let service: Service;
 const used = new Set<string>();
 
+/** admin is a live key that can manage people. */
+let admin = '';
+
 beforeAll(async () => {
 	service = await start();
+	const key = ['key', 'create', '--account', 'default', '--mode', 'live', '--name', 'admin', '--scopes', 'all', '--quiet'];
+	admin = (await command(service.data, ...key)).trim();
 });
 afterAll(() => service.stop());
 
@@ -43,7 +48,7 @@ async function invite(page: Page, email: string, role: string): Promise<string> 
 }
 
 test('a person is added, signs in with a link, switches the mode, and is removed', async () => {
-	const owner = await signedIn('/members', service.live, service.base);
+	const owner = await signedIn('/members', admin, service.base);
 	await owner.page.getByText('No person has been added yet').waitFor();
 	const link = await invite(owner.page, 'asha@example.com', 'Finance');
 	await pictured(owner.page, 'members');
@@ -132,7 +137,7 @@ test('the pages fit a phone, in Hindi and in the dark', async () => {
 	await seen.page.getByText('यदि x@example.com यहाँ किसी खाते में है').waitFor();
 	await accessible(seen.page);
 	await pictured(seen.page, 'signin-phone');
-	const { page, faults } = await signedIn('/members', service.live, service.base);
+	const { page, faults } = await signedIn('/members', admin, service.base);
 	await page.setViewportSize({ width: 360, height: 740 });
 	await page.getByRole('button', { name: 'Switch to sandbox' }).waitFor();
 	const line = (await page.locator('.bar .menu').boundingBox())?.height ?? 0;

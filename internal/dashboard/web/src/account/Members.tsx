@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { api, Problem, problemOf, type Schemas, unwrap } from '../api/client';
 import { invalidate } from '../api/queries';
 import { t } from '../i18n';
-import { refreshSession, sessionState } from '../session';
+import { hasScope, refreshSession, sessionState } from '../session';
 import { Badge, Time } from '../ui/Badge';
 import { Dialog } from '../ui/Dialog';
 import { Fetched } from '../ui/FetchState';
@@ -113,12 +113,13 @@ export function Members(): JSX.Element {
 	const close = () => setDoing(undefined);
 	const now = sessionState.value;
 	const live = now.at === 'in' && now.current.mode === 'live';
+	const manages = live && hasScope('keys:manage');
 	const isOwn = (member: Member) => now.at === 'in' && now.current.member?.id === member.id;
 	return (
 		<Page
 			title={t('shell.members')}
 			actions={
-				live && (
+				manages && (
 					<button type="button" class="primary" onClick={() => setDoing({ what: 'add' })}>
 						{t('account.member.add')}
 					</button>
