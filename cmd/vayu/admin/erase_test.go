@@ -30,8 +30,8 @@ func TestErasingAnAccountLeavesNoPersonalData(t *testing.T) {
 			insertPersonalData(t, db, a)
 		}
 		before := markedTables(t, db, stays.ID)
-		if marked := markedTables(t, db, gone.ID); len(marked) != 13 {
-			t.Fatalf("the fixture marks %d tables, want 13: %q", len(marked), marked)
+		if marked := markedTables(t, db, gone.ID); len(marked) != 15 {
+			t.Fatalf("the fixture marks %d tables, want 15: %q", len(marked), marked)
 		}
 		if open, err := openMatters(db.View(t.Context()), gone.ID, time.Now()); err != nil || len(open) > 0 {
 			t.Fatalf("the account is not closed: %q, %v", open, err)
