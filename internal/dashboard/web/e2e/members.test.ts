@@ -87,7 +87,7 @@ test('a person is added, signs in with a link, switches the mode, and is removed
 	await owner.page.getByText('The person is signed out everywhere').waitFor();
 	await owner.page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
 	await owner.page.getByText('No person has been added yet').waitFor();
-	// The live stream ends with the session, and the page says so by itself.
+	await asha.page.getByRole('navigation').getByRole('link', { name: 'Usage' }).click();
 	await asha.page.getByText('Your access to the account has ended').waitFor();
 	await pictured(asha.page, 'members-removed');
 	expect([...owner.faults, ...asha.faults, ...again.faults]).toEqual([]);
