@@ -135,9 +135,9 @@ func isExempt(route *httpapi.Route) bool {
 	return route.Scope == string(schema.AccountRead) || route.Scope == string(schema.KeysManage) || strings.HasPrefix(route.Path, session.Path)
 }
 
-// isDashboardRead reports whether a call signs in or switches the mode, or reads with a browser session only data about the account: keys,
-// usage, audit log, sessions, webhooks, or the SSE stream (Server-Sent Events). Such calls count as usage but
-// not towards the quota. Otherwise looking at the dashboard would use up the quota. Calls about readings,
+// isDashboardRead reports whether a call signs in or switches the mode, or reads with a browser session only data about
+// the account: keys, usage, audit log, sessions, webhooks, or the SSE stream (Server-Sent Events). Such calls count as
+// usage but not towards the quota. Otherwise looking at the dashboard would use up the quota. Calls about readings,
 // recharges, verifications and wallets count for a session as they do for a key.
 func isDashboardRead(c *httpapi.Call, route *httpapi.Route) bool {
 	if !c.BySession || !reads(c) {

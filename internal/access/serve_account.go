@@ -93,8 +93,8 @@ func (s *Service) getUsage(c *httpapi.Call) (httpapi.Response, error) {
 	}}, nil
 }
 
-// usageDays checks the parameters of a usage query, and parses its range. The default of "to" is today. The default of "from" is the first
-// day of the month of "to".
+// usageDays checks the parameters of a usage query, and parses its range. The default of "to" is today. The default of
+// "from" is the first day of the month of "to".
 func usageDays(params map[string]string, now time.Time) (from, to time.Time, err error) {
 	var f schema.RequestErrors
 	read := func(name string, otherwise time.Time) time.Time {
