@@ -25,14 +25,15 @@ const (
 )
 
 // Run cancels deliveries of deleted subscriptions, and limits the backlogs of paused and
-// dead endpoints. It alerts accounts whose endpoints fail. It purges deliveries 30 days after they finished. Run returns when ctx
-// ends; after an error of the store it retries.
+// dead endpoints. It alerts accounts whose endpoints fail. It purges deliveries 30 days after
+// they finished. Run returns when ctx ends; after an error of the store it retries.
 func (s *Service) Run(ctx context.Context) error {
 	tick := time.NewTicker(cancelEvery)
 	defer tick.Stop()
 	var swept time.Time
-	// After a restart, endpoints first get time to acknowledge. The first look at attempts covers the time before the start.
-	bounded, watched, back := s.Now(), s.Now(), failingAfter
+	// After a restart, endpoints first get time to acknowledge.
+	bounded := s.Now()
+	w := watcher{Service: s, looked: bounded, until: bounded.Add(-failingAfter)}
 	for {
 		now := s.Now()
 		since, sweep := now.Add(-recent), now.Sub(swept) >= sweepEvery
@@ -44,13 +45,11 @@ func (s *Service) Run(ctx context.Context) error {
 			err = s.bound(ctx)
 			bounded = now
 		}
-		if err == nil && now.Sub(watched) >= watchEvery {
-			if err = s.watch(ctx, watched.Add(-back)); err == nil {
-				watched, back = now, watchAgain
-			}
-		}
 		if err == nil && sweep {
 			err = errors.Join(s.purge(ctx), s.purgeBacklogs(ctx))
+		}
+		if now.Sub(w.looked) >= watchEvery {
+			err = errors.Join(err, w.look(ctx, now))
 		}
 		switch {
 		case ctx.Err() != nil:

@@ -54,10 +54,17 @@ func (s *Service) Bound(ctx context.Context) error { return s.bound(ctx) }
 
 // Watch does what Run does each minute, with the attempts of the last minutes.
 func (s *Service) Watch(ctx context.Context) error {
-	return s.watch(ctx, s.Now().Add(-watchEvery-watchAgain))
+	w := watcher{Service: s, until: s.Now().Add(-watchEvery), started: true}
+	return w.look(ctx, s.Now())
 }
 
-// SelectResults reads the attempts of webhooks since a time.
+// WatchAfterStart does what Run does a minute after its start.
+func (s *Service) WatchAfterStart(ctx context.Context) error {
+	w := watcher{Service: s, until: s.Now().Add(-watchEvery - failingAfter)}
+	return w.look(ctx, s.Now())
+}
+
+// SelectResults reads the attempts of webhooks in a time.
 const SelectResults = selectResults
 
 // ForgetBacklogs does what Run does each minute.

@@ -16,7 +16,8 @@ const (
 	// failingAfter is how long all attempts must fail before the account is alerted. A delivery has five attempts in the
 	// first 13 minutes, and the sixth after an hour. A deployment of the receiver takes less.
 	failingAfter = time.Hour
-	// watchEvery is how often the attempts since the last look are read.
+	// watchEvery is how often attempts are read, and the length of the times that one statement reads: a longer time can
+	// have more attempts than a statement can read before its limit of time.
 	watchEvery = time.Minute
 	// watchAgain is how much of the time before the last look is read again: a transaction may commit 30 s after the time
 	// of its attempts, and the clocks of instances differ.
@@ -55,16 +56,20 @@ type WebhookRecovered struct {
 func (w WebhookRecovered) Subject() string { return w.Webhook }
 
 const (
-	// selectResults reads for each webhook the first failed attempt and the last acknowledged one since a time, by the index
+	// selectResults reads for each webhook the first failed attempt and the last acknowledged one in a time, by the index
 	// attempt_recorded.
 	selectResults = `SELECT d.webhook_id, COALESCE(MIN(CASE WHEN a.http_status / 100 <> 2 THEN a.recorded_at END), 0),
 		COALESCE(MAX(CASE WHEN a.http_status / 100 = 2 THEN a.recorded_at END), 0)
-		FROM attempt a JOIN delivery d ON d.id = a.delivery_id WHERE a.recorded_at > $1 GROUP BY d.webhook_id`
+		FROM attempt a JOIN delivery d ON d.id = a.delivery_id WHERE a.recorded_at > $1 AND a.recorded_at <= $2 GROUP BY d.webhook_id`
 	selectWatched = "SELECT webhook_id FROM webhook_failing"
 	insertFailing = "INSERT INTO webhook_failing (webhook_id, since) VALUES ($1, $2) ON CONFLICT (webhook_id) DO NOTHING"
 	// deleteUnwatched drops webhooks that were deleted, and those that were paused before an alert.
 	deleteUnwatched = `DELETE FROM webhook_failing WHERE NOT EXISTS (SELECT 1 FROM webhook w
 		WHERE w.id = webhook_id AND w.deleted_at IS NULL AND (w.active <> 0 OR alerted_at IS NOT NULL))`
+	// deleteMissed drops webhooks without an alert that no instance watched when it was due. They may have acknowledged
+	// meanwhile.
+	deleteMissed    = "DELETE FROM webhook_failing WHERE alerted_at IS NULL AND since <= $1"
+	deleteFailing   = "DELETE FROM webhook_failing WHERE webhook_id = $1"
 	selectAlertDue  = "SELECT webhook_id FROM webhook_failing WHERE alerted_at IS NULL AND since <= $1"
 	updateAlerted   = "UPDATE webhook_failing SET alerted_at = $2 WHERE webhook_id = $1 AND alerted_at IS NULL RETURNING since"
 	deleteRecovered = "DELETE FROM webhook_failing WHERE webhook_id = $1 AND since < $2 RETURNING since, alerted_at IS NOT NULL"
@@ -79,16 +84,31 @@ type results struct {
 	failed, acknowledged int64 // the first failed attempt, the last acknowledged one
 }
 
-// watch alerts accounts whose webhooks fail, and those whose webhooks have recovered. It reads the attempts since a time.
-// Several instances may run it at the same time: a change of the row in webhook_failing decides which of them appends the
-// event, so a failure has one alert.
-func (s *Service) watch(ctx context.Context, since time.Time) error {
-	if s.Events == nil {
+// watcher reads the attempts of one instance's time.
+type watcher struct {
+	*Service
+	looked  time.Time // when it last read attempts
+	until   time.Time // up to which time it has read all attempts
+	started bool      // whether it has dropped what was missed before its start
+}
+
+// look alerts accounts whose webhooks fail, and those whose webhooks have recovered. It reads the attempts since the last
+// look. Several instances may look at the same time: a change of the row in webhook_failing decides which of them appends
+// the event, so a failure has one alert.
+func (w *watcher) look(ctx context.Context, now time.Time) error {
+	w.looked = now
+	if w.Events == nil {
 		return nil
 	}
-	view := s.DB.View(ctx)
+	if !w.started {
+		missed := now.Add(-failingAfter - 5*watchEvery).UnixMicro()
+		if err := w.change(ctx, deleteMissed, missed); err != nil {
+			return fmt.Errorf("dropping missed failures of webhooks: %w", err)
+		}
+		w.started = true
+	}
 	watched := map[string]bool{}
-	err := sqlstore.Each(view, func(row sqlstore.Scanner) error {
+	err := sqlstore.Each(w.DB.View(ctx), func(row sqlstore.Scanner) error {
 		var id string
 		err := row.Scan(&id)
 		watched[id] = true
@@ -97,10 +117,28 @@ func (s *Service) watch(ctx context.Context, since time.Time) error {
 	if err != nil {
 		return fmt.Errorf("reading failing webhooks: %w", err)
 	}
-	all, err := sqlstore.All(view, func(row sqlstore.Scanner) (t results, err error) {
+	for from := w.until.Add(-watchAgain); from.Before(now); from = from.Add(watchEvery) {
+		to := from.Add(watchEvery)
+		if err := w.watch(ctx, from, to, watched); err != nil {
+			return err
+		}
+		if to.After(w.until) {
+			w.until = to
+		}
+	}
+	w.until = now
+	if len(watched) == 0 {
+		return nil
+	}
+	return w.alertDue(ctx)
+}
+
+// watch reads the attempts after from, up to to, and changes which webhooks are watched.
+func (s *Service) watch(ctx context.Context, from, to time.Time, watched map[string]bool) error {
+	all, err := sqlstore.All(s.DB.View(ctx), func(row sqlstore.Scanner) (t results, err error) {
 		err = row.Scan(&t.webhook, &t.failed, &t.acknowledged)
 		return t, err
-	}, selectResults, since.UnixMicro())
+	}, selectResults, from.UnixMicro(), to.UnixMicro())
 	if err != nil {
 		return fmt.Errorf("reading the attempts of webhooks: %w", err)
 	}
@@ -108,29 +146,29 @@ func (s *Service) watch(ctx context.Context, since time.Time) error {
 		switch {
 		case t.acknowledged > 0 && watched[t.webhook]:
 			err = s.endFailure(ctx, t)
+			delete(watched, t.webhook)
 		case t.acknowledged == 0 && t.failed > 0 && !watched[t.webhook]:
-			err = s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
-				_, err := tx.Exec(insertFailing, t.webhook, t.failed)
-				return err
-			})
+			err = s.change(ctx, insertFailing, t.webhook, t.failed)
+			watched[t.webhook] = true
 		}
 		if err != nil {
 			return fmt.Errorf("watching %s: %w", t.webhook, err)
 		}
 	}
-	if len(watched) == 0 {
-		return nil
-	}
-	return s.alertDue(ctx)
+	return nil
+}
+
+// change runs one statement in a transaction.
+func (s *Service) change(ctx context.Context, statement string, args ...any) error {
+	return s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
+		_, err := tx.Exec(statement, args...)
+		return err
+	})
 }
 
 // alertDue alerts the accounts of all webhooks that have failed for failingAfter.
 func (s *Service) alertDue(ctx context.Context) error {
-	err := s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
-		_, err := tx.Exec(deleteUnwatched)
-		return err
-	})
-	if err != nil {
+	if err := s.change(ctx, deleteUnwatched); err != nil {
 		return fmt.Errorf("dropping webhooks that are not watched: %w", err)
 	}
 	due, err := sqlstore.All(s.DB.View(ctx), sqlstore.Scalar[string], selectAlertDue, s.Now().Add(-failingAfter).UnixMicro())
@@ -161,7 +199,8 @@ func (s *Service) alert(tx *sqlstore.Tx, webhook string) error {
 		err = tx.QueryRow(countWaiting, webhook).Scan(&data.Waiting)
 	}
 	if errors.Is(err, sql.ErrNoRows) { // its failed deliveries were purged
-		return nil
+		_, err := tx.Exec(deleteFailing, webhook)
+		return err
 	}
 	if err != nil {
 		return err

@@ -121,6 +121,34 @@ func TestSomeFailuresCauseNoAlert(t *testing.T) {
 	})
 }
 
+// After a start, the attempts of the last hour count. A failure that no instance watched when its alert was due begins
+// again, because the webhook may have acknowledged meanwhile.
+func TestAlertsAfterAStart(t *testing.T) {
+	t.Parallel()
+	eachWatched(t, func(t *testing.T, s *fixture) {
+		webhook := s.webhook(schema.Live, 1)
+		s.attempted(webhook, 500)
+		s.wantAlerts()
+		s.advance(3 * time.Hour)
+		s.attempted(webhook, 500)
+		s.advance(50 * time.Minute)
+		look := func() {
+			if err := s.WatchAfterStart(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		look()
+		s.wantAlerts()
+		s.advance(11 * time.Minute)
+		look()
+		s.wantAlerts("webhook.failing")
+		s.advance(2 * time.Hour)
+		look()
+		s.attempted(webhook, 200)
+		s.wantAlerts("webhook.failing", "webhook.recovered")
+	})
+}
+
 // The event and the state are one transaction, so a failed append is repeated.
 func TestAlertIsNotLost(t *testing.T) {
 	t.Parallel()
@@ -154,6 +182,6 @@ func TestResultsUseIndexes(t *testing.T) {
 		sqlstoretest.Exec(t, db, `INSERT INTO attempt (delivery_id, number, at, duration, stage, http_status, error, body, recorded_at)
 			SELECT id, 1, 1, 1, 'status', 500, '', $1, due_at FROM delivery`, []byte{})
 		sqlstoretest.Exec(t, db, "ANALYZE")
-		wantPlan(t, db, delivery.SelectResults, []any{start.Add(19 * time.Millisecond).UnixMicro()}, "attempt_recorded")
+		wantPlan(t, db, delivery.SelectResults, []any{start.Add(19 * time.Millisecond).UnixMicro(), start.Add(20 * time.Millisecond).UnixMicro()}, "attempt_recorded")
 	})
 }

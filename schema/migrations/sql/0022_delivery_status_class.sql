@@ -3,11 +3,8 @@
 -- One text for SQLite and PostgreSQL, as in the first file.
 
 -- The first digit of the status with which the endpoint answered the newest attempt. 0 if it did not answer, NULL
--- before the first attempt. Written by dispatch/delivery only, with the attempt.
+-- before the first attempt, and for attempts before this version. Written by dispatch/delivery only, with the attempt.
 ALTER TABLE delivery ADD COLUMN status_class BIGINT;
-UPDATE delivery SET status_class = (
-	SELECT a.http_status / 100 FROM attempt a WHERE a.delivery_id = delivery.id AND a.number = delivery.attempts
-) WHERE attempts > 0;
 
 -- Deliveries that the endpoint did not acknowledge, by class and in the order of the list. An acknowledged delivery has
 -- no entry, so it costs no writes.
