@@ -3,6 +3,7 @@ package sender
 import (
 	"maps"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -16,7 +17,10 @@ const (
 )
 
 // secretNames are parts of the names of headers whose values can be secrets, in lower case.
-var secretNames = []string{"cookie", "authorization", "authentication", "auth-", "token", "secret", "password", "api-key", "apikey", "credential", "session", "csrf"}
+var secretNames = []string{"cookie", "auth", "token", "secret", "password", "-key", "apikey", "jwt", "credential", "session", "csrf"}
+
+// userInfo matches the user and the password of a URL.
+var userInfo = regexp.MustCompile(`//[^/@\s]*@`)
 
 // headerText returns the header of a response as lines "Name: value", sorted by name. It has at most keptHeader bytes. It
 // masks values that can be secrets, because the operators and analysts of the service must not see secrets of receivers.
@@ -49,9 +53,10 @@ func masked(name, value string) string {
 			return Masked
 		}
 	}
-	if lower == "location" || lower == "content-location" || lower == "refresh" || lower == "link" { // the query of a link can have a token
-		if path, _, has := strings.Cut(value, "?"); has {
-			return path + "?" + Masked
+	if lower == "location" || lower == "content-location" || lower == "refresh" || lower == "link" { // the query and the fragment of a link can have a token
+		value = userInfo.ReplaceAllString(value, "//")
+		if end := strings.IndexAny(value, "?#"); end >= 0 {
+			return value[:end+1] + Masked
 		}
 	}
 	return value

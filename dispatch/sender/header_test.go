@@ -20,14 +20,18 @@ func sendTo(t *testing.T, answer string) Result {
 func TestHeaderOfAnswerIsKeptWithoutSecrets(t *testing.T) {
 	t.Parallel()
 	got := sendTo(t, "HTTP/1.1 302 Found\r\nX-Request-Id: 7\r\nset-cookie: sid=1\r\nSet-Cookie: theme=dark\r\nX-Amz-Security-Token: abc\r\nProxy-Authorization: Basic x\r\n"+
-		"Location: https://sso.example/login?code=42\r\nLink: </next>\r\nContent-Length: 0\r\n\r\n")
+		"Location: https://user:pw@sso.example/login?code=42\r\nContent-Location: /in#access_token=1\r\nX-Auth: a\r\nX-Access-Key: b\r\nX-Jwt: c\r\nLink: </next>\r\nContent-Length: 0\r\n\r\n")
 	want := `Content-Length: 0
+Content-Location: /in#[masked]
 Link: </next>
 Location: https://sso.example/login?[masked]
 Proxy-Authorization: [masked]
 Set-Cookie: [masked]
 Set-Cookie: [masked]
+X-Access-Key: [masked]
 X-Amz-Security-Token: [masked]
+X-Auth: [masked]
+X-Jwt: [masked]
 X-Request-Id: 7
 `
 	if diff := cmp.Diff(want, got.Header); diff != "" {
