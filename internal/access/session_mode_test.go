@@ -34,6 +34,7 @@ func TestASessionOfAKeySwitchesTheMode(t *testing.T) {
 		for _, body := range []string{`{"mode":"sandbox","key":"` + other.Key + `"}`, `{"mode":"live"}`, `{"mode":"sandbox"}`, `{"mode":"sandbox"}`} {
 			mode(body).want(t, body, 200)
 		}
+		refused("an unknown key beside the one of the session", `{"mode":"live","key":"`+apikey.Mint(schema.Live)+`"}`)
 		if got := h.by(cookie, "GET", "/v1/sessions/current", "").textAt("data.mode"); got != "sandbox" {
 			t.Errorf("the mode is %q, want sandbox", got)
 		}

@@ -94,7 +94,8 @@ func openMatters(q sqlstore.Querier, id string, now time.Time) (open []string, e
 		}
 		return nil
 	}
-	err = count("active keys", activeKeys, id, now.UnixMicro())
+	err = errors.Join(count("active keys", activeKeys+" AND member_id IS NULL", id, now.UnixMicro()),
+		count("keys of members (vayu account member)", activeKeys+" AND member_id IS NOT NULL", id, now.UnixMicro()))
 	for _, m := range matters {
 		err = errors.Join(err, count(m.name, m.query, id))
 	}

@@ -36,6 +36,7 @@ var (
 	errThere    = schema.NewProblem(schema.InvalidRequest, "email", "A member of the account has this e-mail address already.")
 	errMost     = schema.NewProblem(schema.Conflict, "", fmt.Sprintf("The account has %d members, which is the limit. Remove one first.", most))
 	errNotFound = schema.NewProblem(schema.NotFound, "", "There is no such member.")
+	errSandbox  = schema.NewProblem(schema.Forbidden, "", "Members act in both modes. List and change them with a live key.")
 )
 
 // record is a row of table member.

@@ -106,6 +106,7 @@ func TestARoleTakesEffectAtOnce(t *testing.T) {
 		role(s.live(), "developer").Want(t, "demotion", http.StatusOK)
 		s.by(cookie, http.MethodGet, "/v1/members", "").WantError(t, "a developer in live mode", http.StatusForbidden, schema.InsufficientScope, "")
 		s.by(cookie, http.MethodPost, "/v1/sessions/current/mode", `{"mode":"sandbox"}`).Want(t, "switching", http.StatusOK)
+		s.by(cookie, http.MethodGet, "/v1/members", "").WantError(t, "a developer in sandbox mode", http.StatusForbidden, schema.Forbidden, "")
 		s.by(cookie, http.MethodPost, "/v1/keys", `{"name":"ci","scopes":["aqi:read"]}`).Want(t, "a developer makes a sandbox key", http.StatusCreated)
 		role(s.live(), "boss").WantError(t, "an unknown role", http.StatusBadRequest, schema.InvalidRequest, "role")
 		s.Do(s.live(), http.MethodPatch, "/v1/members/mem_x", `{"role":"viewer"}`).WantError(t, "an unknown member", http.StatusNotFound, schema.NotFound, "")

@@ -41,9 +41,12 @@ type Config struct {
 const (
 	perClient = 60 // in an hour, and at once
 	perEmail  = 3  // in an hour, and at once
-	remember  = 50_000
-	tooMany   = "There were too many requests from this address or for this e-mail address. Retry later."
-	hour      = 3600.0
+	// perAccount limits the invitations of an account, a day and at once: one that adds and removes members could send
+	// mails to any number of strangers.
+	perAccount = 2 * most
+	remember   = 50_000
+	tooMany    = "There were too many requests from this address or for this e-mail address. Retry later."
+	hour       = 3600.0
 )
 
 // Service serves members and their sign-ins.
@@ -51,6 +54,7 @@ type Service struct {
 	Config
 	clients *ratelimit.Limiter[netip.Addr]
 	emails  *ratelimit.Limiter[string]
+	adders  *ratelimit.Limiter[string] // by account
 	events  *prometheus.CounterVec
 	mails   *mail.Queue
 }
@@ -61,6 +65,7 @@ func New(c Config) *Service {
 		Config:  c,
 		clients: ratelimit.New[netip.Addr](perClient/hour, perClient, remember, tooMany),
 		emails:  ratelimit.New[string](perEmail/hour, perEmail, remember, tooMany),
+		adders:  ratelimit.New[string](perAccount/(24*hour), perAccount, remember, "The account has added too many members today. Retry later."),
 		events: promauto.With(c.Metrics).NewCounterVec(prometheus.CounterOpts{
 			Name: "vayu_sign_in_total", Help: "Sign-ins with a link, by what happened: requested, signed_in, mail_sent or mail_failed.",
 		}, []string{"event"}),
@@ -117,6 +122,9 @@ func (s *Service) admitEmail(email string, now time.Time) error {
 
 // list answers GET /v1/members. There is one page, because an account has few members.
 func (s *Service) list(c *httpapi.Call) (httpapi.Response, error) {
+	if c.World != schema.Live {
+		return httpapi.Response{}, errSandbox
+	}
 	all, err := List(s.DB.View(c.Context()), c.Account)
 	return httpapi.Response{Value: wire.List{Status: schema.Success, Data: all, Roles: wire.Roles()}}, err
 }
@@ -130,12 +138,16 @@ func (s *Service) post(c *httpapi.Call) (resp httpapi.Response, err error) {
 	if err != nil {
 		return resp, err
 	}
-	resp, err = s.change(c, http.StatusCreated, func(tx *sqlstore.Tx, by Author, now time.Time) (wire.Member, error) {
-		m, err := Add(tx, s.Cipher, c.Account, wanted.Email, wanted.Role, by, now)
-		if err == nil {
-			err = s.admitEmail(wanted.Email, now)
+	if s.Limited {
+		if err := s.adders.Admit(c.Account, s.Now()); err != nil {
+			return resp, err
 		}
-		return m, err
+	}
+	if err := s.admitEmail(wanted.Email, s.Now()); err != nil {
+		return resp, err
+	}
+	resp, err = s.change(c, http.StatusCreated, func(tx *sqlstore.Tx, by Author, now time.Time) (wire.Member, error) {
+		return Add(tx, s.Cipher, c.Account, wanted.Email, wanted.Role, by, now)
 	})
 	if err == nil {
 		s.mails.Wake()
@@ -147,7 +159,7 @@ func (s *Service) post(c *httpapi.Call) (resp httpapi.Response, err error) {
 // member has a key in each mode. Sandbox keys are often less well protected.
 func (s *Service) change(c *httpapi.Call, status int, do func(tx *sqlstore.Tx, by Author, now time.Time) (wire.Member, error)) (httpapi.Response, error) {
 	if c.World != schema.Live {
-		return httpapi.Response{}, schema.NewProblem(schema.Forbidden, "", "Members act in both modes. Change them with a live key.")
+		return httpapi.Response{}, errSandbox
 	}
 	return s.Change(c, func(c *httpapi.Call, tx *sqlstore.Tx, caller apikey.Record) (httpapi.Response, audit.Entry, error) {
 		m, err := do(tx, Author{Who: c.Who(), caller: &caller}, s.Now())

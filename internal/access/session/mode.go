@@ -62,6 +62,7 @@ func (e *Endpoints) switchMode(c *httpapi.Call) (httpapi.Response, error) {
 func (e *Endpoints) otherKey(tx *sqlstore.Tx, c *httpapi.Call, caller apikey.Record, id, key string) (apikey.Record, error) {
 	if key != "" {
 		hash := apikey.Hash(key)
+		id = "" // an unknown key is an error, also if the session has one
 		err := tx.QueryRow("SELECT id FROM api_key WHERE hash = $1", hash[:]).Scan(&id)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return apikey.Record{}, fmt.Errorf("reading a key: %w", err)

@@ -41,7 +41,7 @@ const (
 // Errors of sessions. All invalid sessions cause ErrEnded, which does not reveal what is wrong.
 var (
 	// ErrEnded is the error of a call whose session is absent, invalid or over.
-	ErrEnded         = schema.NewProblem(schema.Unauthorized, "", "The session is missing or has ended. Sign in with an API key.")
+	ErrEnded         = schema.NewProblem(schema.Unauthorized, "", "The session is missing or has ended. Sign in again.")
 	errAuthorization = schema.NewProblem(schema.InvalidRequest, "Authorization", "A call with a session must not have an Authorization header. Use API keys with paths below /v1.")
 	errNotFound      = schema.NewProblem(schema.NotFound, "", "The key has no such session.")
 )
