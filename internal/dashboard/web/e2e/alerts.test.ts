@@ -134,6 +134,7 @@ test('the form has every kind of place and condition, in Hindi, too', async () =
 		await page.getByText('Position', { exact: true }).waitFor();
 		await fill();
 		await save.click();
+		await page.getByText('Send a test event').waitFor(); // the page of the alert, which also has the link back
 		await back.click();
 		await page.getByRole('link', { name: 'Add alert' }).click();
 	};
