@@ -5,6 +5,7 @@ import { api, unwrap } from '../api/client';
 import { range, today } from '../dates';
 import { rupees } from '../format';
 import { t } from '../i18n';
+import { withTotals } from '../transactions/keptTotals';
 import { Totals } from '../transactions/RechargeList';
 import { VerificationTotals } from '../transactions/VerificationList';
 import { useBalance } from '../transactions/wallet/useBalance';
@@ -13,7 +14,7 @@ import { Card, Facts } from '../ui/Page';
 import { useMinute } from '../ui/useNow';
 
 // The totals are those of all transactions of a day, so that one row of them suffices.
-const query = (from: string) => ({ ...range({ from }), limit: 1, totals: true });
+const query = (from: string, totals: boolean) => ({ ...range({ from }), limit: 1, ...(totals && { totals }) });
 
 /** WalletCard shows the balance of the wallet. */
 export function WalletCard(): JSX.Element {
@@ -41,7 +42,10 @@ export function RechargesCard(): JSX.Element {
 	const from = today(useMinute());
 	const totals = useQuery({
 		queryKey: ['recharges', 'home', from],
-		queryFn: ({ signal }) => unwrap(api.GET('/v1/recharge', { params: { query: query(from) }, signal })),
+		queryFn: ({ signal }) =>
+			withTotals(['recharges', 'home', from], (totals) =>
+				unwrap(api.GET('/v1/recharge', { params: { query: query(from, totals) }, signal })),
+			),
 	});
 	return (
 		<Card title={t('home.recharges')} actions={<Link href={`/recharges?from=${from}`}>{t('shell.recharges')}</Link>}>
@@ -55,7 +59,10 @@ export function VerificationsCard(): JSX.Element {
 	const from = today(useMinute());
 	const totals = useQuery({
 		queryKey: ['verifications', 'home', from],
-		queryFn: ({ signal }) => unwrap(api.GET('/v1/bank/verify', { params: { query: query(from) }, signal })),
+		queryFn: ({ signal }) =>
+			withTotals(['verifications', 'home', from], (totals) =>
+				unwrap(api.GET('/v1/bank/verify', { params: { query: query(from, totals) }, signal })),
+			),
 	});
 	return (
 		<Card title={t('home.verifications')} actions={<Link href={`/verifications?from=${from}`}>{t('shell.verifications')}</Link>}>

@@ -4,11 +4,14 @@ import { sessionState } from '../session';
 const many = 5000;
 const lifetime = 60_000;
 
+// A page shows few lists at once. Totals of lists with older filters are dropped.
+const most = 8;
+
 const kept = new Map<string, { until: number; totals: unknown }>();
 
 /**
  * withTotals fetches the first page of a list with its totals. Totals of many rows are fetched once a minute, and
- * shown again until then.
+ * shown again until then. The totals of the newest lists are kept.
  */
 export async function withTotals<T extends { count: number }, P extends { totals?: T }>(
 	list: readonly unknown[],
@@ -20,10 +23,13 @@ export async function withTotals<T extends { count: number }, P extends { totals
 	if (old && old.until > Date.now()) {
 		return { ...(await load(false)), totals: old.totals as T };
 	}
-	kept.clear();
+	kept.delete(name);
 	const page = await load(true);
 	if (page.totals && page.totals.count > many) {
 		kept.set(name, { until: Date.now() + lifetime, totals: page.totals });
+		for (const oldest of [...kept.keys()].slice(0, -most)) {
+			kept.delete(oldest);
+		}
 	}
 	return page;
 }

@@ -1,7 +1,6 @@
 import { useInfiniteQuery } from '@tanstack/preact-query';
 import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
-import type { Schemas } from '../../api/client';
 import { range } from '../../dates';
 import { number, rupees } from '../../format';
 import { t } from '../../i18n';
@@ -18,6 +17,7 @@ import { Filters } from '../TransactionFilters';
 import { signed } from '../timeline/Timeline';
 import {
 	type Balance,
+	type Beginning,
 	balanced,
 	before,
 	beginningOf,
@@ -27,6 +27,7 @@ import {
 	type Line,
 	type Selection,
 	subjectOf,
+	type Totals,
 } from './statement';
 
 /** useLines fetches the pages of a statement. It remembers the balance at which each page begins. */
@@ -36,13 +37,13 @@ function useLines(selection: Selection) {
 		queryKey: ['wallet', 'entries', selection],
 		initialPageParam: undefined as string | undefined,
 		queryFn: async ({ pageParam, signal }) => {
-			const { page, closing } = pageParam
+			const { page, closing, totals }: Beginning = pageParam
 				? { page: await entriesOf(selection, pageParam, 50, signal), closing: balances.get(pageParam) }
 				: await beginningOf(selection, 50, signal);
 			if (page.next_cursor) {
 				balances.set(page.next_cursor, closing && before(closing, page.data));
 			}
-			return { ...page, data: balanced(closing, page.data) };
+			return { ...page, totals, data: balanced(closing, page.data) };
 		},
 		getNextPageParam: (last) => last.next_cursor ?? undefined,
 	});
@@ -117,19 +118,18 @@ function changeOf(amount: number): string {
 }
 
 /** Ends shows the balance at the end and at the beginning of the period. All entries between make the difference. */
-function Ends(props: { lines: readonly Line[]; totals: Schemas['WalletTotals'] | undefined }): JSX.Element | null {
+function Ends(props: { lines: readonly Line[]; totals: Totals | undefined }): JSX.Element | null {
 	const { lines, totals } = props;
 	const newest = lines[0]?.after;
 	if (!newest) {
 		return null;
 	}
 	const total = (of: Balance) => rupees(of.available + of.held);
-	const opening = totals?.complete ? before(newest, [totals]) : undefined;
 	return (
 		<Facts
 			of={[
 				[t('wallet.closing'), total(newest)],
-				[t('wallet.opening'), opening && total(opening)],
+				[t('wallet.opening'), totals?.opening && total(totals.opening)],
 				[t('wallet.entries.count'), totals?.complete && number(totals.count)],
 			]}
 		/>

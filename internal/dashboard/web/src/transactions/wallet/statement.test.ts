@@ -57,6 +57,31 @@ test('a wallet that never rests, and the entries of one subject, have no balance
 	expect((await beginningOf({ subject: 'txn_1' }, 50, signal)).closing).toBeUndefined();
 });
 
+test('sums of many entries are fetched once, and the balance before them stays', async () => {
+	const requested: boolean[] = [];
+	const entries = [entry(3, 0, -199.1)];
+	vi.spyOn(api, 'GET').mockImplementation((async (path: string, options: { params: { query: { totals?: boolean } } }) => {
+		if (path === '/v1/wallet') {
+			return { data: wallet[0], response: Response.json({}) };
+		}
+		const { totals = false } = options.params.query;
+		requested.push(totals);
+		const sums = { totals: { complete: true, count: 6000, available: 100, held: 0 } };
+		return { data: { data: entries, has_more: true, next_cursor: 'more', ...(totals && sums) }, response: Response.json({}) };
+	}) as unknown as typeof api.GET);
+	const selection = { from: '2026-11-01T00:00:00Z' };
+	expect((await beginningOf(selection, 50, signal)).totals).toEqual({
+		count: 6000,
+		complete: true,
+		opening: { available: 200.9, held: 0 },
+	});
+	wallet = [{ available: 250.9, held: 0 }];
+	const next = await beginningOf(selection, 50, signal);
+	expect(next.totals?.opening).toEqual({ available: 200.9, held: 0 });
+	expect(next.closing).toEqual({ available: 250.9, held: 0 });
+	expect(requested).toEqual([true, false]);
+});
+
 test('a saved statement has a row for each entry', () => {
 	expect(csvOf(balanced({ available: 500, held: 0 }, [entry(1, 500, 0)]))).toBe(
 		'at,kind,subject,available,held,available_after,held_after\r\n2026-11-01T00:00:00.000Z,reserve,txn_1,500,0,500,0\r\n',

@@ -1,4 +1,5 @@
 import { api, type Schemas, unwrap } from '../../api/client';
+import { withTotals } from '../keptTotals';
 
 /** Entry is an entry of the wallet. */
 export type Entry = Schemas['WalletEntry'];
@@ -74,36 +75,67 @@ async function newer(since: string, signal: AbortSignal): Promise<Entry[] | unde
 	return cursor ? undefined : found;
 }
 
-type Totals = Schemas['WalletTotals'];
+type Page = { data: Entry[]; has_more: boolean; next_cursor: string | null; totals?: Schemas['WalletTotals'] };
 
-type Page = { data: Entry[]; has_more: boolean; next_cursor: string | null; totals?: Totals };
+/** Totals are the number of entries of a statement, and the balance before the oldest one; undefined if unknown. */
+export interface Totals {
+	count: number;
+	complete: boolean;
+	opening: Balance | undefined;
+}
 
-/** entriesOf fetches one page of entries, the first one with the totals of all. */
-export function entriesOf(selection: Selection, cursor: string | undefined, limit: number, signal: AbortSignal): Promise<Page> {
+/** Beginning is the first page of a statement. The balance at its end is undefined if unknown. */
+export interface Beginning {
+	page: Omit<Page, 'totals'>;
+	closing: Balance | undefined;
+	totals?: Totals;
+}
+
+/** entriesOf fetches one page of entries. */
+export function entriesOf(
+	selection: Selection,
+	cursor: string | undefined,
+	limit: number,
+	signal: AbortSignal,
+	totals = false,
+): Promise<Page> {
 	return unwrap(
-		api.GET('/v1/wallet/entries', { params: { query: { ...selection, limit, ...(cursor ? { cursor } : { totals: true }) } }, signal }),
+		api.GET('/v1/wallet/entries', {
+			params: { query: { ...selection, limit, ...(cursor && { cursor }), ...(totals && { totals }) } },
+			signal,
+		}),
 	);
 }
 
 /**
- * beginningOf fetches the first page of a statement and the balance at its end. The balance of the wallet before and
- * after must be the same: else an entry came in between, and the figures would not agree.
+ * beginningOf fetches the first page of a statement and the balance at its end. Sums of many entries are fetched once a
+ * minute. New entries do not change the balance before the oldest one, so it is kept, and not the sums.
  */
-export async function beginningOf(
-	selection: Selection,
-	limit: number,
-	signal: AbortSignal,
-): Promise<{ page: Page; closing: Balance | undefined }> {
+export function beginningOf(selection: Selection, limit: number, signal: AbortSignal): Promise<Beginning> {
+	return withTotals(['wallet', selection], (totals) => consistent(selection, limit, signal, totals));
+}
+
+/**
+ * consistent fetches a first page whose figures agree. The balance of the wallet before and after must be the same: else
+ * an entry came in between.
+ */
+async function consistent(selection: Selection, limit: number, signal: AbortSignal, withSums: boolean): Promise<Beginning> {
 	for (let attempt = 1; ; attempt++) {
 		const was = await unwrap(api.GET('/v1/wallet', { signal }));
 		const later = selection.to && !selection.subject ? await newer(selection.to, signal) : [];
-		const page = await entriesOf(selection, undefined, limit, signal);
+		const page = await entriesOf(selection, undefined, limit, signal, withSums);
 		const is = await unwrap(api.GET('/v1/wallet', { signal }));
 		const same = was.available === is.available && was.held === is.held;
 		if (same || attempt === 3) {
-			return { page, closing: same && later && !selection.subject ? before(is, later) : undefined };
+			const closing = same && later && !selection.subject ? before(is, later) : undefined;
+			const { totals, ...rest } = page;
+			return { page: rest, closing, ...(totals && { totals: totalsOf(totals, closing) }) };
 		}
 	}
+}
+
+function totalsOf(sums: Schemas['WalletTotals'], closing: Balance | undefined): Totals {
+	return { count: sums.count, complete: sums.complete, opening: closing && sums.complete ? before(closing, [sums]) : undefined };
 }
 
 /** csvOf returns lines as a table for a spreadsheet, the newest first. Unknown balances are empty. */
