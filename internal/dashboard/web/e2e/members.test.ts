@@ -113,6 +113,13 @@ test('the operator adds an owner, who signs in by keyboard alone', async () => {
 
 test('a session of a key needs a key of the other mode once', async () => {
 	const { page, faults } = await signedIn('/members', service.sandbox, service.base);
+	const requested: string[] = [];
+	page.on('request', (request) => requested.push(new URL(request.url()).pathname));
+	await page.reload();
+	await page.getByText('Switch to live to see and manage people').waitFor();
+	expect(requested).toContain('/dashboard/v1/sessions/current');
+	expect(requested).not.toContain('/dashboard/v1/members');
+	await pictured(page, 'members-note');
 	await page.getByRole('button', { name: 'Switch to live' }).click();
 	const dialog = page.getByRole('dialog');
 	await dialog.getByLabel('A key of the same account').fill(service.sandbox);

@@ -106,14 +106,26 @@ function RemoveMember(props: { of: Member; own: boolean; close: () => void }): J
 	);
 }
 
-/** Members lists the people of the account, and adds, changes and removes them. */
+/** Members shows the people of the account. The API refuses their list in the sandbox, so that a note is shown there. */
 export function Members(): JSX.Element {
+	const now = sessionState.value;
+	if (now.at === 'in' && now.current.mode === 'live') {
+		return <MemberList />;
+	}
+	return (
+		<Page title={t('shell.members')}>
+			<p class="note">{t('account.member.sandbox')}</p>
+		</Page>
+	);
+}
+
+/** MemberList lists the people of the account, and adds, changes and removes them. */
+function MemberList(): JSX.Element {
 	const [doing, setDoing] = useState<Doing>();
 	const list = useQuery({ queryKey: ['members'], queryFn: ({ signal }) => unwrap(api.GET('/v1/members', { signal })) });
 	const close = () => setDoing(undefined);
 	const now = sessionState.value;
-	const live = now.at === 'in' && now.current.mode === 'live';
-	const manages = live && hasScope('keys:manage');
+	const manages = hasScope('keys:manage');
 	const isOwn = (member: Member) => now.at === 'in' && now.current.member?.id === member.id;
 	return (
 		<Page
@@ -127,7 +139,6 @@ export function Members(): JSX.Element {
 			}
 		>
 			<p class="hint">{t('account.member.what')}</p>
-			{!live && <p class="note">{t('account.member.sandbox')}</p>}
 			<Fetched query={list}>
 				{({ data }) =>
 					data.length === 0 ? (
@@ -162,19 +173,18 @@ export function Members(): JSX.Element {
 								},
 								{
 									name: t('account.key.actions'),
-									show: (member) =>
-										live && (
-											<span class="actions">
-												<button type="button" class="small" onClick={() => setDoing({ what: 'role', member })}>
-													{t('account.member.role')}
-													<span class="unseen"> {member.email}</span>
-												</button>
-												<button type="button" class="small" onClick={() => setDoing({ what: 'remove', member })}>
-													{t('account.member.remove')}
-													<span class="unseen"> {member.email}</span>
-												</button>
-											</span>
-										),
+									show: (member) => (
+										<span class="actions">
+											<button type="button" class="small" onClick={() => setDoing({ what: 'role', member })}>
+												{t('account.member.role')}
+												<span class="unseen"> {member.email}</span>
+											</button>
+											<button type="button" class="small" onClick={() => setDoing({ what: 'remove', member })}>
+												{t('account.member.remove')}
+												<span class="unseen"> {member.email}</span>
+											</button>
+										</span>
+									),
 								},
 							]}
 						/>

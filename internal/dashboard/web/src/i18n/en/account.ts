@@ -114,7 +114,7 @@ export const account = {
 	'account.member.never': 'not yet',
 	'account.member.you': 'you',
 	'account.member.none': 'No person has been added yet.',
-	'account.member.sandbox': 'People are added, changed and removed in live mode.',
+	'account.member.sandbox': 'Switch to live to see and manage people.',
 	'account.member.remove': 'Remove',
 	'account.member.remove.title': 'Remove {email}?',
 	'account.member.remove.what': 'The person is signed out everywhere within a second, and can no longer sign in.',

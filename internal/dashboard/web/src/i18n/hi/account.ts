@@ -112,7 +112,7 @@ export const account: Record<keyof typeof en, string> = {
 	'account.member.never': 'अभी नहीं',
 	'account.member.you': 'आप',
 	'account.member.none': 'अभी कोई व्यक्ति नहीं जोड़ा गया है।',
-	'account.member.sandbox': 'लोगों को लाइव मोड में जोड़ा, बदला और हटाया जाता है।',
+	'account.member.sandbox': 'लोगों को देखने, जोड़ने, बदलने और हटाने के लिए लाइव मोड में जाएँ।',
 	'account.member.remove': 'हटाएँ',
 	'account.member.remove.title': '{email} को हटाएँ?',
 	'account.member.remove.what': 'व्यक्ति एक सेकंड में हर जगह साइन आउट हो जाता है और फिर साइन इन नहीं कर सकता।',
