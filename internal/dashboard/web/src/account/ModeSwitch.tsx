@@ -8,11 +8,11 @@ import { Field } from '../ui/Field';
 import { Form } from '../ui/Form';
 
 /**
- * ModeSwitch shows the mode and switches to the other one. The session of a key that has no key of the other mode asks
- * for one.
+ * ModeSwitch shows the mode and switches to the other one. The session of a key that has no valid key of the other mode
+ * asks for one. A person has no keys to enter, so that an owner must act.
  */
 export function ModeSwitch(props: { of: Current }): JSX.Element {
-	const { mode, session } = props.of;
+	const { mode, session, member } = props.of;
 	const other = mode === 'live' ? 'sandbox' : 'live';
 	const [asks, setAsks] = useState(false);
 	const [key, setKey] = useState('');
@@ -21,7 +21,13 @@ export function ModeSwitch(props: { of: Current }): JSX.Element {
 			setAsks(true);
 			return;
 		}
-		await switchMode(other);
+		await switchMode(other).catch((error: unknown) => {
+			// The key of the other mode that the session has was revoked, has expired or is not allowed from here.
+			if (problemOf(error).field !== 'key') {
+				throw error;
+			}
+			setAsks(true);
+		});
 	};
 	const submit = async () => {
 		await switchMode(other, key.trim()).catch((error: unknown) => {
@@ -36,18 +42,22 @@ export function ModeSwitch(props: { of: Current }): JSX.Element {
 			<Form submit={press} button={title} tone="small" />
 			{asks && (
 				<Dialog title={title} close={() => setAsks(false)}>
-					<Form submit={submit} button={title} tone="primary">
-						<p>{t('shell.switch.why')}</p>
-						<Field
-							label={t('shell.switch.key')}
-							hint={t(other === 'live' ? 'signin.live' : 'signin.test')}
-							name="key"
-							type="password"
-							required
-							value={key}
-							change={setKey}
-						/>
-					</Form>
+					{member ? (
+						<p>{t('shell.switch.member')}</p>
+					) : (
+						<Form submit={submit} button={title} tone="primary">
+							<p>{t('shell.switch.why')}</p>
+							<Field
+								label={t('shell.switch.key')}
+								hint={t(other === 'live' ? 'signin.live' : 'signin.test')}
+								name="key"
+								type="password"
+								required
+								value={key}
+								change={setKey}
+							/>
+						</Form>
+					)}
 				</Dialog>
 			)}
 		</>

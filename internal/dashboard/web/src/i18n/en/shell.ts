@@ -29,6 +29,8 @@ export const shell = {
 	'shell.switch.key': 'A key of the same account',
 	'shell.switch.wrong':
 		'This is not an active key of the other mode and the same account that is allowed from this address and needs no signatures.',
+	'shell.switch.member':
+		'You have no access to the other mode: it was withdrawn or has expired, or it is not allowed from this address. An owner of the account must remove you and add you again, or allow this address.',
 	'shell.docs': 'API reference',
 	'shell.menu': 'Menu',
 	'shell.close': 'Close',
