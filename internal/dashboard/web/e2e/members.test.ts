@@ -76,7 +76,10 @@ test('a person is added, signs in with a link, switches the mode, and is removed
 	await again.page.getByRole('button', { name: 'Sign in' }).click();
 	await again.page.getByText('The link is invalid, used or expired').waitFor();
 
-	await owner.page.reload();
+	await owner.page.getByRole('navigation').getByRole('link', { name: 'Usage' }).click();
+	await owner.page.getByRole('region', { name: 'By key' }).getByRole('row', { name: 'asha@example.com' }).waitFor();
+	await pictured(owner.page, 'members-usage');
+	await owner.page.goto('/dashboard/members');
 	const row = owner.page.getByRole('row', { name: /asha@example.com/ });
 	expect(await row.getByText('not yet').count()).toBe(0);
 	await row.getByRole('button', { name: 'Role' }).click();

@@ -1,4 +1,3 @@
-import { useQuery } from '@tanstack/preact-query';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { api, Problem, problemOf, type Schemas, unwrap } from '../api/client';
@@ -12,6 +11,7 @@ import { Field, Radios } from '../ui/Field';
 import { Form } from '../ui/Form';
 import { Page } from '../ui/Page';
 import { Table } from '../ui/Table';
+import { useMembers } from './useMembers';
 
 type Member = Schemas['Member'];
 type Role = Schemas['MemberRole'];
@@ -122,7 +122,7 @@ export function Members(): JSX.Element {
 /** MemberList lists the people of the account, and adds, changes and removes them. */
 function MemberList(): JSX.Element {
 	const [doing, setDoing] = useState<Doing>();
-	const list = useQuery({ queryKey: ['members'], queryFn: ({ signal }) => unwrap(api.GET('/v1/members', { signal })) });
+	const list = useMembers();
 	const close = () => setDoing(undefined);
 	const now = sessionState.value;
 	const manages = hasScope('keys:manage');

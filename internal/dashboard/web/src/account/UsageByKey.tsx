@@ -1,37 +1,52 @@
 import { useQuery } from '@tanstack/preact-query';
 import type { JSX } from 'preact';
-import { api, type Schemas, unwrap } from '../api/client';
+import { api, unwrap } from '../api/client';
 import { number } from '../format';
 import { t } from '../i18n';
 import { Fetched } from '../ui/FetchState';
 import { Select } from '../ui/Field';
 import { Table } from '../ui/Table';
 import { sumsByKey } from './sums';
+import { canListMembers, useMembers } from './useMembers';
 
-/** useKeys returns the newest 1,000 keys of the account; none until they are fetched. */
-function useKeys(): readonly Schemas['Key'][] {
+/** Names are the ids of the keys whose names are known, and the name of each key. */
+interface Names {
+	ids: readonly string[];
+	nameOf: (id: string) => string;
+}
+
+/**
+ * useNames fetches the names of keys: name and end of the text of the newest 1,000 keys, and the addresses of people. The
+ * list of keys has no keys of people. So another key is that of a person whose address the session cannot read, or who
+ * was removed.
+ */
+function useNames(): Names {
 	const keys = useQuery({
 		queryKey: ['keys', 'names'],
 		queryFn: ({ signal }) => unwrap(api.GET('/v1/keys', { params: { query: { limit: 1000 } }, signal })),
 	});
-	return keys.data?.data ?? [];
-}
-
-/** nameOf returns the name of a key and the end of its text; the id of an unknown key. */
-function nameOf(keys: readonly Schemas['Key'][], id: string): string {
-	const key = keys.find((key) => key.id === id);
-	return key ? `${key.name} …${key.last_four}` : id;
+	const readable = canListMembers();
+	const members = useMembers(readable);
+	const names = new Map([
+		...(keys.data?.data ?? []).map((key) => [key.id, `${key.name} …${key.last_four}`] as const),
+		...(members.data?.data ?? []).map((member) => [member.key_ids.live, member.email] as const),
+	]);
+	const complete = keys.data && !keys.data.has_more && !(readable && members.isPending);
+	return {
+		ids: [...names.keys()],
+		nameOf: (id) => names.get(id) ?? (complete ? t('account.calls.person', { end: id.slice(-4) }) : id),
+	};
 }
 
 /** KeyFilter selects the key whose calls are shown. */
 export function KeyFilter(props: { value: string | undefined; apply: (key: string) => void }): JSX.Element {
-	const keys = useKeys();
-	const ids = new Set([...keys.map((key) => key.id), ...(props.value ? [props.value] : [])]);
+	const { ids, nameOf } = useNames();
+	const all = new Set([...ids, ...(props.value ? [props.value] : [])]);
 	return (
 		<Select
 			label={t('account.calls.key')}
 			value={props.value ?? ''}
-			options={[['', t('account.calls.key.all')] as const, ...[...ids].map((id) => [id, nameOf(keys, id)] as const)]}
+			options={[['', t('account.calls.key.all')] as const, ...[...all].map((id) => [id, nameOf(id)] as const)]}
 			change={props.apply}
 		/>
 	);
@@ -40,7 +55,7 @@ export function KeyFilter(props: { value: string | undefined; apply: (key: strin
 /** UsageByKey shows the calls of each key in a period. A click on a key selects it. */
 export function UsageByKey(props: { filters: { from?: string; to?: string; key?: string }; select: (key: string) => void }): JSX.Element {
 	const { filters, select } = props;
-	const keys = useKeys();
+	const { nameOf } = useNames();
 	const usage = useQuery({
 		queryKey: ['usage', 'keys', filters],
 		queryFn: ({ signal }) => unwrap(api.GET('/v1/usage', { params: { query: { ...filters, by: 'key' } }, signal })),
@@ -58,7 +73,7 @@ export function UsageByKey(props: { filters: { from?: string; to?: string; key?:
 								name: t('account.calls.key'),
 								show: (sum) => (
 									<button type="button" aria-pressed={filters.key === sum.key} onClick={() => select(sum.key)}>
-										{nameOf(keys, sum.key)}
+										{nameOf(sum.key)}
 									</button>
 								),
 							},

@@ -23,6 +23,7 @@ export const account = {
 	'account.calls.byKey.since': 'Calls of before the service counted by key are missing here, and those of more than 400 days ago.',
 	'account.calls.key': 'Key',
 	'account.calls.key.all': 'All keys',
+	'account.calls.person': 'A person …{end}',
 	'account.calls.day': 'Day',
 	'account.calls.operation': 'Operation',
 	'account.calls.calls': 'Calls',

@@ -25,6 +25,7 @@ export const account: Record<keyof typeof en, string> = {
 	'account.calls.byKey.since': 'यहाँ वे कॉल नहीं हैं जो कुंजी के अनुसार गिनती शुरू होने से पहले या 400 दिन से पहले हुए।',
 	'account.calls.key': 'कुंजी',
 	'account.calls.key.all': 'सभी कुंजियाँ',
+	'account.calls.person': 'एक व्यक्ति …{end}',
 	'account.calls.day': 'दिन',
 	'account.calls.operation': 'काम',
 	'account.calls.calls': 'कॉल',
