@@ -288,7 +288,7 @@ test('a delivery shows the headers of its attempts, and two attempts are compare
 	expect(await page.content()).not.toContain('hidden');
 	const compared = page.getByRole('region', { name: 'Compare two attempts' });
 	await compared.getByRole('row', { name: 'Result Answered 500 Answered 503' }).waitFor();
-	await compared.getByRole('row', { name: 'X-SERVICE-Attempt Headers of the request 1 2' }).waitFor();
+	expect(await compared.getByText(/X-SERVICE-(Attempt|Signature)/i).count()).toBe(0);
 	expect(await compared.getByText('Set-Cookie').count()).toBe(0);
 	expect(await page.locator('.wh-lines .removed').textContent()).toContain('"busy"');
 	expect(await page.locator('.wh-lines .added').textContent()).toContain('"down"');

@@ -8,6 +8,9 @@ import { headerDifference, type Line, lineDifference } from './difference';
 
 type Attempt = Schemas['Attempt'];
 
+// These headers differ between any two attempts: the number of the attempt, and a signature with the time.
+const ofEachAttempt = ['x-service-attempt', 'x-service-signature'];
+
 /** CompareAttempts shows what differs between two attempts of a delivery. */
 export function CompareAttempts(props: { attempts: readonly Attempt[] }): JSX.Element | null {
 	const { attempts } = props;
@@ -48,7 +51,9 @@ function Differences(props: { first: Attempt; second: Attempt }): JSX.Element {
 		{ name: t('webhooks.compare.time'), before: milliseconds(first.duration_ms), after: milliseconds(second.duration_ms) },
 		{ name: t('webhooks.compare.error'), before: first.error, after: second.error },
 	].filter((row) => row.before !== row.after);
-	const sent = headerDifference(first.request_headers, second.request_headers);
+	const sent = headerDifference(first.request_headers, second.request_headers).filter(
+		({ name }) => !ofEachAttempt.includes(name.toLowerCase()),
+	);
 	const received = headerDifference(first.response_headers, second.response_headers);
 	const lines = lineDifference(first.response_body, second.response_body);
 	return (
