@@ -20,7 +20,7 @@ export const account = {
 	'account.calls.byOperation': 'By operation',
 	'account.calls.byDay': 'By day',
 	'account.calls.byKey': 'By key',
-	'account.calls.byKey.since': 'Calls of before the service counted by key are missing here, and those of more than 400 days ago.',
+	'account.calls.byKey.since': 'This table has no calls from before the service counted by key, or older than 400 days.',
 	'account.calls.key': 'Key',
 	'account.calls.key.all': 'All keys',
 	'account.calls.person': 'A person …{end}',
@@ -103,7 +103,7 @@ export const account = {
 	'account.session.everywhere': 'Sign out everywhere',
 	'account.session.none': 'There are no sessions.',
 	'account.member.what':
-		'People of the account sign in with a link in a mail, without a key. What a person does is in the audit log, with the key of the person.',
+		"People of the account sign in with a link in a mail, without a key. The audit log records each action of a person with the person's key.",
 	'account.member.add': 'Add a person',
 	'account.member.email': 'E-mail address',
 	'account.member.email.hint': 'A mail with a link goes to this address.',

@@ -110,7 +110,7 @@ export const account: Record<keyof typeof en, string> = {
 	'account.member.role.change': '{email} की भूमिका',
 	'account.member.since': 'जोड़ा गया',
 	'account.member.last': 'पिछला साइन इन',
-	'account.member.never': 'अभी नहीं',
+	'account.member.never': 'अभी तक नहीं',
 	'account.member.you': 'आप',
 	'account.member.none': 'अभी कोई व्यक्ति नहीं जोड़ा गया है।',
 	'account.member.sandbox': 'लोगों को देखने, जोड़ने, बदलने और हटाने के लिए लाइव मोड में जाएँ।',

@@ -40,7 +40,7 @@ export const webhooks: Record<keyof typeof en, string> = {
 	'webhooks.fires.air.alert.resolved': 'एक अलर्ट समाप्त हुआ।',
 	'webhooks.fires.air.alert.test': 'एक अलर्ट के परीक्षण का अनुरोध हुआ।',
 	'webhooks.fires.webhook.failing': 'किसी दूसरे वेबहुक के सभी प्रयास एक घंटे से विफल हैं।',
-	'webhooks.fires.webhook.recovered': 'उस वेबहुक ने फिर से उत्तर दिया है।',
+	'webhooks.fires.webhook.recovered': 'उस वेबहुक ने फिर से एक घटना स्वीकार की है।',
 	'webhooks.fires.source.degraded': 'आँकड़ों के एक स्रोत में समस्या है।',
 	'webhooks.fires.source.recovered': 'आँकड़ों के स्रोत में अब कोई समस्या नहीं है।',
 	'webhooks.secret': 'गुप्त कुंजी',
