@@ -40,7 +40,7 @@ test('a session whose other key is no longer valid asks for another one', async 
 	expect(screen.queryByText('Refused.')).toBeNull();
 });
 
-test('a person whose other key is no longer valid is told that an owner must act', async () => {
+test('the dialog of a person whose other key is no longer valid says that an owner must act', async () => {
 	refuse(400, 'invalid_request', 'key');
 	render(<ModeSwitch of={{ ...current, member: { id: 'mem_1', email: 'asha@example.com', role: 'viewer' } }} />);
 	await press();
