@@ -20,7 +20,7 @@ func (h *serverFixture) dump() string {
 	h.t.Helper()
 	var all strings.Builder
 	for table, columns := range map[string]int{
-		"setting": 2, "account": 7, "api_key": 16, "api_key_use": 2, "quota_period": 6, "usage_day": 7, "usage_key_day": 9,
+		"setting": 2, "account": 7, "api_key": 17, "api_key_use": 2, "quota_period": 6, "usage_day": 7, "usage_key_day": 9,
 		"seen_signature": 3, "idempotent_reply": 7, "audit": 11, "audit_head": 5,
 	} {
 		err := sqlstore.Each(h.DB.View(context.Background()), func(row sqlstore.Scanner) error {
