@@ -127,7 +127,7 @@ test('a session of a key needs a key of the other mode once', async () => {
 	const dialog = page.getByRole('dialog');
 	await dialog.getByLabel('A key of the same account').fill(service.sandbox);
 	await dialog.getByRole('button', { name: 'Switch to live' }).click();
-	await page.getByText('This is not an active key of the other mode').waitFor();
+	await page.getByText('It must be an active key of the other mode').waitFor();
 	await pictured(page, 'mode-key');
 	await dialog.getByLabel('A key of the same account').fill(service.live);
 	await dialog.getByRole('button', { name: 'Switch to live' }).click();

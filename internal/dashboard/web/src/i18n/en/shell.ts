@@ -28,7 +28,7 @@ export const shell = {
 		'You are signed in with a key, and a key works in one mode. Enter a key of the other mode once. Until you sign out, you then switch without it.',
 	'shell.switch.key': 'A key of the same account',
 	'shell.switch.wrong':
-		'This is not an active key of the other mode and the same account that is allowed from this address and needs no signatures.',
+		'This key cannot be used here. It must be an active key of the other mode and of this account. It must be allowed from your address, and must not require signatures.',
 	'shell.switch.member':
 		'You have no access to the other mode: it was withdrawn or has expired, or it is not allowed from this address. An owner of the account must remove you and add you again, or allow this address.',
 	'shell.docs': 'API reference',
