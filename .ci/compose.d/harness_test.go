@@ -27,7 +27,7 @@ import (
 )
 
 // patience limits the wait for a condition. Containers start slowly beside other work.
-const patience = 4 * time.Minute
+const patience = 10 * time.Minute
 
 // deployment is the project of docker-compose.yml.
 type deployment struct {

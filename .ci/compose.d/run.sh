@@ -36,4 +36,4 @@ image "$(from node)" node
 image "$(from golang)" golang
 rm -rf "$work/images"
 
-"$work/compose.test" -test.v -test.timeout 20m "${@/#-run/-test.run}"
+"$work/compose.test" -test.v -test.timeout 60m "${@/#-run/-test.run}"
