@@ -261,6 +261,23 @@ func TestAllowListsHoldForMembers(t *testing.T) {
 	})
 }
 
+// An account cannot send mails to any number of people by adding and removing members.
+func TestInvitationsOfAnAccountAreLimited(t *testing.T) {
+	t.Parallel()
+	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
+		s := newSite(t, db, true)
+		add := func(n int) accesstest.Reply {
+			return s.Do(s.live(), http.MethodPost, "/v1/members", fmt.Sprintf(`{"email":"p%d@example.com","role":"none"}`, n))
+		}
+		for n := range 100 {
+			add(n).WantError(t, "one of 100 a day", http.StatusBadRequest, schema.InvalidRequest, "role")
+		}
+		add(100).WantError(t, "the 101st", http.StatusTooManyRequests, schema.RateLimited, "")
+		s.clock.Advance(time.Hour)
+		add(101).WantError(t, "an hour later", http.StatusBadRequest, schema.InvalidRequest, "role")
+	})
+}
+
 func TestRequestsAreLimited(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {

@@ -116,7 +116,7 @@ const MaxRows = 50_000
 var ErrTooManyRows = errors.New("the selection has too many rows of usage")
 
 // Usage returns the usage of an account. It adds up the counts in the store and the counts that this instance has not
-// written yet. With keys, it has calls of the last 400 days only.
+// written yet. With keys, it has calls of the last 400 days only. The error is [ErrTooManyRows], or one of the store.
 //
 // The result is exact as of an instant during the query, except for unwritten counts of other instances. Usage never
 // waits for a flush.
