@@ -16,7 +16,9 @@ for (const [route, methods] of Object.entries(paths)) {
 	for (const [method, operation] of Object.entries(methods)) {
 		for (const { lang, source } of samplesOf(route, operation)) {
 			if (lang !== language) continue;
-			const reads = method === 'get' && route.startsWith('/v1/') && route !== '/v1/live';
+			// The programs run with a sandbox key.
+			const live = /\bneeds a live key\b/.test(operation.description ?? '');
+			const reads = method === 'get' && route.startsWith('/v1/') && route !== '/v1/live' && !live;
 			const name = `${reads ? 'read' : 'call'}-${++count}`;
 			const file = language === 'go' ? join(folder, name, 'main.go') : join(folder, `${name}.${suffix}`);
 			await mkdir(join(file, '..'), { recursive: true });
