@@ -211,9 +211,9 @@ func (f *faults) place(b *placeBody) *air.AlertPlace {
 	case httpapi.HasValue(b.Pincode) && p.Pincode == "":
 		f.invalid("place.pincode", "A pin code has six digits 0–9 and does not begin with 0.")
 	case b.Latitude != nil && b.Longitude == nil:
-		f.Add("place.lon", "A position needs lat and lon.")
+		f.Add("place.lon", "A position needs a latitude and a longitude.")
 	case b.Latitude == nil && b.Longitude != nil:
-		f.Add("place.lat", "A position needs lat and lon.")
+		f.Add("place.lat", "A position needs a latitude and a longitude.")
 	}
 	if len(f.RequestErrors) > before {
 		return nil
@@ -263,13 +263,13 @@ func (f *faults) interval(o optional[jsontext.Value]) int64 {
 		}
 		d, err := time.ParseDuration(text)
 		if err != nil {
-			f.invalid(field, "The minimum_interval is a number of seconds, or text such as 30m or 6h.")
+			f.invalid(field, "The minimum interval is a number of seconds, or text such as 30m or 6h.")
 		}
 		return int64(d / time.Second)
 	}
 	var seconds int64
 	if json.Unmarshal(o.value, &seconds) != nil {
-		f.Add(field, "The minimum_interval must be a whole number of seconds, or text such as 6h.")
+		f.Add(field, "The minimum interval must be a whole number of seconds, or text such as 6h.")
 	}
 	return seconds
 }

@@ -254,7 +254,7 @@ func (f *faults) categoryLimit(r *rule, field string, raw json.RawMessage) {
 	var name string
 	categories := naqi.Categories()
 	if json.Unmarshal(raw, &name) != nil {
-		f.Add(field, field+" must be the name of a category.")
+		f.Add(field, "The limit must be the name of a category.")
 		return
 	}
 	i := slices.Index(categories, name)
@@ -274,12 +274,12 @@ func (f *faults) categoryLimit(r *rule, field string, raw json.RawMessage) {
 // numberLimit sets the limit of a condition on a number.
 func (f *faults) numberLimit(r *rule, field string, raw json.RawMessage) {
 	if json.Unmarshal(raw, &r.limit) != nil {
-		f.Add(field, field+" must be a number.")
+		f.Add(field, "The limit must be a number.")
 		return
 	}
 	low, high := r.possible()
 	if r.limit < low || r.limit > high {
-		f.invalid(field, "With "+string(r.metric)+", "+strings.TrimPrefix(field, "condition.")+" lies between "+number(low)+" and "+number(high)+".")
+		f.invalid(field, "The limit of "+string(r.metric)+" lies between "+number(low)+" and "+number(high)+".")
 		return
 	}
 	if r.metric != metricBand {
@@ -372,7 +372,7 @@ func (f *faults) quietHours(q *air.AlertQuietHours) *quietHours {
 func (f *faults) clock(field, text string) int {
 	t, err := time.Parse("15:04", text)
 	if err != nil || len(text) != len("15:04") {
-		f.invalid(field, field+" is a time of day in Indian time, HH:MM.")
+		f.invalid(field, "A time of day has the form HH:MM, in Indian time.")
 	}
 	return t.Hour()*60 + t.Minute()
 }

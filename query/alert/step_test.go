@@ -3,6 +3,7 @@ package alert
 import (
 	"encoding/json"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -326,6 +327,8 @@ func TestImpossibleConditions(t *testing.T) {
 	for definition, field := range map[string]string{
 		`{"condition":{"metric":"aqi","over":500}}`:                                             "condition.over",
 		`{"condition":{"metric":"aqi","over":-1}}`:                                              "condition.over",
+		`{"condition":{"metric":"aqi","over":"many"}}`:                                          "condition.over",
+		`{"condition":{"metric":"category","over":3}}`:                                          "condition.over",
 		`{"condition":{"metric":"aqi","under":0}}`:                                              "condition.under",
 		`{"condition":{"metric":"aqi","under":501}}`:                                            "condition.under",
 		`{"condition":{"metric":"pm25","over":1e9}}`:                                            "condition.over",
@@ -355,7 +358,11 @@ func TestImpossibleConditions(t *testing.T) {
 			err := new(Alert).parse(definition)
 			problem, ok := errors.AsType[*schema.Problem](err)
 			if !ok || problem.Field != field {
-				t.Errorf("got %v, want a problem of %q", err, field)
+				t.Fatalf("got %v, want a problem of %q", err, field)
+			}
+			// A form shows the message beside a label, so that it has no name such as condition.over.
+			if strings.ContainsAny(field, "._") && strings.Contains(problem.Message, field) {
+				t.Errorf("got the message %q, want one without the name of the field", problem.Message)
 			}
 		})
 	}

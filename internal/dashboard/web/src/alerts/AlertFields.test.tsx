@@ -68,3 +68,23 @@ test('each error of the API is at its field', async () => {
 	await waitFor(() => expect(document.activeElement).toBe(wrong[0]));
 	expect(screen.queryByText('Several.')).toBeNull();
 });
+
+test('an error names the label of its field, and not the field of the API', async () => {
+	const details = [
+		{ field: 'place.lat', message: 'place.lat must be a number.' },
+		{ field: 'place.lon', message: 'place.lon must be a number.' },
+		{ field: 'hysteresis', message: 'hysteresis must be a number.' },
+		{ field: 'minimum_interval', message: 'The minimum_interval cannot be null; leave it out.' },
+	];
+	render(<Editor save={() => Promise.reject(new Problem(422, { error: { code: 'invalid_alert', message: 'Several.', details } }))} />);
+	await userEvent.click(screen.getByRole('radio', { name: 'Position' }));
+	await userEvent.click(screen.getByRole('button', { name: 'Save' }));
+	for (const text of [
+		'Latitude must be a number.',
+		'Longitude must be a number.',
+		'Hysteresis must be a number.',
+		'Minimum interval cannot be null; leave it out.',
+	]) {
+		expect(await screen.findByText(text)).toBeTruthy();
+	}
+});

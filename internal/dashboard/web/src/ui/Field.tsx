@@ -11,7 +11,7 @@ function Labelled(props: {
 	children: (control: { id: string; 'aria-invalid': true | undefined; 'aria-describedby': string }) => JSX.Element;
 }): JSX.Element {
 	const id = useId();
-	const error = useFieldError(props.name);
+	const error = useFieldError(props.name, props.label);
 	return (
 		<div class="field">
 			<label for={id}>{props.label}</label>
@@ -101,7 +101,7 @@ export function Select<V extends string>(props: {
 /** Group is a fieldset with a legend. name is the field of the API whose errors it shows. */
 export function Group(props: { legend: string; name?: string; class?: string; children: ComponentChildren }): JSX.Element {
 	const id = useId();
-	const error = useFieldError(props.name);
+	const error = useFieldError(props.name, props.legend);
 	return (
 		<fieldset class={props.class} tabIndex={-1} data-invalid={error ? true : undefined} aria-describedby={`${id}-error`}>
 			<legend>{props.legend}</legend>

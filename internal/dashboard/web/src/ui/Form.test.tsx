@@ -5,7 +5,7 @@ import { useState } from 'preact/hooks';
 import { expect, test, vi } from 'vitest';
 import { Problem } from '../api/client';
 import { Check, Field, Group, Select } from './Field';
-import { Form, type IdempotencyKey } from './Form';
+import { Form, type IdempotencyKey, labelled } from './Form';
 
 /** Payment is a form with each kind of control. */
 function Payment(props: { submit: (idempotencyKey: IdempotencyKey, amount: string) => Promise<void> }): JSX.Element {
@@ -132,4 +132,14 @@ test('cancel leaves the form without submitting it', async () => {
 	await userEvent.click(screen.getByRole('button', { name: 'Cancel' }));
 	expect(cancel).toHaveBeenCalledOnce();
 	expect(submit).not.toHaveBeenCalled();
+});
+
+test.each([
+	['The amount can have at most two decimals.', 'amount', 'Amount', 'The amount can have at most two decimals.'],
+	['amount must be a number.', 'amount', 'Amount', 'Amount must be a number.'],
+	['events.2 must be a string.', 'events', 'Events', 'Events must be a string.'],
+	['The ref_id must have 1 to 255 characters.', 'ref_id', 'Your reference', 'Your reference must have 1 to 255 characters.'],
+	['A my_ref_id is no ref_ids.', 'ref_id', 'Your reference', 'A my_ref_id is no ref_ids.'],
+])('%j at the field %s', (message, name, label, want) => {
+	expect(labelled(message, name, label)).toBe(want);
 });

@@ -13,8 +13,25 @@ export type IdempotencyKey = (body: unknown) => string;
 /** FormContext is the last error of a form and the names of its fields. */
 const FormContext = createContext<{ problem: Problem | undefined; names: Set<string> }>({ problem: undefined, names: new Set() });
 
-/** useFieldError returns the error message of a field of the enclosing form; undefined if it has none. */
-export function useFieldError(name: string | undefined): string | undefined {
+/**
+ * labelled returns a message of the API about a field with the label of the field in place of its name. A name that is
+ * also a word, such as amount, is replaced at the beginning only.
+ */
+export function labelled(message: string, name: string, label: string): string {
+	const last = name.slice(name.lastIndexOf('.') + 1);
+	const begun = new RegExp(`^["\`]?${name.replaceAll('.', '\\.')}(\\.\\w+)*["\`]?(?= )`);
+	const inside = [name, last].filter((one) => /[._]/.test(one)).map((one) => one.replaceAll('.', '\\.'));
+	const text = message.replace(begun, () => label);
+	return inside.length === 0
+		? text
+		: text.replace(new RegExp(`(\\b[Tt]he )?["\`]?(?<![\\w.])(${inside.join('|')})\\b["\`]?`, 'g'), () => label);
+}
+
+/**
+ * useFieldError returns the error message of a field of the enclosing form, with the label of the field; undefined if it
+ * has none.
+ */
+export function useFieldError(name: string | undefined, label: string): string | undefined {
 	const { problem, names } = useContext(FormContext);
 	useEffect(() => {
 		if (name === undefined) {
@@ -23,7 +40,8 @@ export function useFieldError(name: string | undefined): string | undefined {
 		names.add(name);
 		return () => void names.delete(name);
 	}, [names, name]);
-	return name === undefined ? undefined : problem?.messageOf(name);
+	const message = name === undefined ? undefined : problem?.messageOf(name);
+	return name === undefined || message === undefined ? undefined : labelled(message, name, label);
 }
 
 /** FormError shows an error that no field of the form shows. */
