@@ -152,7 +152,7 @@ func testOf(c *httpapi.Call) (schema.EventType, error) {
 		return "", err
 	}
 	if !slices.Contains(schema.EventTypes, *wanted.Type) {
-		return "", schema.NewProblem(schema.UnknownEventType, "type", "Unknown event type. The types are "+eventNames()+".")
+		return "", schema.NewProblem(schema.UnknownEventType, "type", unknownType(*wanted.Type))
 	}
 	return *wanted.Type, nil
 }

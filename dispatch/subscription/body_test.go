@@ -85,6 +85,9 @@ func TestInvalidWebhooksAreRejected(t *testing.T) {
 		if hint := s.request(key, "POST", "/v1/webhooks", body("events", `["*"]`)); !strings.Contains(hint.text, "no wildcard") || !strings.Contains(hint.text, "payment.failed") {
 			t.Errorf("no hint: %s", hint.text)
 		}
+		if named := s.request(key, "POST", "/v1/webhooks", body("events", `["recharge.done"]`)); !strings.Contains(named.text, `There is no event type \"recharge.done\".`) || strings.Contains(named.text, "payment.failed") {
+			t.Errorf("the unknown type is not named: %s", named.text)
+		}
 		s.request(key, "POST", "/v1/webhooks?dry=1", body("", "")).wantError(t, "a parameter", 400, schema.InvalidRequest, "dry")
 		if n := queryValue[int64](t, s.DB, "SELECT COUNT(*) FROM webhook"); n != 0 || len(s.audited(a)) != 0 {
 			t.Errorf("%d were made", n)

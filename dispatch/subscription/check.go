@@ -2,6 +2,7 @@ package subscription
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -45,7 +46,7 @@ func (b *Cache) url(f *faults, text string) (string, error) {
 func (f *faults) events(events []schema.EventType) []schema.EventType {
 	switch {
 	case len(events) == 0:
-		f.Add("events", "Send at least one event type. The types are "+eventNames()+".")
+		f.Add("events", "Send at least one event type.")
 		return nil
 	case len(events) > len(schema.EventTypes):
 		f.Add("events", "There are more entries than the "+strconv.Itoa(len(schema.EventTypes))+" event types. Send each type once.")
@@ -57,12 +58,17 @@ func (f *faults) events(events []schema.EventType) []schema.EventType {
 		case event == "*":
 			f.AddAs(schema.UnknownEventType, field, "There is no wildcard. Send each type by its name: "+eventNames()+".")
 		case !slices.Contains(schema.EventTypes, event):
-			f.AddAs(schema.UnknownEventType, field, "Unknown event type. The types are "+eventNames()+".")
+			f.AddAs(schema.UnknownEventType, field, unknownType(event))
 		case slices.Contains(events[:i], event):
 			f.Add(field, "The type "+string(event)+" occurs more than once.")
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(schema.EventTypes), func(e schema.EventType) bool { return !slices.Contains(events, e) })
+}
+
+// unknownType returns the message about an unknown event type, with its first 60 characters.
+func unknownType(event schema.EventType) string {
+	return fmt.Sprintf("There is no event type %.60q. The reference at /docs lists all types.", event)
 }
 
 func eventNames() string { return joinEvents(schema.EventTypes, ", ") }

@@ -1,9 +1,18 @@
 import type { JSX } from 'preact';
+import { Link } from 'wouter-preact';
+import { Problem } from '../api/client';
 import { t } from '../i18n';
 import { hasScope } from '../session';
 import { Check, Group, toggled } from '../ui/Field';
 import { subscribesTo } from './DeliveryBadge';
 import { type EventType, offeredFamilies, offeredTypes } from './eventTypes';
+
+/** requireEvents throws an error at the event types of a form if none is chosen. */
+export function requireEvents(chosen: ReadonlySet<EventType>): void {
+	if (chosen.size === 0) {
+		throw Problem.atField('events', t('webhooks.events.required'));
+	}
+}
 
 /** EventTypePicker selects event types, grouped in families, with a description of each. */
 export function EventTypePicker(props: { chosen: ReadonlySet<EventType>; change: (chosen: ReadonlySet<EventType>) => void }): JSX.Element {
@@ -22,6 +31,7 @@ export function EventTypePicker(props: { chosen: ReadonlySet<EventType>; change:
 				<span class="hint" role="status">
 					{t('webhooks.events.chosen', { count: props.chosen.size, of: all.length })}
 				</span>
+				<Link href="/event-types">{t('webhooks.types')}</Link>
 			</div>
 			<div class="cards">
 				{offeredFamilies(operator).map((family) => (

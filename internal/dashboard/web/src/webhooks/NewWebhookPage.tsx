@@ -9,7 +9,7 @@ import { Field, Radios } from '../ui/Field';
 import { Form, type IdempotencyKey } from '../ui/Form';
 import { Card, Page } from '../ui/Page';
 import { useFilters } from '../ui/useFilters';
-import { EventTypePicker } from './EventTypePicker';
+import { EventTypePicker, requireEvents } from './EventTypePicker';
 import { type EventType, offeredTypes } from './eventTypes';
 import { SendTest } from './SendTestEvent';
 import { VerifySnippet, WebhookSecret } from './WebhookSecret';
@@ -32,6 +32,7 @@ function Make(props: { done: (made: Made) => void }): JSX.Element {
 	const [source, setSource] = useState<'made' | 'own'>('made');
 	const [secret, setSecret] = useState('');
 	const save = async (idempotencyKey: IdempotencyKey) => {
+		requireEvents(chosen);
 		const body = { url, events: [...chosen], ...(source === 'own' ? { secret } : {}) };
 		props.done(await unwrap(api.POST('/v1/webhooks', { params: { header: { 'Idempotency-Key': idempotencyKey(body) } }, body })));
 		invalidate('webhooks');

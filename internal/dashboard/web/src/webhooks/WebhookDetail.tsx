@@ -12,7 +12,7 @@ import { Form } from '../ui/Form';
 import { Card, Facts, Page } from '../ui/Page';
 import { ActiveBadge } from './DeliveryBadge';
 import { DeliveryTable } from './DeliveryTable';
-import { EventTypePicker } from './EventTypePicker';
+import { EventTypePicker, requireEvents } from './EventTypePicker';
 import type { EventType } from './eventTypes';
 import { HealthLine } from './HealthLine';
 import type { Webhook as Endpoint } from './queries';
@@ -124,6 +124,7 @@ function Edit(props: { webhook: Endpoint; done: () => void }): JSX.Element {
 	const [url, setUrl] = useState(webhook.url);
 	const [chosen, setChosen] = useState<ReadonlySet<EventType>>(new Set(webhook.events));
 	const save = async () => {
+		requireEvents(chosen);
 		const events = [...chosen];
 		await unwrap(api.PATCH('/v1/webhooks/{id}', { params: { path: { id: webhook.id } }, body: { url, events } }));
 		await queries.invalidateQueries({ queryKey: ['webhooks'] });

@@ -18,6 +18,7 @@ export const webhooks: Record<keyof typeof en, string> = {
 	'webhooks.events.all': 'सभी',
 	'webhooks.events.none': 'कोई नहीं',
 	'webhooks.events.chosen': '{of} में से {count} चुनी गईं',
+	'webhooks.events.required': 'कम से कम एक प्रकार चुनें।',
 	'webhooks.family.recharge': 'रिचार्ज',
 	'webhooks.family.verification': 'सत्यापन',
 	'webhooks.family.quota': 'कोटा',
