@@ -139,7 +139,8 @@ test('a batch is previewed before it is sent, its progress updates itself, and i
 	await pictured(page, 'batch-new');
 	await page.getByRole('button', { name: 'Send the batch' }).click();
 	await page.waitForURL('**/batches/bat_*');
-	await page.getByText('10 of 10 done').waitFor();
+	await page.getByText('10 of 10 done · 10 answered, 0 without an answer').waitFor();
+	await page.getByText('Accounts that exist: 9. Accounts that do not exist: 1.').waitFor();
 	await page.getByRole('cell', { name: 'does not exist' }).or(page.getByText('vpa_not_found')).first().waitFor();
 	await pictured(page, 'batch');
 	const saving = page.waitForEvent('download');
@@ -239,6 +240,17 @@ test('recharges are found by number, type, amount and id, with their totals, and
 test('a recharge with real money is sent only after a confirmation', async () => {
 	const { page, faults } = await signedIn('/recharges/new', inject('live'));
 	const sent: string[] = [];
+	await page.getByLabel('Amount in rupees').fill('199');
+	await page.getByText('The wallet has ₹0.00, so ₹199.00 is missing.').waitFor();
+	expect(await page.getByRole('button', { name: 'Recharge', exact: true }).isDisabled()).toBe(true);
+	await pictured(page, 'recharge-short');
+	await page.getByRole('link', { name: 'Top up the wallet' }).click();
+	await page.getByRole('button', { name: 'Top up', exact: true }).waitFor();
+	await page.route('**/dashboard/v1/wallet', (route) =>
+		route.fulfill({ json: { status: 'success', currency: 'INR', available: 500, held: 0, balance: 500 } }),
+	);
+	await page.goto('/dashboard/recharges/new');
+	await page.getByText('₹500.00 available.').waitFor();
 	await page.route('**/dashboard/v1/recharge', (route) => {
 		sent.push(route.request().postData() ?? '');
 		return route.abort();

@@ -12,10 +12,13 @@ export function RechargeBadge(props: { state: Schemas['RechargeState'] }): JSX.E
 }
 
 /** VerificationBadge shows the result of a verification. */
-export function VerificationBadge(props: { of: Pick<Schemas['Verification'], 'status' | 'verified'> }): JSX.Element {
-	const { status, verified } = props.of;
+export function VerificationBadge(props: { of: Pick<Schemas['Verification'], 'status' | 'verified' | 'error'> }): JSX.Element {
+	const { status, verified, error } = props.of;
 	if (status === 'success') {
 		return <Badge tone={verified ? 'good' : 'warn'}>{t(verified ? 'verify.yes' : 'verify.no')}</Badge>;
+	}
+	if (error?.code === 'account_not_found' || error?.code === 'vpa_not_found') {
+		return <Badge tone="bad">{t('verify.state.absent')}</Badge>;
 	}
 	return <Badge tone={status === 'pending' ? 'busy' : 'bad'}>{t(`verify.state.${status}`)}</Badge>;
 }

@@ -5,6 +5,7 @@ import { Link } from 'wouter-preact';
 import { api, type Schemas, unwrap } from '../../api/client';
 import { isConnected, onNotice } from '../../api/liveStream';
 import { queries } from '../../api/queries';
+import { number } from '../../format';
 import { t } from '../../i18n';
 import { CopyableText, Time } from '../../ui/Badge';
 import { Fetched } from '../../ui/FetchState';
@@ -49,6 +50,20 @@ export function BatchDetail(props: Record<string, string>): JSX.Element {
 	);
 }
 
+/** Existing shows how many accounts of a finished batch exist. All others that have an answer do not. */
+export function Existing(props: { id: string; answered: number }): JSX.Element | null {
+	const { id: batch_id, answered } = props;
+	const { data } = useQuery({
+		queryKey: ['batches', 'existing', batch_id],
+		queryFn: ({ signal }) => unwrap(api.GET('/v1/bank/verify', { params: { query: { batch_id, totals: true, limit: 1 } }, signal })),
+	});
+	if (!data?.totals) {
+		return null;
+	}
+	const existing = data.totals.states.find(({ status }) => status === 'success')?.count ?? 0;
+	return <p>{t('batch.existing', { existing: number(existing), missing: number(answered - existing) })}</p>;
+}
+
 function Known(props: { batch: Any; kind: Kind }): JSX.Element {
 	const { batch, kind } = props;
 	const expires = 'expires_at' in batch ? batch.expires_at : null;
@@ -59,7 +74,8 @@ function Known(props: { batch: Any; kind: Kind }): JSX.Element {
 				<p>
 					<BatchBadge state={batch.state} /> {t(`batch.says.${batch.state}`)}
 				</p>
-				<Progress batch={batch} />
+				<Progress batch={batch} kind={kind} />
+				{kind === 'verification' && batch.state === 'completed' && <Existing id={batch.batch_id} answered={batch.successful} />}
 				<p class="unseen" role="status">
 					{open ? '' : t(`batch.says.${batch.state}`)}
 				</p>

@@ -73,8 +73,8 @@ export function Batches(): JSX.Element {
 								),
 							},
 							{ name: t('transactions.state'), show: (row) => <BatchBadge state={row.state} /> },
-							{ name: t('batch.progress'), show: (row) => <Progress batch={row} small /> },
-							{ name: t('batch.failed'), figure: true, show: (row) => number(row.failed) },
+							{ name: t('batch.progress'), show: (row) => <Progress batch={row} kind={kind} small /> },
+							{ name: t(`batch.failed.${kind}`), figure: true, show: (row) => number(row.failed) },
 							{ name: t('batch.total'), figure: true, show: (row) => number(row.total) },
 							{ name: t('transactions.created'), show: (row) => <Time at={row.created_at} /> },
 						]}

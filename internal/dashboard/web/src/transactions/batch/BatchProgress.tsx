@@ -1,10 +1,15 @@
 import type { JSX } from 'preact';
 import { number } from '../../format';
 import { t } from '../../i18n';
+import type { Kind } from './kind';
 
-/** Progress shows the progress of a batch as a bar and as text. */
+/**
+ * Progress shows the progress of a batch as a bar and as text. A verification of an account that does not exist is
+ * answered, so the counts of verifications are about answers.
+ */
 export function Progress(props: {
 	batch: { total: number; successful: number; failed: number; done: number };
+	kind: Kind;
 	small?: boolean;
 }): JSX.Element {
 	const { total, successful, failed, done } = props.batch;
@@ -14,7 +19,7 @@ export function Progress(props: {
 			<progress max={total} value={done} aria-label={words} />
 			<p class={props.small ? 'hint' : ''}>
 				{words}
-				{!props.small && ` · ${t('batch.counts', { successful: number(successful), failed: number(failed) })}`}
+				{!props.small && ` · ${t(`batch.counts.${props.kind}`, { successful: number(successful), failed: number(failed) })}`}
 			</p>
 		</div>
 	);

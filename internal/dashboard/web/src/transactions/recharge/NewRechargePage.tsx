@@ -28,6 +28,14 @@ const magic: readonly SandboxValues[] = (['1', '2', '3', '4', '5', '6', '7', '8'
 /** limits are the least and the largest amount of a recharge in rupees, as in the API. */
 const limits = { least: 10, most: 10_000 } as const;
 
+/** shortfall returns how much the wallet lacks for a recharge with real money, in rupees; undefined if it covers it. */
+function shortfall(amount: number | undefined, wallet: Schemas['Wallet'] | undefined): number | undefined {
+	if (isSandbox() || amount === undefined || !wallet || amount <= wallet.available) {
+		return undefined;
+	}
+	return Math.round((amount - wallet.available) * 100) / 100;
+}
+
 /**
  * NewRechargePage sends one recharge. Its reference stays the same until the API has recorded a recharge under
  * it. A retry after a lost reply therefore cannot recharge twice.
@@ -50,6 +58,7 @@ export function NewRechargePage(): JSX.Element {
 	const named = operator === 'auto' ? detected.data?.operator : operator;
 	const circle = named !== undefined && named === detected.data?.operator ? detected.data.circle : undefined;
 	const [confirm, question] = useConfirmation();
+	const short = shortfall(amountOf(amount), wallet.data);
 	/** confirmed reports whether the person agrees to a recharge with real money. */
 	const confirmed = (sum: number) =>
 		confirm({
@@ -114,7 +123,7 @@ export function NewRechargePage(): JSX.Element {
 			{question}
 			<div class="beside">
 				<Card>
-					<Form submit={send} button={t('recharge.send')} tone="primary">
+					<Form submit={send} button={t('recharge.send')} tone="primary" disabled={short !== undefined}>
 						<Radios
 							label={t('recharge.type')}
 							value={type}
@@ -157,6 +166,14 @@ export function NewRechargePage(): JSX.Element {
 							value={amount}
 							change={setAmount}
 						/>
+						<p class={short === undefined ? 'unseen' : 'wrong'} role="status">
+							{short !== undefined && wallet.data && (
+								<>
+									{t('recharge.short', { available: rupees(wallet.data.available), missing: rupees(short) })}{' '}
+									<Link href="/wallet">{t('recharge.towallet')}</Link>
+								</>
+							)}
+						</p>
 						<Field
 							label={t('transactions.ref')}
 							hint={t('recharge.ref.hint')}

@@ -1,0 +1,35 @@
+import { QueryClient, QueryClientProvider } from '@tanstack/preact-query';
+import { render, screen } from '@testing-library/preact';
+import { expect, test, vi } from 'vitest';
+import { api } from '../../api/client';
+import { VerificationBadge } from '../StatusBadge';
+import { Existing } from './BatchDetail';
+import { Progress } from './BatchProgress';
+
+test('a batch of verifications counts answers, and a batch of recharges counts successes', () => {
+	const batch = { total: 10, successful: 10, failed: 0, done: 10 };
+	const { rerender } = render(<Progress batch={batch} kind="verification" />);
+	expect(screen.getByText('10 of 10 done · 10 answered, 0 without an answer')).toBeTruthy();
+	rerender(<Progress batch={batch} kind="recharge" />);
+	expect(screen.getByText('10 of 10 done · 10 successful, 0 failed')).toBeTruthy();
+});
+
+test('a finished batch says how many of its accounts exist', async () => {
+	const totals = { complete: true, count: 11, states: [{ status: 'success', count: 7 }] };
+	vi.spyOn(api, 'GET').mockImplementation((async () => ({
+		data: { data: [], has_more: false, next_cursor: null, totals },
+		response: Response.json({}),
+	})) as unknown as typeof api.GET);
+	render(
+		<QueryClientProvider client={new QueryClient()}>
+			<Existing id="bat_1" answered={10} />
+		</QueryClientProvider>,
+	);
+	expect(await screen.findByText('Accounts that exist: 7. Accounts that do not exist: 3.')).toBeTruthy();
+});
+
+test('an account that does not exist is no failed verification', () => {
+	const error = { code: 'account_not_found', message: 'No such account.', retryable: false } as never;
+	const { container } = render(<VerificationBadge of={{ status: 'failed', verified: false, error } as never} />);
+	expect(container.textContent).toBe('Does not exist');
+});
