@@ -83,7 +83,7 @@ test('invalid webhooks are rejected at their fields; a secret is shown once and 
 	}
 	await url.fill(receiver.url);
 	await page.getByRole('button', { name: 'None', exact: true }).click();
-	await page.getByText('0 of 16 chosen').waitFor();
+	await page.getByText('0 of 16 selected').waitFor();
 	await save.click();
 	await page.getByRole('group', { name: 'Events' }).getByRole('alert').filter({ hasText: /\w/ }).waitFor();
 	await pictured(page, 'webhook-new');
