@@ -2,7 +2,6 @@ package subscription
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -58,17 +57,12 @@ func (f *faults) events(events []schema.EventType) []schema.EventType {
 		case event == "*":
 			f.AddAs(schema.UnknownEventType, field, "There is no wildcard. Send each type by its name: "+eventNames()+".")
 		case !slices.Contains(schema.EventTypes, event):
-			f.AddAs(schema.UnknownEventType, field, unknownType(event))
+			f.AddAs(schema.UnknownEventType, field, "There is no event type "+strconv.Quote(string(event))+". The reference at /docs lists all types.")
 		case slices.Contains(events[:i], event):
 			f.Add(field, "The type "+string(event)+" occurs more than once.")
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(schema.EventTypes), func(e schema.EventType) bool { return !slices.Contains(events, e) })
-}
-
-// unknownType returns the message about an unknown event type, with its first 60 characters.
-func unknownType(event schema.EventType) string {
-	return fmt.Sprintf("There is no event type %.60q. The reference at /docs lists all types.", event)
 }
 
 func eventNames() string { return joinEvents(schema.EventTypes, ", ") }

@@ -24,7 +24,7 @@ export function labelled(message: string, name: string, label: string): string {
 	const text = message.replace(begun, () => label);
 	return inside.length === 0
 		? text
-		: text.replace(new RegExp(`(\\b[Tt]he )?["\`]?(?<![\\w.])(${inside.join('|')})\\b["\`]?`, 'g'), () => label);
+		: text.replace(new RegExp(`(\\b(?:The|the) )?["\`]?(?<![\\w.])(${inside.join('|')})\\b["\`]?`, 'g'), () => label);
 }
 
 /**
