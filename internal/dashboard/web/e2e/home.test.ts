@@ -30,10 +30,10 @@ test('the home page has the saved cities, the money of today, webhooks, alerts a
 	await star.click();
 	await page.locator('button[aria-pressed=true]').filter({ hasText: 'Save on the home page' }).waitFor();
 	await page.getByRole('link', { name: 'Home', exact: true }).click();
-	await expect.poll(() => air.locator('.places li > a').allTextContents()).toEqual(['Delhi', 'Pune']);
+	await expect.poll(() => air.locator('.home-list li > a').allTextContents()).toEqual(['Delhi', 'Pune']);
 	await pictured(page, 'home');
 	await air.getByRole('button', { name: 'Remove Delhi' }).click();
-	await expect.poll(() => air.locator('.places li > a').allTextContents()).toEqual(['Pune']);
+	await expect.poll(() => air.locator('.home-list li > a').allTextContents()).toEqual(['Pune']);
 	await page.getByRole('navigation', { name: 'Main' }).getByLabel('Language').selectOption('hi');
 	await page.getByRole('heading', { name: 'आज के रिचार्ज' }).waitFor();
 	await pictured(page, 'home-hindi');

@@ -74,7 +74,7 @@ export function Audit(): JSX.Element {
 						columns={[
 							{ name: t('account.audit.seq'), figure: true, show: (row) => row.seq },
 							{ name: t('account.audit.at'), show: (row) => <Time at={row.at} /> },
-							{ name: t('account.audit.action'), show: (row) => <Action of={row} /> },
+							{ name: t('account.audit.action'), heading: true, show: (row) => <Action of={row} /> },
 							{ name: t('account.audit.subject'), show: (row) => <SubjectLink id={row.subject} /> },
 							{ name: t('account.audit.actor'), show: (row) => <code>{row.actor}</code> },
 							{ name: t('account.audit.client'), show: (row) => <code>{row.client}</code> },

@@ -196,6 +196,7 @@ function List(props: { ranking: Ranking; rows: readonly Ranked[]; sort: Sort; ch
 					{ name: t('air.ranking.rank'), figure: true, sort: sortable('rank'), show: ({ rank }) => number(rank) },
 					{
 						name: t('air.ranking.city'),
+						heading: true,
 						sort: sortable('city'),
 						show: ({ city, state }) => (
 							<>

@@ -34,7 +34,7 @@ export function AirCard(): JSX.Element {
 			{names.length > 0 && (
 				<Fetched query={query}>
 					{(results) => (
-						<ul class="places">
+						<ul class="home-list">
 							{results.map((result, index) => (
 								<li key={names[index]}>
 									<Link href={cityPath(result.city)}>{cityName(result.city)}</Link>

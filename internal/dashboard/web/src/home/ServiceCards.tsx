@@ -26,7 +26,7 @@ export function WebhooksCard(): JSX.Element {
 					data.length === 0 ? (
 						<p class="hint">{t('webhooks.none')}</p>
 					) : (
-						<ul class="places">
+						<ul class="home-list">
 							{data.map(({ id, url }) => (
 								<li key={id}>
 									<Link href={`/webhooks/${id}`} class="id">
@@ -79,7 +79,7 @@ export function AlertsCard(): JSX.Element {
 					return triggered.length === 0 ? (
 						<p class="hint">{t('home.alerts.none', { count: number(data.length) })}</p>
 					) : (
-						<ul class="places">
+						<ul class="home-list">
 							{triggered.map((alert) => (
 								<li key={alert.id}>
 									<Link href={`/alerts/${alert.id}`}>{title(alert)}</Link>

@@ -115,10 +115,10 @@ export function VerificationTable(props: { rows: readonly Schemas['Verification'
 						</>
 					),
 				},
-				{ name: t('verify.beneficiary'), show: (row) => <bdi class="foreign">{row.beneficiary_name || '–'}</bdi> },
+				{ name: t('verify.beneficiary'), show: (row) => (row.beneficiary_name ? <bdi class="foreign">{row.beneficiary_name}</bdi> : '–') },
 				{ name: t('verify.match'), show: (row) => (row.name_match ? t(`verify.match.${row.name_match}`) : '–') },
 				{ name: t('verify.bank'), show: (row) => row.bank || row.ifsc || '–' },
-				{ name: t('transactions.ref'), show: (row) => <span class="id">{row.ref_id ?? '–'}</span> },
+				{ name: t('transactions.ref'), show: (row) => (row.ref_id ? <span class="id">{row.ref_id}</span> : '–') },
 				{ name: t('transactions.created'), show: (row) => <Time at={row.created_at} /> },
 			]}
 		/>

@@ -7,7 +7,7 @@ import { useNow } from './useNow';
 /** Time shows a time in India; its title is the value of the API. With minutes it has no seconds. */
 export function Time(props: { at: string | null | undefined; relative?: boolean; minutes?: boolean }): JSX.Element {
 	if (!props.at) {
-		return <span>–</span>;
+		return <span class="absent">–</span>;
 	}
 	return (
 		<time dateTime={props.at} title={props.at}>

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/a11y/noRedundantRoles: on phones the display of a table's elements changes, and a browser may then forget their roles
 import type { ComponentChildren, JSX } from 'preact';
 
 /** Sorted is how a column sorts the rows. now is the direction; undefined if another column sorts them. */
@@ -11,6 +12,8 @@ export interface Column<T> {
 	name: string;
 	/** figure aligns the column to the right, with digits of equal width. */
 	figure?: boolean;
+	/** heading makes the cells the headings of the cards on phones; without one, the first column has them. */
+	heading?: boolean;
 	/** sort makes the heading a button that sorts the rows. */
 	sort?: Sorted;
 	show: (row: T) => ComponentChildren;
@@ -19,8 +22,28 @@ export interface Column<T> {
 const arrows = { ascending: '↑', descending: '↓' } as const;
 
 /**
- * Table shows rows of one type. It scrolls horizontally if it is wider than the page. caption is for screen
- * readers only.
+ * Cell is a cell of a table. On phones each row is a card, in which a cell has its label beside it. A cell without a
+ * value is hidden there.
+ */
+export function Cell(props: {
+	label?: string | undefined;
+	figure?: boolean | undefined;
+	heading?: boolean | undefined;
+	class?: string | undefined;
+	children: ComponentChildren;
+}): JSX.Element {
+	const { children } = props;
+	const empty = children === '–' || children === '' || children === false || children === null || children === undefined;
+	const names = [props.class, props.figure && 'figure', props.heading && 'heading', empty && 'empty'].filter(Boolean).join(' ');
+	return (
+		<td role="cell" class={names || undefined} data-label={props.label}>
+			<div>{children}</div>
+		</td>
+	);
+}
+
+/**
+ * Table shows rows of one type. On phones each row is a card. A wider table scrolls horizontally. caption is for screen readers only.
  */
 export function Table<T>(props: {
 	caption: string;
@@ -28,15 +51,22 @@ export function Table<T>(props: {
 	id: (row: T) => string;
 	columns: readonly Column<T>[];
 }): JSX.Element {
+	const heading = props.columns.find((column) => column.heading) ?? props.columns[0];
 	return (
 		// biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-		<section class="scroll" tabIndex={0} aria-label={props.caption}>
-			<table>
+		<section class="scroll listed" tabIndex={0} aria-label={props.caption}>
+			<table role="table">
 				<caption class="unseen">{props.caption}</caption>
-				<thead>
-					<tr>
+				<thead role="rowgroup">
+					<tr role="row">
 						{props.columns.map((column) => (
-							<th key={column.name} scope="col" class={column.figure ? 'figure' : undefined} aria-sort={column.sort?.now}>
+							<th
+								key={column.name}
+								role="columnheader"
+								scope="col"
+								class={column.figure ? 'figure' : undefined}
+								aria-sort={column.sort?.now}
+							>
 								{column.sort ? (
 									<button type="button" class="sort" onClick={column.sort.toggle}>
 										{column.name} <span aria-hidden="true">{column.sort.now ? arrows[column.sort.now] : '↕'}</span>
@@ -48,13 +78,13 @@ export function Table<T>(props: {
 						))}
 					</tr>
 				</thead>
-				<tbody>
+				<tbody role="rowgroup">
 					{props.rows.map((row) => (
-						<tr key={props.id(row)}>
+						<tr key={props.id(row)} role="row">
 							{props.columns.map((column) => (
-								<td key={column.name} class={column.figure ? 'figure' : undefined}>
+								<Cell key={column.name} label={column.name} figure={column.figure} heading={column === heading}>
 									{column.show(row)}
-								</td>
+								</Cell>
 							))}
 						</tr>
 					))}

@@ -1,8 +1,10 @@
+// biome-ignore-all lint/a11y/noRedundantRoles: on phones the display of a table's elements changes, and a browser may then forget their roles
 import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Schemas } from '../api/client';
 import { t } from '../i18n';
 import { Select } from '../ui/Field';
+import { Cell } from '../ui/Table';
 import { deliveryStage, milliseconds, responseText } from './DeliveryBadge';
 import { headerDifference, type Line, lineDifference } from './difference';
 
@@ -55,33 +57,52 @@ function Differences(props: { first: Attempt; second: Attempt }): JSX.Element {
 		({ name }) => !ofEachAttempt.includes(name.toLowerCase()),
 	);
 	const received = headerDifference(first.response_headers, second.response_headers);
+	const labels = [t('webhooks.attempt', { n: first.attempt }), t('webhooks.attempt', { n: second.attempt })] as const;
 	const lines = lineDifference(first.response_body, second.response_body);
 	return (
 		<>
 			{/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
-			<section class="scroll wh-compare" tabIndex={0} aria-label={t('webhooks.compare')}>
-				<table>
+			<section class="scroll listed wh-compare" tabIndex={0} aria-label={t('webhooks.compare')}>
+				<table role="table">
 					<caption class="unseen">{t('webhooks.compare')}</caption>
-					<thead>
-						<tr>
-							<th scope="col">{t('webhooks.compare.what')}</th>
-							<th scope="col">{t('webhooks.attempt', { n: first.attempt })}</th>
-							<th scope="col">{t('webhooks.attempt', { n: second.attempt })}</th>
+					<thead role="rowgroup">
+						<tr role="row">
+							<th role="columnheader" scope="col">
+								{t('webhooks.compare.what')}
+							</th>
+							<th role="columnheader" scope="col">
+								{labels[0]}
+							</th>
+							<th role="columnheader" scope="col">
+								{labels[1]}
+							</th>
 						</tr>
 					</thead>
-					<tbody>
+					<tbody role="rowgroup">
 						{rows.map((row) => (
-							<Row key={row.name} {...row} name={row.name} />
+							<Row key={row.name} {...row} labels={labels} />
 						))}
 						{received.map((field) => (
-							<Row key={`received ${field.name}`} {...field} name={<Named by={t('webhooks.headers.received')} name={field.name} />} />
+							<Row
+								key={`received ${field.name}`}
+								{...field}
+								labels={labels}
+								name={<Named by={t('webhooks.headers.received')} name={field.name} />}
+							/>
 						))}
 						{sent.map((field) => (
-							<Row key={`sent ${field.name}`} {...field} name={<Named by={t('webhooks.headers.sent')} name={field.name} />} />
+							<Row
+								key={`sent ${field.name}`}
+								{...field}
+								labels={labels}
+								name={<Named by={t('webhooks.headers.sent')} name={field.name} />}
+							/>
 						))}
 						{rows.length + received.length + sent.length === 0 && (
-							<tr>
-								<td colSpan={3}>{t('webhooks.compare.same')}</td>
+							<tr role="row">
+								<td role="cell" colSpan={3}>
+									{t('webhooks.compare.same')}
+								</td>
 							</tr>
 						)}
 					</tbody>
@@ -101,12 +122,22 @@ function Named(props: { by: string; name: string }): JSX.Element {
 	);
 }
 
-function Row(props: { name: ComponentChildren; before: string | undefined; after: string | undefined }): JSX.Element {
+// A missing value is a difference, so that its cell is shown on phones, too.
+const none = <span>–</span>;
+
+function Row(props: {
+	name: ComponentChildren;
+	labels: readonly [string, string];
+	before: string | undefined;
+	after: string | undefined;
+}): JSX.Element {
 	return (
-		<tr>
-			<th scope="row">{props.name}</th>
-			<td>{props.before || '–'}</td>
-			<td>{props.after || '–'}</td>
+		<tr role="row">
+			<th role="rowheader" scope="row">
+				{props.name}
+			</th>
+			<Cell label={props.labels[0]}>{props.before || none}</Cell>
+			<Cell label={props.labels[1]}>{props.after || none}</Cell>
 		</tr>
 	);
 }

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/a11y/noRedundantRoles: on phones the display of a table's elements changes, and a browser may then forget their roles
 import type { ComponentChildren, JSX } from 'preact';
 import { memo } from 'preact/compat';
 import { useEffect, useRef } from 'preact/hooks';
@@ -6,6 +7,7 @@ import { number } from '../format';
 import { t } from '../i18n';
 import { Time } from '../ui/Badge';
 import { Failed, Loading } from '../ui/FetchState';
+import { Cell } from '../ui/Table';
 import { useWindowed } from '../ui/windowed';
 import { DeliveryBadge, Due, milliseconds, responseText } from './DeliveryBadge';
 import type { Row } from './deliveryFeed';
@@ -63,13 +65,13 @@ export function DeliveryTable(props: {
 				props.empty
 			) : (
 				// biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-				<section class="scroll wh-deliveries" tabIndex={0} aria-label={t('webhooks.deliveries')}>
-					<table aria-rowcount={next ? -1 : rows.length + 1}>
+				<section class="scroll listed wh-deliveries" tabIndex={0} aria-label={t('webhooks.deliveries')}>
+					<table role="table" aria-rowcount={next ? -1 : rows.length + 1}>
 						<caption class="unseen">{t('webhooks.deliveries.caption')}</caption>
-						<thead>
-							<tr aria-rowindex={1}>
+						<thead role="rowgroup">
+							<tr role="row" aria-rowindex={1}>
 								{choice && (
-									<th scope="col" class="wh-tick">
+									<th role="columnheader" scope="col" class="wh-tick">
 										<input
 											type="checkbox"
 											aria-label={t('webhooks.choose.all')}
@@ -79,22 +81,32 @@ export function DeliveryTable(props: {
 										/>
 									</th>
 								)}
-								<th scope="col" class="wh-short">
+								<th role="columnheader" scope="col" class="wh-short">
 									{t('webhooks.state')}
 								</th>
-								<th scope="col" class="wh-type">
+								<th role="columnheader" scope="col" class="wh-type">
 									{t('webhooks.event')}
 								</th>
-								{names && <th scope="col">{t('webhooks.endpoint')}</th>}
-								<th scope="col" class="wh-short">
+								{names && (
+									<th role="columnheader" scope="col">
+										{t('webhooks.endpoint')}
+									</th>
+								)}
+								<th role="columnheader" scope="col" class="wh-short">
 									{t('webhooks.attempts')}
 								</th>
-								<th scope="col">{t('webhooks.last')}</th>
-								<th scope="col">{t('webhooks.next')}</th>
-								<th scope="col">{t('webhooks.created')}</th>
+								<th role="columnheader" scope="col">
+									{t('webhooks.last')}
+								</th>
+								<th role="columnheader" scope="col">
+									{t('webhooks.next')}
+								</th>
+								<th role="columnheader" scope="col">
+									{t('webhooks.created')}
+								</th>
 							</tr>
 						</thead>
-						<tbody ref={body}>
+						<tbody role="rowgroup" ref={body}>
 							{part.parts.map(({ index, before }) => {
 								const row = rows[index];
 								return (
@@ -156,9 +168,9 @@ const Line = memo(function Line(props: {
 	return (
 		<>
 			{props.before > 0 && <Gap height={props.before} columns={props.columns} />}
-			<tr ref={props.measure} data-index={props.index} aria-rowindex={props.index + 2}>
+			<tr role="row" ref={props.measure} data-index={props.index} aria-rowindex={props.index + 2}>
 				{choose && (
-					<td class="wh-tick">
+					<Cell class="wh-tick">
 						{isRetriable(row, Date.now()) && (
 							<input
 								type="checkbox"
@@ -167,25 +179,25 @@ const Line = memo(function Line(props: {
 								onChange={(event) => choose([row.id], event.currentTarget.checked)}
 							/>
 						)}
-					</td>
+					</Cell>
 				)}
-				<td>
+				<Cell label={t('webhooks.state')}>
 					<DeliveryBadge state={row.state} />
 					{row.retried_as && <span class="hint"> {t('webhooks.retried')}</span>}
-				</td>
-				<td>
+				</Cell>
+				<Cell label={t('webhooks.event')} heading>
 					<Link href={`/deliveries/${row.id}`}>
 						{row.event_type}
 						<span class="unseen"> {row.id}</span>
 					</Link>
-				</td>
+				</Cell>
 				{props.name !== undefined && (
-					<td class="wh-name" data-label={t('webhooks.endpoint')}>
+					<Cell class="wh-name" label={t('webhooks.endpoint')}>
 						<span title={props.name}>{props.name}</span>
-					</td>
+					</Cell>
 				)}
-				<td data-label={t('webhooks.attempts')}>{t('webhooks.attempts.of', { made: row.attempts_made, most: mostAttempts })}</td>
-				<td data-label={t('webhooks.last')}>
+				<Cell label={t('webhooks.attempts')}>{t('webhooks.attempts.of', { made: row.attempts_made, most: mostAttempts })}</Cell>
+				<Cell label={t('webhooks.last')}>
 					{row.last_attempt ? (
 						<span title={row.last_attempt.error}>
 							{responseText(row.last_attempt)}, {milliseconds(row.last_attempt.duration_ms)}
@@ -193,11 +205,11 @@ const Line = memo(function Line(props: {
 					) : (
 						'–'
 					)}
-				</td>
-				<td data-label={t('webhooks.next')}>{row.state === 'waiting' ? <Due at={row.next_attempt_at} paused /> : '–'}</td>
-				<td data-label={t('webhooks.created')}>
+				</Cell>
+				<Cell label={t('webhooks.next')}>{row.state === 'waiting' ? <Due at={row.next_attempt_at} paused /> : '–'}</Cell>
+				<Cell label={t('webhooks.created')}>
 					<Time at={row.created_at} />
-				</td>
+				</Cell>
 			</tr>
 		</>
 	);

@@ -117,15 +117,15 @@ function ResultTable(props: { rows: readonly Result[]; kind: Kind }): JSX.Elemen
 			id={(row) => String(row.index)}
 			columns={[
 				{ name: t('batch.row'), figure: true, show: (row) => number(row.index + 1) },
-				{ name: t(recharge ? 'recharge.number' : 'verify.account'), show: (row) => <Subject of={row} /> },
+				{ name: t(recharge ? 'recharge.number' : 'verify.account'), heading: true, show: (row) => <Subject of={row} /> },
 				{ name: t('transactions.state'), show: (row) => <State of={row} /> },
 				recharge
 					? { name: t('transactions.amount'), figure: true, show: (row) => ('amount' in row ? rupees(row.amount) : '–') }
 					: {
 							name: t('verify.beneficiary'),
-							show: (row) => <bdi class="foreign">{('beneficiary_name' in row && row.beneficiary_name) || '–'}</bdi>,
+							show: (row) => ('beneficiary_name' in row && row.beneficiary_name ? <bdi class="foreign">{row.beneficiary_name}</bdi> : '–'),
 						},
-				{ name: t('transactions.ref'), show: (row) => <span class="id">{('ref_id' in row && row.ref_id) || '–'}</span> },
+				{ name: t('transactions.ref'), show: (row) => ('ref_id' in row && row.ref_id ? <span class="id">{row.ref_id}</span> : '–') },
 				{ name: t('batch.says'), show: (row) => <Says of={row} /> },
 			]}
 		/>

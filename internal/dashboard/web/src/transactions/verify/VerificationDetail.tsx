@@ -37,7 +37,7 @@ function Known(props: { of: Schemas['Verification']; detail: Schemas['Verificati
 					<VerificationBadge of={of} />{' '}
 					{of.message ?? t(of.status === 'failed' ? 'verify.says.failed' : of.verified ? 'verify.says.yes' : 'verify.says.no')}
 				</p>
-				<ul class="reasons">
+				<ul class="match-reasons">
 					{resultReasons(of).map((reason) => (
 						<li key={reason.says} class={reason.for ? 'good' : 'bad'}>
 							<strong>{t(reason.for ? 'verify.for' : 'verify.against')}</strong> {t(reason.says, reason.values)}

@@ -41,7 +41,7 @@ export function Wallet(): JSX.Element {
 		>
 			<Fetched query={balance}>
 				{(wallet) => (
-					<div class="figures" role="status">
+					<div class="balances" role="status">
 						<Figure name={t('wallet.available')} says={t('wallet.available.what')} amount={wallet.available} />
 						<Figure name={t('wallet.held')} says={t('wallet.held.what')} amount={wallet.held} />
 						<Figure name={t('wallet.balance')} says={t('wallet.balance.what')} amount={wallet.balance} />
@@ -141,7 +141,7 @@ function PaymentTable(props: { rows: readonly Schemas['Payment'][] }): JSX.Eleme
 				{ name: t('transactions.state'), show: (row) => <PaymentBadge state={row.status} /> },
 				{ name: t('wallet.method'), show: (row) => t(`wallet.method.${row.method}`) },
 				{ name: t('wallet.says'), show: (row) => <span class="words">{row.message}</span> },
-				{ name: t('transactions.ref'), show: (row) => <span class="id">{row.ref_id ?? '–'}</span> },
+				{ name: t('transactions.ref'), show: (row) => (row.ref_id ? <span class="id">{row.ref_id}</span> : '–') },
 				{ name: t('transactions.id'), show: (row) => <code>{row.payment_id}</code> },
 			]}
 		/>
