@@ -99,6 +99,7 @@ test('the surface is the tiles of the service', async () => {
 		.toBe(true);
 	expect(await tiles.first().getAttribute('src')).toContain('/dashboard/v1/tiles/surface/');
 	await page.getByText('It ends 100 km from the nearest one.').waitFor();
+	await page.getByRole('list', { name: 'Surface: PM2.5 (µg/m³)' }).waitFor();
 	await pictured(page, 'air-surface');
 	await page.getByLabel('Surface', { exact: true }).selectOption('none');
 	await expect.poll(() => tiles.count()).toBe(0);

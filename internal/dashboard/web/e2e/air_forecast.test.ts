@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { expect, inject, test } from 'vitest';
 import type { Forecast, Scores } from '../src/air/forecast';
 import { number, rows, same } from './air';
-import { ask, pictured, signedIn } from './browser';
+import { ask, phone, pictured, signedIn } from './browser';
 import { command, indianYesterday, issueRecorded } from './service';
 
 /**
@@ -89,4 +89,24 @@ test('a city without a forecast says why, and the page of all cities has their s
 	await page.getByRole('link', { name: 'Forecasts' }).click();
 	await page.getByRole('region', { name: 'Score of the last 90 days' }).waitFor();
 	expect(faults.filter((fault) => !fault.includes('404'))).toEqual([]);
+});
+
+test('on a phone the texts of the fan are readable and its ticks are apart', async () => {
+	const { page, faults } = await signedIn('/forecast/Delhi', inject('sandbox'), inject('base'), phone);
+	const ticks = page.getByRole('img', { name: 'in 8 of 10 cases' }).locator('.tick');
+	await ticks.first().waitFor();
+	const boxes = () =>
+		ticks.evaluateAll((all) =>
+			all.map((one) => one.getBoundingClientRect()).map(({ left, right, top, height }) => ({ left, right, top, height })),
+		);
+	await expect.poll(async () => Math.min(...(await boxes()).map(({ height }) => height))).toBeGreaterThanOrEqual(12);
+	const [first, ...others] = (await boxes()).sort((a, b) => a.top - b.top || a.left - b.left);
+	others
+		.filter(({ top }) => top === first?.top)
+		.reduce((before, next) => {
+			expect(next.left).toBeGreaterThan(before.right);
+			return next;
+		}, first ?? { left: 0, right: 0, top: 0, height: 0 });
+	expect(Math.max(...(await boxes()).map(({ right }) => right))).toBeLessThanOrEqual(390);
+	expect(faults).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import { expect, inject, test } from 'vitest';
-import { accessible, ask, phone, signedIn } from './browser';
+import { accessible, ask, phone, signedIn, visit } from './browser';
 import { Receiver } from './receiver';
 import { account } from './service';
 
@@ -124,4 +124,16 @@ test('on a phone two attempts of a delivery are compared in full', async () => {
 	await fits(page, compared);
 	await accessible(page);
 	expect(faults).toEqual([]);
+});
+
+test('the labels of filters stand in one line, with and without a hint, and headings are apart from fields', async () => {
+	const { page } = await signedIn('/recharges');
+	const labels = page.locator('form.filters label');
+	await labels.nth(1).waitFor();
+	const tops = await labels.evaluateAll((all) => all.slice(0, 3).map((one) => Math.round(one.getBoundingClientRect().top)));
+	expect(new Set(tops).size).toBe(1);
+	const { page: signin } = await visit('/', inject('base'), phone);
+	const heading = await signin.getByRole('heading', { level: 1 }).boundingBox();
+	const label = await signin.getByText('API key', { exact: true }).boundingBox();
+	expect((label?.y ?? 0) - (heading?.y ?? 0) - (heading?.height ?? 0)).toBeGreaterThanOrEqual(12);
 });

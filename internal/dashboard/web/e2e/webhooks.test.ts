@@ -140,7 +140,7 @@ test('a failing receiver: how far each attempt got, the reply, and when the next
 			await receiver.shut();
 		}
 		last = await fired(page, '1 of 8', last);
-		await page.locator('.wh-followed').getByText('Waiting', { exact: true }).waitFor();
+		await page.locator('.wh-followed').getByText('Retrying (1 of 8)', { exact: true }).waitFor();
 		await page.getByRole('link', { name: 'Open the delivery' }).click();
 		await page.getByText('Attempt 1', { exact: true }).waitFor();
 		const id = last;

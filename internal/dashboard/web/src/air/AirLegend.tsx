@@ -3,7 +3,7 @@ import { number } from '../format';
 import { t } from '../i18n';
 import { hasScope } from '../session';
 import { Empty } from '../ui/FetchState';
-import { bandOf, bands, type Figure, highest, type IndianBand, notReporting, toneOf } from './category';
+import { bandOf, bands, type Figure, highest, type IndianBand, notReporting, pollutants, toneOf } from './category';
 import { bandIn, bandsOf, type Scale } from './scale';
 import './air.css';
 
@@ -33,6 +33,12 @@ function rangeOf(band: IndianBand, figure: Figure): string {
 	return to === undefined ? `> ${number(from)}` : `${number(from)}–${number(to)}`;
 }
 
+/** titleOf names the figure of a legend with its unit. */
+export function titleOf(figure: Figure): string {
+	const found = pollutants.find(({ id }) => id === figure);
+	return found ? `${found.name} (${found.unit})` : t('air.index');
+}
+
 /** Legend shows the colour and the range of each category. With counts, each entry is a filter. */
 export function Legend(props: {
 	counts?: ReadonlyMap<string, number>;
@@ -42,10 +48,17 @@ export function Legend(props: {
 	figure?: Figure;
 	/** scale is that of the categories; by default India's. */
 	scale?: Scale;
+	/** title names what the ranges are of. */
+	title?: string | undefined;
 }): JSX.Element {
 	const { counts, chosen, choose, scale = 'in' } = props;
 	return (
-		<ul class="legend" aria-label={t('air.legend')}>
+		<ul class="legend" aria-label={props.title ?? t('air.legend')}>
+			{props.title && (
+				<li aria-hidden="true">
+					<b>{props.title}</b>
+				</li>
+			)}
 			{bandsOf(scale).map((band) => {
 				const indian = scale === 'in' ? bandOf(band.word) : undefined;
 				const inside = (

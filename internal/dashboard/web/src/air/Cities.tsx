@@ -12,7 +12,7 @@ import { Card, Page } from '../ui/Page';
 import { Segments } from '../ui/Segments';
 import { useFilters } from '../ui/useFilters';
 import { useMinute } from '../ui/useNow';
-import { Index, Legend, RequireScope } from './AirLegend';
+import { Index, Legend, RequireScope, titleOf } from './AirLegend';
 import { lastReported } from './age';
 import { figureOf, notReporting } from './category';
 import { hourOf, lastHour, placesIn, useHour, usePresent } from './hours';
@@ -118,7 +118,14 @@ function Places(props: { places: readonly Place[]; layer: Layer; filters: Filter
 	const map = { places: shown, layer, state, chosen, onChoose: (place: Place) => change({ at: place.id }), onState: pick };
 	return (
 		<>
-			<Legend figure={figure} scale={scale} counts={counts} chosen={category} choose={(word) => change({ category: word ?? '' })} />
+			<Legend
+				figure={figure}
+				scale={scale}
+				title={figure === 'aqi' ? undefined : titleOf(figure)}
+				counts={counts}
+				chosen={category}
+				choose={(word) => change({ category: word ?? '' })}
+			/>
 			<div class="overview">
 				<Card>
 					<Segments

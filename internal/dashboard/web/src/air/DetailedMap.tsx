@@ -8,6 +8,7 @@ import type { Outline } from '../../outlines';
 import { number } from '../format';
 import { cityName, language, stateName, t } from '../i18n';
 import { Select } from '../ui/Field';
+import { Legend, titleOf } from './AirLegend';
 import { toneOf } from './category';
 import { type Area, clustered, type Group } from './clusters';
 import type { MapProps } from './IndiaMap';
@@ -84,6 +85,9 @@ export function DetailedMap(
 					{t('air.whole')}
 				</button>
 			</div>
+			{(props.surface === 'aqi' || props.surface === 'pm25') && (
+				<Legend figure={props.surface} title={`${t('air.surface')}: ${titleOf(props.surface)}`} />
+			)}
 			<p class="hint">{t('air.map.marks')}</p>
 			{props.surface !== 'none' && <p class="hint">{t(props.surface === 'error' ? 'air.surface.error.hint' : 'air.surface.hint')}</p>}
 			<Credit />

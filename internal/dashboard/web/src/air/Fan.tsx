@@ -1,23 +1,55 @@
 import type { JSX } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { number } from '../format';
 import { t } from '../i18n';
 import { bands, type Figure, highest } from './category';
 import { corners, type Percentiles, type Point } from './forecast';
+import type { Step } from './series';
+import { times } from './stamp';
 import './forecast.css';
 
-const width = 640;
-const height = 240;
+const height = 250;
 const left = 48;
-const bottom = 28;
+const bottom = 38;
 
-/** Fan draws the 10th, 50th and 90th percentile of the next days or hours above the categories. Some of many points have a tick. */
+/** apart is the least distance of two ticks, in pixels: a date of 12 pixels needs it in both languages. */
+const apart = 64;
+
+/** useWidth observes the width of an element, so that a unit of the drawing is a pixel and texts keep their size on phones. */
+function useWidth() {
+	const frame = useRef<HTMLDivElement>(null);
+	const [width, setWidth] = useState(640);
+	useEffect(() => {
+		const observer = new ResizeObserver(([entry]) => setWidth(Math.round(entry?.contentRect.width || 640)));
+		if (frame.current) {
+			observer.observe(frame.current);
+		}
+		return () => observer.disconnect();
+	}, []);
+	return { frame, width };
+}
+
+/**
+ * Fan draws the 10th, 50th and 90th percentile of the next days or hours above the categories. at is in seconds. As many
+ * points have a tick as there is room for.
+ */
 export function Fan(props: {
-	days: readonly { name: string; of: Percentiles; tick?: string }[];
+	days: readonly { at: number; of: Percentiles }[];
+	step: Step;
 	figure: Figure;
 	unit: string;
 	label: string;
 }): JSX.Element {
 	const { days, figure } = props;
+	const { frame, width } = useWidth();
+	const every = Math.ceil((days.length * apart) / (width - left));
+	const named = days.filter((_, i) => i % every === Math.floor((every - 1) / 2));
+	const texts = new Map(
+		times(
+			named.map(({ at }) => at),
+			props.step,
+		).map((text, i) => [named[i]?.at, text.split('\n')] as const),
+	);
 	const most = Math.max(...days.map(({ of }) => of.p90)) * 1.1 || 1;
 	const x = (i: number) => left + ((i + 0.5) * (width - left)) / days.length;
 	const y = (value: number) => (height - bottom) * (1 - Math.min(value, most) / most);
@@ -25,33 +57,39 @@ export function Fan(props: {
 	const edges = [0, ...highest[figure]];
 	const ticks = [0, most / 2, most / 1.1];
 	return (
-		<svg class="fan" viewBox={`0 0 ${width} ${height}`} role="img" aria-label={props.label}>
-			{bands.map((band, i) => {
-				const top = y(edges[i + 1] ?? most);
-				const base = y(edges[i] ?? most);
-				return (
-					base > top && <rect key={band.word} class={`band aqi-${band.token}`} x={left} y={top} width={width - left} height={base - top} />
-				);
-			})}
-			{ticks.map((tick) => (
-				<text key={tick} x={left - 6} y={Math.max(y(tick), 12)} text-anchor="end">
-					{number(Math.round(tick))}
-				</text>
-			))}
-			<polygon class="interval" points={corners([...line((one) => one.p10), ...line((one) => one.p90).reverse()])} />
-			<polyline class="central" points={corners(line((one) => one.p50))} />
-			{days.map(({ name, of, tick }, i) => (
-				<g key={name}>
-					<line class="range" x1={x(i)} x2={x(i)} y1={y(of.p10)} y2={y(of.p90)} />
-					<circle cx={x(i)} cy={y(of.p50)} r={days.length > 10 ? 2 : 5} />
-					<text x={x(i)} y={height - 8} text-anchor="middle">
-						{tick ?? name}
+		<div ref={frame} class="fan">
+			<svg viewBox={`0 0 ${width} ${height}`} role="img" aria-label={props.label}>
+				{bands.map((band, i) => {
+					const top = y(edges[i + 1] ?? most);
+					const base = y(edges[i] ?? most);
+					return (
+						base > top && (
+							<rect key={band.word} class={`band aqi-${band.token}`} x={left} y={top} width={width - left} height={base - top} />
+						)
+					);
+				})}
+				{ticks.map((tick) => (
+					<text key={tick} x={left - 6} y={Math.max(y(tick), 12)} text-anchor="end">
+						{number(Math.round(tick))}
 					</text>
-				</g>
-			))}
-			<text x={left + 6} y={14}>
-				{props.unit || t('air.index')}
-			</text>
-		</svg>
+				))}
+				<polygon class="interval" points={corners([...line((one) => one.p10), ...line((one) => one.p90).reverse()])} />
+				<polyline class="central" points={corners(line((one) => one.p50))} />
+				{days.map(({ at, of }, i) => (
+					<g key={at}>
+						<line class="range" x1={x(i)} x2={x(i)} y1={y(of.p10)} y2={y(of.p90)} />
+						<circle cx={x(i)} cy={y(of.p50)} r={days.length > 10 ? 2 : 5} />
+						{texts.get(at)?.map((text, n) => (
+							<text key={n} class="tick" x={x(i)} y={height - bottom + 16 + 16 * n} text-anchor="middle">
+								{text}
+							</text>
+						))}
+					</g>
+				))}
+				<text x={left + 6} y={14}>
+					{props.unit || t('air.index')}
+				</text>
+			</svg>
+		</div>
 	);
 }

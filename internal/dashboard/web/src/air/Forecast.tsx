@@ -122,7 +122,7 @@ function Shown(props: { forecast: Forecast }): JSX.Element {
 	const [figure, setFigure] = useState<Figure>('aqi');
 	const drawn = days.flatMap((day) => {
 		const of = day[figure];
-		return of ? [{ name: dayName(day.date), at: day.date, of }] : [];
+		return of ? [{ name: dayName(day.date), at: midnight(day.date), of }] : [];
 	});
 	const unit = figure === 'aqi' ? '' : unitOf(figure);
 	const label = drawn.map(({ name, of }) =>
@@ -137,19 +137,13 @@ function Shown(props: { forecast: Forecast }): JSX.Element {
 				change={(of) => setFigure(figureOf(of))}
 			/>
 			{drawn.length > 0 ? (
-				<Fan days={drawn} figure={figure} unit={unit} label={`${nameOf(figure)}. ${label.join(' ')}`} />
+				<Fan days={drawn} step="day" figure={figure} unit={unit} label={`${nameOf(figure)}. ${label.join(' ')}`} />
 			) : (
 				<Empty title={t('air.nofigure')} />
 			)}
 			<p class="hint">{t('air.forecast.hint')}</p>
 			{drawn.length > 0 && (
-				<Save
-					of={drawn.map(({ at, of }) => ({ at: midnight(at), of }))}
-					figure={figure}
-					step="day"
-					title={t('air.forecast.of', { city: cityName(props.forecast.city) })}
-					issued={issued}
-				/>
+				<Save of={drawn} figure={figure} step="day" title={t('air.forecast.of', { city: cityName(props.forecast.city) })} issued={issued} />
 			)}
 			<Table
 				caption={t('air.forecast.next')}
@@ -191,7 +185,7 @@ function Hours(props: { of: NonNullable<Forecast['hourly']>; city: string }): JS
 		return null;
 	}
 	const name = (at: string) => stamp(Date.parse(at) / 1000, 'hour');
-	const drawn = hours.map(({ at, pm25 }, i) => ({ name: at, of: pm25, tick: i % 16 === 8 ? name(at) : '' }));
+	const drawn = hours.map(({ at, pm25 }) => ({ at: Date.parse(at) / 1000, of: pm25 }));
 	const unit = unitOf('pm25');
 	const most = hours.reduce((worst, hour) => (hour.pm25.p50 > worst.pm25.p50 ? hour : worst), first);
 	const label = t('air.forecast.hours.label', {
@@ -203,15 +197,9 @@ function Hours(props: { of: NonNullable<Forecast['hourly']>; city: string }): JS
 	});
 	return (
 		<Card title={t('air.forecast.hours')}>
-			<Fan days={drawn} figure="pm25" unit={unit} label={label} />
+			<Fan days={drawn} step="hour" figure="pm25" unit={unit} label={label} />
 			<p class="hint">{t('air.forecast.hours.hint')}</p>
-			<Save
-				of={hours.map(({ at, pm25 }) => ({ at: Date.parse(at) / 1000, of: pm25 }))}
-				figure="pm25"
-				step="hour"
-				title={t('air.forecast.of', { city: cityName(props.city) })}
-				issued={issued}
-			/>
+			<Save of={drawn} figure="pm25" step="hour" title={t('air.forecast.of', { city: cityName(props.city) })} issued={issued} />
 			<Facts
 				of={[
 					[t('air.forecast.issued'), issued && <Time key="issued" at={issued} />],

@@ -4,13 +4,17 @@ import { number } from '../format';
 import { type Key, t } from '../i18n';
 import { Badge, type Tone } from '../ui/Badge';
 import { useNow } from '../ui/useNow';
-import { countdown } from './eventTypes';
+import { countdown, mostAttempts } from './eventTypes';
 
 const tones: Record<Schemas['DeliveryState'], Tone> = { waiting: 'busy', delivered: 'good', failed: 'bad', cancelled: 'quiet' };
 
-/** DeliveryBadge shows the state of a delivery. */
-export function DeliveryBadge(props: { state: Schemas['DeliveryState'] }): JSX.Element {
-	return <Badge tone={tones[props.state]}>{t(`webhooks.state.${props.state}`)}</Badge>;
+/** DeliveryBadge shows the state of a delivery. One that waits after a failed attempt shows the number of its attempts. */
+export function DeliveryBadge(props: { of: { state: Schemas['DeliveryState']; attempts_made: number } }): JSX.Element {
+	const { state, attempts_made: made } = props.of;
+	if (state === 'waiting' && made > 0) {
+		return <Badge tone="warn">{t('webhooks.state.retrying', { made, most: mostAttempts })}</Badge>;
+	}
+	return <Badge tone={tones[state]}>{t(`webhooks.state.${state}`)}</Badge>;
 }
 
 const healths: Record<Schemas['WebhookHealth']['health'], Tone> = {

@@ -41,7 +41,7 @@ function One(props: { delivery: Schemas['DeliveryDetailed']; look: () => void })
 			<Card>
 				<header class="card-head">
 					<h2>
-						<DeliveryBadge state={delivery.state} /> <code>{delivery.event_type}</code>
+						<DeliveryBadge of={delivery} /> <code>{delivery.event_type}</code>
 					</h2>
 					{!next && isRetriable(delivery, Date.now()) && (
 						<Form submit={retry} button={t(delivery.state === 'waiting' ? 'webhooks.retry.now' : 'webhooks.retry')} tone="primary" />

@@ -81,7 +81,7 @@ export function DeliveryTable(props: {
 										/>
 									</th>
 								)}
-								<th role="columnheader" scope="col" class="wh-short">
+								<th role="columnheader" scope="col" class="wh-state">
 									{t('webhooks.state')}
 								</th>
 								<th role="columnheader" scope="col" class="wh-type">
@@ -182,7 +182,7 @@ const Line = memo(function Line(props: {
 					</Cell>
 				)}
 				<Cell label={t('webhooks.state')}>
-					<DeliveryBadge state={row.state} />
+					<DeliveryBadge of={row} />
 					{row.retried_as && <span class="hint"> {t('webhooks.retried')}</span>}
 				</Cell>
 				<Cell label={t('webhooks.event')} heading>

@@ -63,7 +63,7 @@ export function Followed(props: { id: string }): JSX.Element {
 				{(delivery) => (
 					<div class="wh-line">
 						<p class="wh-line" role="status">
-							<DeliveryBadge state={delivery.state} />
+							<DeliveryBadge of={delivery} />
 							<code>{delivery.event_type}</code>
 							<span>{t('webhooks.attempts.of', { made: delivery.attempts_made, most: mostAttempts })}</span>
 							{delivery.last_attempt && (

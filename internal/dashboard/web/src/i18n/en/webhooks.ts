@@ -108,6 +108,7 @@ export const webhooks = {
 	'webhooks.strip.none': 'no attempts',
 	'webhooks.state': 'State',
 	'webhooks.state.waiting': 'Waiting',
+	'webhooks.state.retrying': 'Retrying ({made} of {most})',
 	'webhooks.state.delivered': 'Delivered',
 	'webhooks.state.failed': 'Failed',
 	'webhooks.state.cancelled': 'Cancelled',

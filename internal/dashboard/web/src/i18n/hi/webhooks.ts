@@ -110,6 +110,7 @@ export const webhooks: Record<keyof typeof en, string> = {
 	'webhooks.strip.none': 'कोई प्रयास नहीं',
 	'webhooks.state': 'स्थिति',
 	'webhooks.state.waiting': 'प्रतीक्षा में',
+	'webhooks.state.retrying': 'फिर कोशिश ({most} में से {made})',
 	'webhooks.state.delivered': 'पहुँच गई',
 	'webhooks.state.failed': 'विफल',
 	'webhooks.state.cancelled': 'रद्द',

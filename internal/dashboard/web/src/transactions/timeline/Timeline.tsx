@@ -194,7 +194,7 @@ function Deliveries(props: { event: string }): JSX.Element {
 		<ul class="deliveries">
 			{query.data.data.map((delivery) => (
 				<li key={delivery.id}>
-					<DeliveryBadge state={delivery.state} />{' '}
+					<DeliveryBadge of={delivery} />{' '}
 					<Link href={`/deliveries/${delivery.id}`}>{t('story.delivery', { webhook: delivery.webhook_id })}</Link>{' '}
 					<span class="hint">
 						{t('story.attempts', { count: delivery.attempts_made })}
