@@ -17,12 +17,14 @@ import { routes as transactions } from './transactions/routes';
 import { Failed, Loading } from './ui/FetchState';
 import { LazyPart } from './ui/LazyPart';
 import { Page } from './ui/Page';
+import { prefetch } from './ui/prefetch';
 import { keepScroll } from './ui/scroll';
 import { routes as webhooks } from './webhooks/routes';
 
 const SignUp = lazy(async () => (await import('./account/SignUp')).SignUp);
 
-const pages = [...air, ...alerts, ...account, ...transactions, ...webhooks, ...home].map(({ path, load }) => ({ path, Shown: lazy(load) }));
+const routes = [...home, ...air, ...transactions, ...webhooks, ...alerts, ...account];
+const pages = routes.map(({ path, load }) => ({ path, Shown: lazy(load) }));
 
 /** App renders the sign-in page without a session, and the dashboard with one. */
 export function App(): JSX.Element {
@@ -62,6 +64,7 @@ export function App(): JSX.Element {
 function Inside(): JSX.Element {
 	useEffect(() => connectLiveStream(), []);
 	useEffect(() => keepScroll(), []);
+	useEffect(() => prefetch(routes.map(({ load }) => load)), []);
 	return (
 		<Router base="/dashboard">
 			<Pages />

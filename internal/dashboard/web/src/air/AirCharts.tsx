@@ -19,7 +19,10 @@ import { SaveChart } from './SaveChart';
 import { type Entry, framed, line, moment, recent, type Span, type Step, spanOf, spans, stepOf } from './series';
 import { stamp } from './stamp';
 
-const Chart = lazy(async () => (await import('./Chart')).Chart);
+// The library of the charts is fetched beside their data, not after it.
+const loaded = import('./Chart');
+loaded.catch(() => undefined); // LazyPart shows the failure
+const Chart = lazy(async () => (await loaded).Chart);
 
 /** ShownSeries is the selection that a chart shows. */
 export interface ShownSeries {
