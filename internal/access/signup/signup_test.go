@@ -317,11 +317,11 @@ func TestRequestsAreLimited(t *testing.T) {
 // A mail server that does not accept a mail delays the mail, and not the reply.
 func TestMailsAreRetried(t *testing.T) {
 	t.Parallel()
-	box := newMailbox(t)
-	smtp := func(c *signup.Config) {
-		c.Mail.From, c.Mail.SMTP = "Vayu <no-reply@example.com>", config.DSN("smtp://vayu:p%40ss@"+box.address)
-	}
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
+		box := newMailbox(t)
+		smtp := func(c *signup.Config) {
+			c.Mail.From, c.Mail.SMTP = "Vayu <no-reply@example.com>", config.DSN("smtp://vayu:p%40ss@"+box.address)
+		}
 		s := newSite(t, db, "open", smtp)
 		box.setRefuse(true)
 		s.made("asha@example.com")
