@@ -14,21 +14,21 @@ async function manager(): Promise<string> {
 
 test('a key is created, shown once, rotated and revoked', async () => {
 	const { page, faults } = await signedIn('/keys', await manager());
-	await page.getByRole('button', { name: 'Make a key' }).click();
+	await page.getByRole('button', { name: 'Create key' }).click();
 	const dialog = page.getByRole('dialog');
 	await dialog.getByLabel('Name').fill('for the phone');
-	await dialog.getByLabel('Role').selectOption({ label: 'Reads the air' });
+	await dialog.getByLabel('Role').selectOption({ label: 'Reads air quality' });
 	expect(await dialog.getByRole('checkbox', { name: 'aqi:read' }).isChecked()).toBe(true);
 	expect(await dialog.getByRole('checkbox', { name: 'account:read' }).isChecked()).toBe(false);
 	await dialog.getByRole('checkbox', { name: 'account:read' }).check();
 	expect(await dialog.getByLabel('Role').inputValue()).toBe('');
 	await dialog.getByRole('checkbox', { name: 'account:read' }).uncheck();
-	await dialog.getByLabel('Allowed from').fill('nonsense');
-	await dialog.getByRole('button', { name: 'Make a key' }).click();
+	await dialog.getByLabel('Allowed IP addresses').fill('nonsense');
+	await dialog.getByRole('button', { name: 'Create key' }).click();
 	await dialog.getByText('An entry must be an IP address').waitFor();
-	await dialog.getByLabel('Allowed from').fill('');
-	await dialog.getByRole('button', { name: 'Make a key' }).click();
-	await dialog.getByText('The key is shown only once').waitFor();
+	await dialog.getByLabel('Allowed IP addresses').fill('');
+	await dialog.getByRole('button', { name: 'Create key' }).click();
+	await dialog.getByText('It is shown only once').waitFor();
 	const key = (await dialog.locator('code').first().textContent()) ?? '';
 	expect((await ask<{ status: string }>('/v1/aqi?city=Delhi', undefined, key)).status).toBe('success');
 	// The key cannot be shown again, so Escape does not close its dialog.
@@ -40,13 +40,13 @@ test('a key is created, shown once, rotated and revoked', async () => {
 	await dialog.getByRole('button', { name: 'Close' }).click();
 
 	const row = page.getByRole('row', { name: 'for the phone' }).first();
-	await row.getByText('Reads the air', { exact: true }).click();
+	await row.getByText('Reads air quality', { exact: true }).click();
 	await row.getByText('aqi:read').waitFor();
 	await pictured(page, 'keys-roles');
 	await row.getByRole('button', { name: 'Rotate' }).click();
-	await dialog.getByLabel('The old key stays valid for').selectOption('0');
+	await dialog.getByLabel('Old key expires').selectOption('0');
 	await dialog.getByRole('button', { name: 'Rotate' }).click();
-	await dialog.getByText('The key is shown only once').waitFor();
+	await dialog.getByText('It is shown only once').waitFor();
 	const next = (await dialog.locator('code').first().textContent()) ?? '';
 	expect(next).not.toBe(key);
 	await dialog.getByRole('button', { name: 'Close' }).click();
@@ -98,7 +98,8 @@ test('the audit log is filtered by its address, and the export applies the filte
 
 test('the signed-in sessions are listed', async () => {
 	const { page } = await signedIn('/sessions');
-	await page.getByText('this one').waitFor();
+	await page.getByText('this browser').waitFor();
+	await page.getByText('Chrome on Linux').first().waitFor();
 	await pictured(page, 'sessions');
 });
 

@@ -21,7 +21,7 @@ async function everything<T>(path: string): Promise<T[]> {
 
 /** expectedLines returns the lines that the list beside the map should show for places. */
 function expectedLines(places: readonly (City | Station)[]): string[] {
-	return places.map(({ name, state, aqi, category }) => `${aqi ?? '–'} ${category ?? 'no index'} | ${name} ${state}`);
+	return places.map(({ name, state, aqi, category }) => `${aqi ?? '–'} ${category ?? 'no AQI'} | ${name} ${name === state ? '' : state}`);
 }
 
 /** listed returns the lines that the list shows. */
@@ -72,7 +72,7 @@ test('cities are listed with the figures and category names of the API, in three
 	await agrees(page, async () => expectedLines(byIndex(await cities())));
 	await page.getByText(`Cities: ${reporting(await cities())}.`).waitFor();
 	await pictured(page, 'air-map');
-	const order = page.getByLabel('Order', { exact: true });
+	const order = page.getByLabel('Sort', { exact: true });
 	await order.selectOption('best');
 	await agrees(page, async () => expectedLines(byIndex(await cities(), -1)));
 	await order.selectOption('name');
@@ -160,6 +160,10 @@ test('cities have their Hindi names on the map, in the list, in the search and a
 	await page.goto('/dashboard/rankings');
 	await page.getByRole('link', { name: 'पुणे' }).first().waitFor();
 	await pictured(page, 'rankings-cities-hindi');
+	await page.goto('/dashboard/compare?city=Pune');
+	await page.getByRole('button', { name: 'पुणे हटाएँ' }).waitFor();
+	await page.getByRole('img', { name: /^पुणे, / }).waitFor();
+	await page.goto('/dashboard/rankings');
 	await page.getByLabel('भाषा').selectOption('en');
 	await page.getByRole('link', { name: 'Pune' }).first().waitFor();
 	expect(faults).toEqual([]);
@@ -176,7 +180,7 @@ test('states and categories filter the list, and the address keeps the filters',
 	await agrees(page, only);
 	await page.reload();
 	await agrees(page, only);
-	const legend = page.getByRole('list', { name: 'Categories of the index' });
+	const legend = page.getByRole('list', { name: 'AQI categories' });
 	const chosen = legend.getByRole('button', { pressed: true });
 	expect(await chosen.count()).toBe(1);
 	expect(await chosen.textContent()).toMatch(new RegExp(`^${category} .+ ${(await only()).length}$`));
@@ -184,22 +188,22 @@ test('states and categories filter the list, and the address keeps the filters',
 	await agrees(page, async () => expectedLines(await there()));
 	const none = (await legend.getByRole('button').allTextContents()).findIndex((text) => text.endsWith(' 0'));
 	await legend.getByRole('button').nth(none).click();
-	await page.getByText('No place matches the filters').waitFor();
+	await page.getByText('No matching places').waitFor();
 });
 
 test('the map moves by its buttons, by arrow keys and by states', async () => {
 	const { page } = await signedIn();
 	await page.getByRole('list', { name: 'Places' }).waitFor();
 	expect(await zoom(page)).toBeCloseTo(1);
-	await page.getByRole('button', { name: 'Nearer' }).focus();
+	await page.getByRole('button', { name: 'Zoom in' }).focus();
 	await page.keyboard.press('Enter');
 	await expect.poll(() => zoom(page)).toBeCloseTo(1.6);
 	const box = () => page.getByRole('application').locator('svg').getAttribute('viewBox');
 	const before = await box();
-	await page.getByRole('button', { name: 'To the right' }).focus();
+	await page.getByRole('button', { name: 'Move right' }).focus();
 	await page.keyboard.press('Space');
 	await expect.poll(box).not.toBe(before);
-	await page.getByRole('button', { name: 'Farther away' }).focus();
+	await page.getByRole('button', { name: 'Zoom out' }).focus();
 	await page.keyboard.press('Enter');
 	await expect.poll(() => zoom(page)).toBeCloseTo(1);
 

@@ -36,7 +36,7 @@ test('figures that are months old have no colour, no rank and no place in the co
 	expect(await items.locator('.index.stale').count()).toBe(2);
 	expect(await page.locator('.mark.stale').count()).toBe(2);
 	expect(await page.locator('.mark.aqi-moderate').count()).toBe(1);
-	const legend = page.getByRole('list', { name: 'Categories of the index' });
+	const legend = page.getByRole('list', { name: 'AQI categories' });
 	expect((await legend.getByRole('button').allTextContents()).filter((text) => !text.endsWith(' 0'))).toEqual([
 		'Moderate 101–200 1',
 		'Not reporting 2',
@@ -55,7 +55,7 @@ test('the page of a city does not call figures of another month the present', as
 	await page.route('**/dashboard/v1/aqi?*view=detail*', (route) => route.fulfill({ json: { ...record, updated, stale: true } }));
 	await page.goto('/dashboard/air/Delhi');
 	await page.getByRole('heading', { name: 'Last reported 125 days ago' }).waitFor();
-	await page.getByText('They do not show the present air.').waitFor();
+	await page.getByText('It does not show current air quality.').waitFor();
 	expect(await page.getByRole('heading', { name: 'Now' }).count()).toBe(0);
 	expect(await page.locator('.current .index').getAttribute('class')).toContain('stale');
 	await pictured(page, 'air-city-stale');

@@ -29,12 +29,12 @@ function expectedLines(record: Detail): string[] {
 	return [
 		`${record.aqi} ${record.category}`,
 		record.health,
-		`Decided by: ${record.dominant}`,
-		`Measured until: ${record.updated}`,
+		`Main pollutant: ${record.dominant}`,
+		`Updated: ${record.updated}`,
 		`State: ${record.state}`,
-		...(record.pincode ? [`Pin code: ${record.pincode}`, `Answered from: ${record.city}`] : []),
+		...(record.pincode ? [`Pin code: ${record.pincode}`, `City: ${record.city}`] : []),
 		...(record.distance_km === undefined ? [] : [`Nearest station: ${record.distance_km} km`]),
-		`Figures by: ${record.attribution.join('; ')}`,
+		`Data from: ${record.attribution.join('; ')}`,
 		`Source: ${record.source.join(', ')}`,
 		`Stations used: ${record.stations_used} of ${record.stations_total}.`,
 		...ids.map((id) => {
@@ -51,7 +51,7 @@ function expectedLines(record: Detail): string[] {
 			}),
 		...record.stations.map(
 			({ name, aqi, distance_km, updated }) =>
-				`${name} | ${aqi ?? '–'} ${aqi === null ? 'no index' : word(aqi)} | ${distance_km} km | ${updated}`,
+				`${name} | ${aqi ?? '–'} ${aqi === null ? 'no AQI' : word(aqi)} | ${distance_km} km | ${updated}`,
 		),
 	];
 }
@@ -77,7 +77,7 @@ test('the page of a city shows every figure of its record, and no others', async
 			at,
 		),
 	);
-	await page.getByRole('grid', { name: 'A year of days' }).waitFor();
+	await page.getByRole('grid', { name: 'Calendar' }).waitFor();
 	await page.getByRole('img', { name: 'Index (AQI)' }).waitFor();
 	await pictured(page, 'air-city');
 	expect(faults).toEqual([]);
@@ -114,43 +114,43 @@ async function day(): Promise<Entry[]> {
 
 test('each chart has a table with the same figures, and both match the range of the API', async () => {
 	const { page, faults } = await signedIn('/air/Mumbai');
-	await page.getByRole('button', { name: 'Show as a table' }).click();
+	await page.getByRole('button', { name: 'Show table' }).click();
 	const table = async () => rows(await whole(page));
 	await same(table, async () => listed(page, await day(), index));
 	expect((await day()).length).toBe(24);
 	const last = (await day()).at(-1);
 	await page.getByRole('img', { name: `last ${last?.aqi}.` }).waitFor();
 
-	await page.getByLabel('Figure', { exact: true }).selectOption('pm25');
+	await page.getByLabel('Metric', { exact: true }).selectOption('pm25');
 	await same(table, async () => listed(page, await day(), ({ pm25 }) => (pm25 === null ? '–' : number(pm25))));
 	await page.getByRole('img', { name: 'PM2.5' }).waitFor();
-	await page.getByLabel('Figure', { exact: true }).selectOption('aqi');
+	await page.getByLabel('Metric', { exact: true }).selectOption('aqi');
 
 	await page.getByRole('button', { name: '30 days' }).click();
-	await page.getByLabel('One point for each').selectOption('day');
+	await page.getByLabel('Interval').selectOption('day');
 	await page.getByRole('img', { name: '30 days' }).waitFor();
 	expect(page.url()).toContain('span=30d&by=day');
-	await page.getByRole('button', { name: 'Hide the table' }).waitFor();
+	await page.getByRole('button', { name: 'Hide table' }).waitFor();
 	await page.locator('.figures').getByRole('table').waitFor();
 	await page.reload();
-	await page.getByRole('button', { name: 'Show as a table' }).click();
+	await page.getByRole('button', { name: 'Show table' }).click();
 	await same(table, async () => listed(page, await range('Mumbai', 29, 'day'), index));
 	expect(faults).toEqual([]);
 });
 
 test('thirty days of hours and a year of days are complete', async () => {
 	const { page } = await signedIn('/air/Mumbai?span=30d');
-	await page.getByRole('button', { name: 'Show as a table' }).click();
+	await page.getByRole('button', { name: 'Show table' }).click();
 	const table = async () => rows(await whole(page));
 	await same(table, async () => listed(page, await range('Mumbai', 29, 'hour'), index));
 	await page.goto('/dashboard/air/Mumbai?span=1y');
-	await page.getByRole('button', { name: 'Show as a table' }).click();
+	await page.getByRole('button', { name: 'Show table' }).click();
 	await same(table, async () => listed(page, await range('Mumbai', 364, 'day'), index));
 });
 
 test('arrow keys move through the calendar, and Enter shows the record of a day', async () => {
 	const { page, faults } = await signedIn('/air/Pune');
-	const grid = page.getByRole('grid', { name: 'A year of days' });
+	const grid = page.getByRole('grid', { name: 'Calendar' });
 	await grid.waitFor();
 	const days = () =>
 		grid.locator('button').evaluateAll((all) =>
@@ -214,14 +214,14 @@ test('the calendar starts scrolled to its newest days at every width, also after
 
 test('every stored day can be reached: by a range, by a year, and from a day of the calendar', async () => {
 	const { page, faults } = await signedIn('/air/Pune');
-	await page.getByRole('button', { name: 'Choose days' }).click();
+	await page.getByRole('button', { name: 'Custom' }).click();
 	await page.getByLabel('From', { exact: true }).fill(dayBefore(5));
 	await page.getByLabel('From', { exact: true }).press('Enter');
 	await page.getByLabel('To', { exact: true }).fill(dayBefore(1));
 	await page.getByLabel('To', { exact: true }).press('Enter');
 	await expect.poll(() => page.url()).toContain(`from=${dayBefore(5)}&to=${dayBefore(1)}`);
-	await page.getByLabel('One point for each').selectOption('day');
-	await page.getByRole('button', { name: 'Show as a table' }).click();
+	await page.getByLabel('Interval').selectOption('day');
+	await page.getByRole('button', { name: 'Show table' }).click();
 	const table = async () => rows(await whole(page));
 	const five = async () => (await range('Pune', 5, 'day')).filter(({ date = '' }) => date <= dayBefore(1));
 	// A new service stores its simulated days over some minutes.
@@ -233,7 +233,7 @@ test('every stored day can be reached: by a range, by a year, and from a day of 
 	await year.selectOption(first);
 	await page.locator(`.calendar [data-date="${first}-01-01"]`).waitFor();
 	expect(page.url()).toContain(`year=${first}`);
-	await page.getByRole('button', { name: 'Year after' }).click();
+	await page.getByRole('button', { name: 'Next year' }).click();
 	await expect.poll(() => year.inputValue()).toBe('');
 
 	await page.locator(`.calendar [data-date="${dayBefore(3)}"]`).click();
@@ -245,8 +245,8 @@ test('every stored day can be reached: by a range, by a year, and from a day of 
 
 test('a day without figures shows a message that names the first day with figures', async () => {
 	const { page } = await signedIn(`/air/Pune?date=${dayBefore(364)}`);
-	await page.getByText('There are no data for this day').waitFor();
-	await page.getByText('The readings of Pune begin on').first().waitFor();
+	await page.getByText('No data for this day').waitFor();
+	await page.getByText('Pune has data from').first().waitFor();
 	await pictured(page, 'air-noday');
 	await page.getByRole('button', { name: 'Back to now' }).click();
 	await page.getByRole('heading', { name: 'Now' }).waitFor();

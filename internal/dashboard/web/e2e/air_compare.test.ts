@@ -27,26 +27,26 @@ async function expectedLines(city: string): Promise<string[]> {
 	const record = await ask<Schemas['DetailedRecord']>(`/v1/aqi?city=${encodeURIComponent(city)}&view=detail`);
 	return [
 		`${record.aqi} ${record.category}`,
-		`Decided by: ${record.dominant}`,
-		`Measured until: ${record.updated}`,
+		`Main pollutant: ${record.dominant}`,
+		`Updated: ${record.updated}`,
 		...(Object.keys(pollutants) as (keyof typeof pollutants)[]).map((id) => {
 			const amount = record[id];
 			const text = amount === null ? 'not measured' : `${number(amount)} ${record.units[id]}`;
 			return `${pollutants[id]}: ${text}${record.estimated.includes(id) ? ' (estimated)' : ''}`;
 		}),
-		`Figures by: ${record.attribution.join('; ')}`,
+		`Data from: ${record.attribution.join('; ')}`,
 	];
 }
 
 test('four cities are compared, and the address keeps them', async () => {
 	const { page, faults } = await signedIn('/compare');
-	await page.getByText('No city is chosen yet').waitFor();
+	await page.getByText('No cities selected').waitFor();
 	const cities = ['Delhi', 'Mumbai', 'Pune', 'Kolkata'];
 	for (const city of cities) {
 		await add(page, city);
 	}
 	expect(compared(page)).toEqual(cities);
-	await page.getByText('At most four cities').waitFor();
+	await page.getByText('You can compare up to four cities').waitFor();
 	await page.reload();
 	for (const [i, city] of cities.entries()) {
 		const card = page.locator('.cards > section').nth(i);
@@ -55,12 +55,12 @@ test('four cities are compared, and the address keeps them', async () => {
 			() => expectedLines(city),
 		);
 	}
-	await page.getByLabel('Figure', { exact: true }).selectOption('pm25');
+	await page.getByLabel('Metric', { exact: true }).selectOption('pm25');
 	await page.getByRole('button', { name: '30 days' }).click();
-	await page.getByLabel('One point for each').selectOption('day');
+	await page.getByLabel('Interval').selectOption('day');
 	await page.getByRole('img', { name: 'Kolkata' }).waitFor();
 	await pictured(page, 'air-compare');
-	await page.getByRole('button', { name: 'Show as a table' }).click();
+	await page.getByRole('button', { name: 'Show table' }).click();
 	await same(
 		async () => rows(await whole(page)),
 		async () => {
@@ -81,7 +81,7 @@ test('four cities are compared, and the address keeps them', async () => {
 
 test('a name that several cities share asks for a choice', async () => {
 	const { page } = await signedIn('/compare?city=Aurangabad&city=Pune');
-	await page.getByRole('list', { name: 'Matching places' }).getByRole('button', { name: 'Aurangabad, Bihar' }).click();
+	await page.getByRole('list', { name: 'Did you mean' }).getByRole('button', { name: 'Aurangabad, Bihar' }).click();
 	await expect.poll(() => compared(page)).toEqual(['Aurangabad, Bihar', 'Pune']);
 	const card = page.locator('.cards > section').first();
 	await same(

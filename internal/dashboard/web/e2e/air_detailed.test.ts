@@ -77,7 +77,7 @@ test('a state, a place of the list and the keyboard move the detailed map', asyn
 	await page.keyboard.press('0');
 	await expect.poll(where).toBeLessThan(wide);
 	const whole = await where();
-	await page.getByRole('button', { name: 'Nearer' }).focus();
+	await page.getByRole('button', { name: 'Zoom in' }).focus();
 	await page.keyboard.press('Enter');
 	await expect.poll(where).toBeGreaterThan(whole);
 	await page.getByRole('button', { name: 'All of India' }).click();
@@ -108,7 +108,7 @@ test('the surface is the tiles of the service', async () => {
 
 test('a pollutant replaces the index on the map, in the legend and in the list', async () => {
 	const { page, faults } = await signedIn(`${detailed}&layer=stations&state=Kerala`, inject('sandbox'), inject('base'), still);
-	await page.getByLabel('Figure', { exact: true }).selectOption('pm25');
+	await page.getByLabel('Metric', { exact: true }).selectOption('pm25');
 	const list = page.getByRole('list', { name: 'Places' });
 	await same(
 		() => list.locator('.index:not(.stale) b').allTextContents(),
@@ -119,7 +119,7 @@ test('a pollutant replaces the index on the map, in the legend and in the list',
 				.sort((a, b) => b - a)
 				.map((amount) => (amount < 0 ? '–' : String(amount))),
 	);
-	await page.getByRole('list', { name: 'Categories of the index' }).getByText('> 250').waitFor();
+	await page.getByRole('list', { name: 'AQI categories' }).getByText('> 250').waitFor();
 	await list.getByRole('button').first().click();
 	await page.locator('.chosen').getByText('reference station').waitFor();
 	expect(await page.locator('.detailed .pin.reference').count()).toBeGreaterThan(0);

@@ -6,7 +6,7 @@ import { start } from './service';
 
 test('the code of a city works on another page', async () => {
 	const { page, faults } = await signedIn('/air/Aurangabad,%20Bihar');
-	const card = page.locator('section', { has: page.getByRole('heading', { name: 'Show on another page' }) });
+	const card = page.locator('section', { has: page.getByRole('heading', { name: 'Embed' }) });
 	const code = () => card.locator('pre').textContent();
 	await expect.poll(code).toBe(`<script async src="${inject('base')}/public/v1/widget.js" data-city="Aurangabad, Bihar"></script>`);
 	await card.getByText('The public pages of this service show simulated air.').waitFor();
@@ -48,7 +48,7 @@ test('without a public edge a city has no code', async () => {
 		const reply = await page.waitForResponse(/\/public\/v1\/cities\/Delhi$/);
 		expect(reply.status()).toBe(404);
 		await page.getByRole('heading', { name: 'Stations' }).waitFor();
-		expect(await page.getByRole('heading', { name: 'Show on another page' }).count()).toBe(0);
+		expect(await page.getByRole('heading', { name: 'Embed' }).count()).toBe(0);
 	} finally {
 		await service.stop();
 	}

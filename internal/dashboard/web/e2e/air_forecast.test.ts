@@ -35,7 +35,7 @@ test('the forecast of a city and its score are those of the API', async () => {
 	const forecast = await ask<Forecast>('/v1/forecast?city=Delhi');
 	expect(await fan.locator('circle').count()).toBe(forecast.days.length);
 	await same(
-		async () => (await rows(page.getByRole('region', { name: 'Next days' }))).map((row) => row.split(' | ').slice(1).join(' | ')),
+		async () => (await rows(page.getByRole('region', { name: 'Coming days' }))).map((row) => row.split(' | ').slice(1).join(' | ')),
 		async () =>
 			forecast.days.map(({ aqi, category, categories }) =>
 				[
@@ -55,7 +55,7 @@ test('the forecast of a city and its score are those of the API', async () => {
 			.map((one) => [`index ${one.event}`, percent(one.probability), percent(one.frequency), number(one.forecasts)].join(' | ')),
 	);
 	await pictured(page, 'air-forecast');
-	const days = page.locator('section', { has: page.getByRole('heading', { name: 'Next days' }) });
+	const days = page.locator('section', { has: page.getByRole('heading', { name: 'Coming days' }) });
 	const saved = async (type: string) => {
 		const download = page.waitForEvent('download');
 		await days.getByRole('button', { name: `Save as ${type}` }).click();
@@ -76,16 +76,16 @@ test('the forecast of a city and its score are those of the API', async () => {
 		expect(svg).toContain(text);
 	}
 	expect((await saved('PNG')).content.subarray(1, 4).toString('latin1')).toBe('PNG');
-	await page.getByLabel('Figure', { exact: true }).selectOption('pm25');
+	await page.getByLabel('Metric', { exact: true }).selectOption('pm25');
 	await page.getByRole('img', { name: /^PM2\.5\. / }).waitFor(); // another chart has its hours
-	await page.getByLabel('Figure', { exact: true }).selectOption('o3');
-	await page.getByText('no figure').waitFor();
+	await page.getByLabel('Metric', { exact: true }).selectOption('o3');
+	await page.getByText('no data').waitFor();
 	expect(faults).toEqual([]);
 });
 
 test('a city without a forecast says why, and the page of all cities has their score', async () => {
 	const { page, faults } = await signedIn('/forecast/Mumbai');
-	await page.getByText('There is no forecast', { exact: true }).waitFor();
+	await page.getByText('No forecast available', { exact: true }).waitFor();
 	await page.getByRole('link', { name: 'Forecasts' }).click();
 	await page.getByRole('region', { name: 'Score of the last 90 days' }).waitFor();
 	expect(faults.filter((fault) => !fault.includes('404'))).toEqual([]);

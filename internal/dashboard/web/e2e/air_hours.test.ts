@@ -7,12 +7,12 @@ const still = { reducedMotion: 'reduce' } as const;
 
 test('the slider shows the stations in an hour of the last week, by keyboard alone', async () => {
 	const { page, faults } = await signedIn('/?map=detailed&layer=stations&state=Kerala', inject('sandbox'), inject('base'), still);
-	const slider = page.getByRole('slider', { name: 'Hour of the last 7 days' });
+	const slider = page.getByRole('slider', { name: 'Hour in the last 7 days' });
 	await slider.focus();
 	for (let i = 0; i < 3; i++) {
 		await page.keyboard.press('ArrowLeft');
 	}
-	await page.getByText('The stations in the hour until').waitFor();
+	await page.getByText('Stations in the hour ending').waitFor();
 	const chosen = () => new URL(page.url()).searchParams.get('hour') ?? '';
 	await expect.poll(chosen).not.toBe('');
 	expect(await slider.getAttribute('aria-valuetext')).toContain('IST');
@@ -36,7 +36,7 @@ test('the slider shows the stations in an hour of the last week, by keyboard alo
 	await expect.poll(chosen).not.toBe(before);
 	await page.getByRole('button', { name: 'Now', exact: true }).focus();
 	await page.keyboard.press('Enter');
-	await page.getByText('The present air.').waitFor();
+	await page.getByText('Current air quality.').waitFor();
 	expect(chosen()).toBe('');
 	// From the present, Play begins a week ago.
 	await page.getByRole('button', { name: 'Play' }).focus();

@@ -39,7 +39,7 @@ function lines(data: readonly Ranked[], counted: string): string[] {
 	return data.map(({ rank, city, state, value, category, stations, coverage: { count, expected, capture } }) =>
 		[
 			number(rank),
-			city.endsWith(`, ${state}`) ? `${city} ` : `${city} ${state}`,
+			city === state || city.endsWith(`, ${state}`) ? `${city} ` : `${city} ${state}`,
 			`${value} ${category}`,
 			number(stations),
 			`${number(Math.round(capture * 1000) / 10)} % ${number(count)} of ${number(expected)} ${counted}`,
@@ -62,7 +62,7 @@ test('the cities are ranked as by the API, now and over a month, and the address
 	expect(there.data.map(({ rank, city }) => `${rank} ${city}`)).toEqual(['1 Delhi', '2 Mumbai', '2 Pune']);
 	expect(there.unranked).toBe(1);
 	await same(shown, async () => lines(there.data, 'days'));
-	await page.getByText('Without a rank, because too few figures exist: 1.').waitFor();
+	await page.getByText('Not ranked, because of too little data: 1.').waitFor();
 	await page.getByRole('heading', { name: 'Index (AQI), 1 Apr 2019 – 30 Apr 2019' }).waitFor();
 	await pictured(page, 'air-rankings-month');
 	await page.getByLabel('State', { exact: true }).selectOption('Maharashtra');
@@ -72,10 +72,10 @@ test('the cities are ranked as by the API, now and over a month, and the address
 	await page.getByRole('button', { name: /^Coverage/ }).click();
 	await same(shown, async () => lines([...there.data.slice(1)].reverse(), 'days'));
 
-	await page.getByRole('button', { name: 'Month before' }).click();
-	await page.getByText('No city has a rank').waitFor();
+	await page.getByRole('button', { name: 'Previous month' }).click();
+	await page.getByText('No cities are ranked').waitFor();
 	expect(new URL(page.url()).searchParams.get('date')).toBe('2019-03-01');
-	await page.getByRole('button', { name: 'Month after' }).click();
+	await page.getByRole('button', { name: 'Next month' }).click();
 	await table.getByRole('link', { name: 'Pune' }).click();
 	await page.getByRole('heading', { name: 'Pune', exact: true }).waitFor();
 	expect(new URL(page.url()).search).toBe(`?span=range&from=${month}-01&to=${month}-30&by=day`);
@@ -103,7 +103,7 @@ test('the keyboard reaches every control on a phone, and Hindi has all texts', a
 	await page.getByRole('button', { name: 'Day', exact: true, pressed: true }).waitFor();
 	await page.getByRole('button', { name: 'Year', exact: true }).focus();
 	await page.keyboard.press('Enter');
-	await page.getByLabel('Figure', { exact: true }).selectOption('pm25');
+	await page.getByLabel('Metric', { exact: true }).selectOption('pm25');
 	await expect.poll(() => new URL(page.url()).searchParams.get('of')).toBe('pm25');
 	await page.getByRole('button', { name: 'Now', exact: true }).focus();
 	await page.keyboard.press('Space');

@@ -43,7 +43,7 @@ function expected(of: readonly Hour[], figure: (one: Hour) => { index: number | 
 	});
 	return found
 		.sort((a, b) => (b.index ?? -1) - (a.index ?? -1))
-		.map(({ index, category }) => (index === null ? '– no index' : `${Math.round(index * 10) / 10} ${words[category ?? ''] ?? category}`));
+		.map(({ index, category }) => (index === null ? '– no AQI' : `${Math.round(index * 10) / 10} ${words[category ?? ''] ?? category}`));
 }
 
 test('stations are on another scale now and in past hours, and the link keeps it', async () => {
@@ -55,7 +55,7 @@ test('stations are on another scale now and in past hours, and the link keeps it
 		async () => expected(await presentOn('us'), (one) => one.scale).sort(),
 	);
 	expect((await lines(page)).some((line) => /\d/.test(line))).toBe(true);
-	const legend = page.getByRole('list', { name: 'Categories of the index' });
+	const legend = page.getByRole('list', { name: 'AQI categories' });
 	await legend.getByText('Unhealthy for sensitive groups').waitFor();
 	await legend.getByText('101–150').waitFor();
 	expect(await legend.getByText('Satisfactory').count()).toBe(0);
@@ -68,12 +68,12 @@ test('stations are on another scale now and in past hours, and the link keeps it
 	expect(colours.filter((one) => !epa.includes(one))).toEqual([]);
 	await pictured(page, 'air-scale');
 	// A past hour, by keyboard, for a pollutant.
-	await page.getByLabel('Figure', { exact: true }).selectOption('pm25');
-	await page.getByRole('slider', { name: 'Hour of the last 7 days' }).focus();
+	await page.getByLabel('Metric', { exact: true }).selectOption('pm25');
+	await page.getByRole('slider', { name: 'Hour in the last 7 days' }).focus();
 	for (let i = 0; i < 4; i++) {
 		await page.keyboard.press('ArrowLeft');
 	}
-	await page.getByText('The stations in the hour until').waitFor();
+	await page.getByText('Stations in the hour ending').waitFor();
 	const chosen = () => new URL(page.url()).searchParams;
 	await same(
 		async () => (await lines(page)).sort(),
@@ -121,14 +121,14 @@ test('the slider is directly below the map, times have no seconds, and grey mark
 	const below = (slider?.y ?? 0) - (map?.y ?? 0) - (map?.height ?? 0);
 	expect(below).toBeGreaterThanOrEqual(0);
 	expect(below).toBeLessThan(24);
-	const counted = page.getByText('Newest figure');
+	const counted = page.getByText('Latest data');
 	await counted.waitFor();
 	expect(await counted.textContent()).toMatch(/\d:\d\d\s[ap]m IST/);
 	expect(await counted.textContent()).not.toMatch(/\d:\d\d:\d\d/);
 	// A week ago no station had a reading.
-	await page.getByRole('slider', { name: 'Hour of the last 7 days' }).focus();
+	await page.getByRole('slider', { name: 'Hour in the last 7 days' }).focus();
 	await page.keyboard.press('ArrowLeft');
-	await page.getByText('The stations in the hour until').waitFor();
+	await page.getByText('Stations in the hour ending').waitFor();
 	const empty = { status: 'success', hour: '', data: [], has_more: false, next_cursor: null };
 	await page.route('**/v1/hours?*', async (route) => {
 		const hour = new URL(route.request().url()).searchParams.get('hour') ?? '';

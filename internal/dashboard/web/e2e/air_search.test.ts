@@ -103,7 +103,7 @@ test('a name that several cities share asks for a choice', async () => {
 	await page.getByText('Stations used').waitFor();
 
 	await page.goto('/dashboard/air/Aurangabad');
-	const choices = page.getByRole('list', { name: 'Matching places' });
+	const choices = page.getByRole('list', { name: 'Did you mean' });
 	await expect.poll(() => choices.getByRole('link').allTextContents()).toEqual(['Aurangabad, Bihar', 'Aurangabad, Maharashtra']);
 	await choices.getByRole('link').first().click();
 	await opened(page, 'Aurangabad, Bihar', '/air/Aurangabad,%20Bihar');

@@ -53,7 +53,7 @@ test('a copied link opens the same selection, in Hindi too', async () => {
 	expect(link).toBe(page.url());
 	expect(link).toContain('city=Delhi&city=Pune&span=30d');
 	await page.getByLabel('Language').selectOption('hi');
-	await page.getByRole('button', { name: 'कड़ी कॉपी करें' }).waitFor();
+	await page.getByRole('button', { name: 'लिंक कॉपी करें' }).waitFor();
 	await page.getByRole('button', { name: 'PNG सहेजें' }).waitFor();
 	await pictured(page, 'air-compare-hindi');
 	expect(faults).toEqual([]);
@@ -63,7 +63,7 @@ test('times can be shown in UTC, and a reload keeps the choice', async () => {
 	const { page } = await signedIn('/air/Delhi');
 	const time = page.locator('.current time').first();
 	await expect.poll(() => time.textContent()).toMatch(/ IST$/);
-	await page.getByLabel('Times').selectOption('UTC');
+	await page.getByLabel('Time zone').selectOption('UTC');
 	const utc = async () => {
 		const at = (await time.getAttribute('datetime')) ?? '';
 		const [shown, want] = await Promise.all([
@@ -84,9 +84,9 @@ test('times can be shown in UTC, and a reload keeps the choice', async () => {
 
 test('a printed page is a report on white paper, also in the dark scheme', async () => {
 	const { page, faults } = await signedIn('/air/Delhi');
-	await page.getByLabel('Colours').selectOption('dark');
+	await page.getByLabel('Theme').selectOption('dark');
 	await page.getByRole('img', { name: 'Index (AQI)' }).waitFor();
-	await page.getByRole('grid', { name: 'A year of days' }).waitFor();
+	await page.getByRole('grid', { name: 'Calendar' }).waitFor();
 	await page.emulateMedia({ media: 'print' });
 	// The width of A4 without margins.
 	await page.setViewportSize({ width: 703, height: 1000 });

@@ -11,7 +11,7 @@ type Reply = operations['listSources']['responses'][200]['content']['application
 const hostile = '{"school":18,"pm25":"6x<script>document.title=1</script>"}';
 
 const problemNames = {
-	failing: 'runs fail',
+	failing: 'failing runs',
 	silent: 'no new readings',
 	coverage: 'few readings',
 	drift: 'changed fields or units',

@@ -26,7 +26,7 @@ function problems(page: Page): Promise<Record<string, string>> {
 test('all errors of a form are those of the API, at their fields and at once', async () => {
 	const key = await account(inject('data'), 'alert-errors');
 	const { page, faults } = await signedIn('/alerts', key);
-	await page.getByText('There is no alert yet').waitFor();
+	await page.getByText('No alerts yet').waitFor();
 	await pictured(page, 'alerts-none');
 	await page.getByRole('link', { name: 'Add alert' }).click();
 	const save = page.getByRole('button', { name: 'Save alert' });
@@ -85,27 +85,27 @@ test('an alert is created by keyboard, triggers, is tested, edited, paused and d
 	// The state arrives without a reload.
 	const history = page.locator('.alerts-history > li');
 	await history.filter({ hasText: 'The condition is met' }).waitFor(patient);
-	await page.getByText('AQI: over 0').waitFor();
+	await page.getByText('AQI: above 0').waitFor();
 	await page.locator('.badge').filter({ hasText: 'Triggered' }).first().waitFor(patient);
 	await expect.poll(() => receiver.got.map(({ body }) => JSON.parse(body).type), patient).toEqual(['air.alert.triggered']);
 	await page.getByRole('button', { name: 'Send test event' }).click();
-	await page.getByText('Webhooks that get it: 1.').waitFor();
+	await page.getByText('Webhooks that receive it: 1.').waitFor();
 	await expect.poll(() => receiver.got.map(({ body }) => JSON.parse(body).type), patient).toContain('air.alert.test');
 	await pictured(page, 'alert');
 
 	await page.getByRole('button', { name: 'Edit' }).click();
-	await page.getByLabel('Figure', { exact: true }).selectOption({ label: 'Category of the AQI' });
-	await page.getByLabel('Compared').selectOption({ label: 'each change' });
+	await page.getByLabel('Metric', { exact: true }).selectOption({ label: 'AQI category' });
+	await page.getByLabel('Comparison').selectOption({ label: 'changes' });
 	await page.getByLabel('Change', { exact: true }).selectOption('worse');
 	await page.getByLabel('Language of the events').selectOption({ label: 'தமிழ்' });
 	await pictured(page, 'alert-edit');
 	await page.getByRole('button', { name: 'Save', exact: true }).click();
-	await page.getByText('Category of the AQI: each change for the worse').waitFor();
+	await page.getByText('AQI category: every change for the worse').waitFor();
 	expect(await read()).toMatchObject({ condition: { metric: 'category', change: 'worse' }, language: 'ta', state: 'ok' });
 	await history.filter({ hasText: 'The alert was changed' }).waitFor(patient);
 
 	await page.getByRole('button', { name: 'Pause' }).click();
-	await page.getByText('While it is paused, it is not evaluated.').waitFor();
+	await page.getByText('A paused alert is not evaluated.').waitFor();
 	expect(await read()).toMatchObject({ active: false });
 	await page.getByRole('link', { name: 'All alerts' }).click();
 	await page.getByText('Paused', { exact: true }).waitFor();
@@ -119,8 +119,8 @@ test('an alert is created by keyboard, triggers, is tested, edited, paused and d
 	await dialog.getByRole('button', { name: 'Cancel' }).click();
 	expect(await read()).toMatchObject({ active: true });
 	await page.getByRole('button', { name: 'Delete', exact: true }).click();
-	await dialog.getByRole('button', { name: 'Delete the alert' }).click();
-	await page.getByText('There is no alert yet').waitFor();
+	await dialog.getByRole('button', { name: 'Delete alert' }).click();
+	await page.getByText('No alerts yet').waitFor();
 	expect(await read()).toMatchObject({ status: 'error' });
 	expect(faults).toEqual([]);
 });
@@ -141,19 +141,19 @@ test('the form has every kind of place and condition, in Hindi, too', async () =
 	await made(async () => {
 		await page.getByRole('radio', { name: 'Pin code' }).check();
 		await page.getByLabel('Pin code').last().fill('110001');
-		await page.getByLabel('Figure', { exact: true }).selectOption('pm25');
+		await page.getByLabel('Metric', { exact: true }).selectOption('pm25');
 		await page.getByLabel('Limit').fill('60.5');
 	});
 	await made(async () => {
 		await page.getByRole('radio', { name: 'Position' }).check();
 		await page.getByLabel('Latitude').fill('28.6');
 		await page.getByLabel('Longitude').fill('77.2');
-		await page.getByLabel('Figure', { exact: true }).selectOption('age');
+		await page.getByLabel('Metric', { exact: true }).selectOption('age');
 		await page.getByLabel('Limit').fill('21600');
 	});
 	await made(async () => {
 		await page.getByLabel('City', { exact: true }).last().fill('Mumbai');
-		await page.getByLabel('Figure', { exact: true }).selectOption('forecast');
+		await page.getByLabel('Metric', { exact: true }).selectOption('forecast');
 		await page.getByLabel('Limit').fill('0.6');
 		await page.getByLabel('This category or worse').selectOption('Very Poor');
 		await page.getByLabel('Day', { exact: true }).selectOption('2');

@@ -42,7 +42,7 @@ async function failures(key: string): Promise<number> {
 
 /** counted waits until the tab of failed deliveries shows a number that equals the API's. */
 async function counted(page: Page, want: number, key: string): Promise<void> {
-	await page.getByRole('button', { name: `Failed, to retry (${want})`, exact: true }).waitFor(patient);
+	await page.getByRole('button', { name: `Failed, not retried (${want})`, exact: true }).waitFor(patient);
 	expect(await failures(key)).toBe(want);
 }
 
@@ -58,9 +58,9 @@ test('failed deliveries are found and retried: one, a selection, all of a webhoo
 
 	const { page, faults } = await signedIn('/deliveries', key);
 	await counted(page, 8, key);
-	await page.getByRole('button', { name: /Failed, to retry/ }).click();
+	await page.getByRole('button', { name: /Failed, not retried/ }).click();
 	await page.waitForURL(/state=failed/);
-	await page.getByText('8 shown, that is all').waitFor();
+	await page.getByText('All 8 shown').waitFor();
 	await pictured(page, 'deliveries-failed');
 
 	const rows = page.locator('.wh-deliveries tbody tr[data-index]');
@@ -85,15 +85,15 @@ test('failed deliveries are found and retried: one, a selection, all of a webhoo
 
 	await page.getByRole('link', { name: 'All deliveries' }).click();
 	await counted(page, 7, key);
-	await page.getByRole('button', { name: /Failed, to retry/ }).click();
-	await page.getByText('7 shown, that is all').waitFor();
+	await page.getByRole('button', { name: /Failed, not retried/ }).click();
+	await page.getByText('All 7 shown').waitFor();
 	for (const at of [0, 1]) {
 		await rows.nth(at).getByRole('checkbox').check();
 	}
-	await page.getByRole('button', { name: 'Retry chosen (2)' }).click();
+	await page.getByRole('button', { name: 'Retry selected (2)' }).click();
 	await page.getByText('2 of 2 retried').waitFor();
 	await counted(page, 5, key);
-	await page.getByText('5 shown, that is all').waitFor(patient);
+	await page.getByText('All 5 shown').waitFor(patient);
 
 	await page.getByLabel('Webhook', { exact: true }).selectOption(first);
 	await page.waitForURL(new RegExp(`webhook=${first}`));
@@ -102,7 +102,7 @@ test('failed deliveries are found and retried: one, a selection, all of a webhoo
 	await dialog.getByText('5 failed deliveries will be retried.').waitFor();
 	await dialog.getByLabel('Webhook').selectOption(other);
 	await dialog.getByText('0 failed deliveries will be retried.').waitFor();
-	expect(await dialog.getByRole('button', { name: 'Retry them' }).isDisabled()).toBe(true);
+	expect(await dialog.getByRole('button', { name: 'Retry' }).isDisabled()).toBe(true);
 	await dialog.getByRole('button', { name: 'Cancel' }).click();
 	await counted(page, 5, key);
 
@@ -112,7 +112,7 @@ test('failed deliveries are found and retried: one, a selection, all of a webhoo
 	await page.getByRole('button', { name: 'Retry all failed' }).click();
 	await dialog.getByText('5 failed deliveries will be retried.').waitFor();
 	await pictured(page, 'deliveries-retry');
-	await dialog.getByRole('button', { name: 'Retry them' }).click();
+	await dialog.getByRole('button', { name: 'Retry' }).click();
 	await dialog.getByText('5 retried.', { exact: true }).waitFor(patient);
 	await dialog.getByRole('button', { name: 'Close' }).click();
 	await counted(page, 2, key);
@@ -120,16 +120,16 @@ test('failed deliveries are found and retried: one, a selection, all of a webhoo
 	await page.getByRole('button', { name: 'Reset' }).click();
 	const india = (days: number) => new Intl.DateTimeFormat('en-CA', { timeZone: 'Asia/Kolkata' }).format(Date.now() + days * 86_400_000);
 	await page.getByLabel('To (included)').fill(india(-2));
-	await page.getByText('No delivery matches the filters').waitFor();
+	await page.getByText('No matching deliveries').waitFor();
 	await page.getByRole('button', { name: 'Retry all failed' }).click();
 	await dialog.getByText('0 failed deliveries will be retried.').waitFor();
 	await dialog.getByRole('button', { name: 'Cancel' }).click();
 	await page.getByLabel('To (included)').fill(india(1));
 	await page.getByLabel('From (day in India)').fill(india(-1));
 	await page.getByRole('button', { name: 'Retry all failed' }).click();
-	await dialog.getByText(`Made from ${india(-1)} to ${india(1)}`).waitFor();
+	await dialog.getByText(`Created from ${india(-1)} to ${india(1)}`).waitFor();
 	await dialog.getByText('2 failed deliveries will be retried.').waitFor();
-	await dialog.getByRole('button', { name: 'Retry them' }).click();
+	await dialog.getByRole('button', { name: 'Retry' }).click();
 	await dialog.getByText('2 retried.', { exact: true }).waitFor(patient);
 	await dialog.getByRole('button', { name: 'Close' }).click();
 	await counted(page, 0, key);
@@ -162,7 +162,7 @@ test('ten thousand deliveries: few rows are drawn at any time, by mouse and by k
 	const notice = page.locator('.wh-deliveries ~ p.hint[role=status]');
 	const rows = page.locator('.wh-deliveries tbody tr[data-index]');
 	await notice.waitFor();
-	await page.getByRole('button', { name: 'Failed, to retry (more than 100)' }).waitFor(patient);
+	await page.getByRole('button', { name: 'Failed, not retried (more than 100)' }).waitFor(patient);
 	await pictured(page, 'deliveries'); // take the screenshot now: one of ten thousand rows is too tall
 	let most = 0;
 	const shown = async () => {
@@ -182,7 +182,7 @@ test('ten thousand deliveries: few rows are drawn at any time, by mouse and by k
 	await rows.first().hover();
 	await grows(() => page.mouse.wheel(0, 20_000), 2_000);
 	await grows(() => page.keyboard.press('End'), 10_000);
-	await page.getByText('10,000 shown, that is all').waitFor();
+	await page.getByText('All 10,000 shown').waitFor();
 	// The height of rows that were never drawn is an estimate, so the end can move during the scroll.
 	const reaches = async (key: string, row: number) => {
 		const there = async () => {
@@ -223,7 +223,7 @@ test('events are listed, and one shows its bytes and its deliveries', async () =
 	const { page, faults } = await signedIn('/deliveries', key);
 	const type = page.getByLabel('Event', { exact: true }).and(page.locator('select'));
 	await type.selectOption('payment.failed');
-	await page.getByText('No delivery matches').waitFor();
+	await page.getByText('No matching deliveries').waitFor();
 	await type.selectOption('recharge.completed');
 	await page.getByRole('link', { name: 'recharge.completed' }).waitFor();
 	await page.goto('/dashboard/events');
@@ -253,7 +253,7 @@ test('deliveries are filtered by the answer of the endpoint', async () => {
 	const { page, faults } = await signedIn('/deliveries', key);
 	const rows = page.locator('.wh-deliveries tbody tr[data-index]');
 	const shows = async (choice: string, want: (string | undefined)[]) => {
-		await page.getByLabel('Answer', { exact: true }).selectOption(choice);
+		await page.getByLabel('Response', { exact: true }).selectOption(choice);
 		const ids = async () =>
 			rows.getByRole('link').evaluateAll((links) => links.map((link) => link.getAttribute('href')?.split('/').at(-1)));
 		await expect.poll(ids, patient).toEqual(want);
@@ -261,7 +261,7 @@ test('deliveries are filtered by the answer of the endpoint', async () => {
 	await shows('2xx', [good]);
 	await shows('5xx', [bad]);
 	await shows('4xx', []);
-	await shows('No answer', [lost]);
+	await shows('No response', [lost]);
 	await page.reload();
 	await expect.poll(() => rows.count(), patient).toBe(1);
 	await pictured(page, 'deliveries-no-answer');
@@ -281,20 +281,20 @@ test('a delivery shows the headers of its attempts, and two attempts are compare
 	await expect.poll(async () => (await delivery(id, key)).attempts_made, patient).toBe(2);
 	const { page, faults } = await signedIn(`/deliveries/${id}`, key);
 	const first = page.locator('.wh-attempts > li').first();
-	await first.getByText('Headers of the request').click();
+	await first.getByText('Request headers').click();
 	await first.getByText(String(receiver.got[0]?.headers['x-service-signature'])).waitFor();
-	await first.getByText('Headers of the answer').click();
+	await first.getByText('Response headers').click();
 	await first.getByText('[masked]').waitFor();
 	expect(await page.content()).not.toContain('hidden');
 	const compared = page.getByRole('region', { name: 'Compare two attempts' });
-	await compared.getByRole('row', { name: 'Result Answered 500 Answered 503' }).waitFor();
+	await compared.getByRole('row', { name: 'Result HTTP 500 HTTP 503' }).waitFor();
 	expect(await compared.getByText(/X-SERVICE-(Attempt|Signature)/i).count()).toBe(0);
 	expect(await compared.getByText('Set-Cookie').count()).toBe(0);
 	expect(await page.locator('.wh-lines .removed').textContent()).toContain('"busy"');
 	expect(await page.locator('.wh-lines .added').textContent()).toContain('"down"');
 	await pictured(page, 'delivery-headers');
 	await page.getByLabel('Compared with').selectOption('1');
-	await page.getByText('Nothing differs.').waitFor();
+	await page.getByText('No differences.').waitFor();
 	await page.getByLabel('Language').selectOption('hi');
 	await page.getByText('कोई अंतर नहीं है।', { exact: true }).waitFor();
 	await pictured(page, 'delivery-headers-hindi');

@@ -13,8 +13,8 @@ test('the home page has the saved cities, the money of today, webhooks, alerts a
 	await card('Wallet').getByText('₹301.00').first().waitFor();
 	await card('Recharges today').getByText('1 for ₹199.00').first().waitFor();
 	await card('Verifications today').getByText('1', { exact: true }).first().waitFor();
-	await card('Health of webhooks').getByRole('link', { name: 'https://127.0.0.1:9/home' }).waitFor();
-	await card('Triggered alerts').getByText('None of 0 alerts is triggered.').waitFor();
+	await card('Webhook health').getByRole('link', { name: 'https://127.0.0.1:9/home' }).waitFor();
+	await card('Triggered alerts').getByText('No alert is triggered. Alerts: 0.').waitFor();
 
 	const air = card('Air now');
 	await air.getByText('Save the cities that you want to see here.').waitFor();

@@ -49,7 +49,7 @@ async function invite(page: Page, email: string, role: string): Promise<string> 
 
 test('a person is added, signs in with a link, switches the mode, and is removed', async () => {
 	const owner = await signedIn('/members', admin, service.base);
-	await owner.page.getByText('No person has been added yet').waitFor();
+	await owner.page.getByText('No people yet').waitFor();
 	const link = await invite(owner.page, 'asha@example.com', 'Finance');
 	await pictured(owner.page, 'members');
 
@@ -89,7 +89,7 @@ test('a person is added, signs in with a link, switches the mode, and is removed
 	await row.getByRole('button', { name: 'Remove' }).click();
 	await owner.page.getByText('The person is signed out everywhere').waitFor();
 	await owner.page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
-	await owner.page.getByText('No person has been added yet').waitFor();
+	await owner.page.getByText('No people yet').waitFor();
 	await asha.page.getByRole('navigation').getByRole('link', { name: 'Usage' }).click();
 	await asha.page.getByText('Your access to the account has ended').waitFor();
 	await pictured(asha.page, 'members-removed');

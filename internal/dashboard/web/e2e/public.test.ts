@@ -19,7 +19,7 @@ let origin: string;
 const policy = `default-src 'none'; script-src ${base}; connect-src ${base}; img-src ${base}`;
 const html = `<!doctype html><html lang="en"><head><title>Another site</title></head><body><main><h1>Another site</h1>
 	<script async src="${edge}/widget.js" data-city="Delhi"></script>
-	<vayu-aqi city="Pune" lang="hi"></vayu-aqi>
+	<vayu-aqi city="Pune" lang="hi" name="पुणे"></vayu-aqi>
 	<vayu-aqi city="Nowhere at all"></vayu-aqi>
 	<img src="${edge}/cities/Delhi/badge.svg" alt="AQI of Delhi">
 	<img src="${edge}/cities/Delhi/chart.svg" alt="The last 24 hours in Delhi" width="300">
@@ -55,6 +55,7 @@ test('a page of another origin shows the air with one script', async () => {
 	expect(await widgets.first().getByText(delhi.advice.en.general).count()).toBe(1);
 	expect(await widgets.first().locator('rect').count()).toBe(delhi.hours.length);
 	await widgets.nth(1).getByText(pune.advice.hi.general).waitFor();
+	await widgets.nth(1).getByRole('heading', { name: 'पुणे' }).waitFor();
 	expect(await widgets.nth(1).locator('.now').textContent()).toBe(`${pune.current.aqi}AQI · ${pune.advice.hi.name}`);
 	await widgets.nth(2).getByText('No current data').waitFor();
 	// Styles work under the policy, also the colour of the category.

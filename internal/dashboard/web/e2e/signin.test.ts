@@ -36,7 +36,7 @@ test('on a phone the header has at most two lines, and the menu holds language a
 	expect(await page.getByLabel('Language').isVisible()).toBe(false);
 	await page.getByRole('button', { name: 'Menu' }).click();
 	await page.getByRole('link', { name: 'Map and cities' }).and(page.locator('[aria-current=page]')).waitFor();
-	await page.getByLabel('Colours').selectOption('dark');
+	await page.getByLabel('Theme').selectOption('dark');
 	expect(await page.getAttribute('html', 'data-theme')).toBe('dark');
 });
 

@@ -91,5 +91,5 @@ test('without the setting there is no link to the page, and the page says so', a
 	await page.getByLabel('API key').waitFor();
 	expect(await page.getByRole('link', { name: account }).count()).toBe(0);
 	await page.goto('/dashboard/signup');
-	await page.getByText('This service has no sign-up').waitFor();
+	await page.getByText('Sign-up is off').waitFor();
 });

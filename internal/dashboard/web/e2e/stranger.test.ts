@@ -82,21 +82,21 @@ test('a first-time user finds the air, receives webhook events and makes recharg
 	await page.getByLabel('URL', { exact: true }).fill(receiver.url);
 	await page.getByRole('button', { name: 'All', exact: true }).click();
 	await page.getByRole('button', { name: 'Save webhook' }).click();
-	await page.getByText('The webhook is saved').waitFor();
+	await page.getByText('Webhook saved').waitFor();
 	const followed = page.locator('.wh-followed');
 	const fired = page.getByRole('button', { name: 'Send test event' });
 	await fired.click();
 	await followed.getByText('Delivered', { exact: true }).waitFor(patient);
-	await followed.getByText(/^Answered 200,/).waitFor();
+	await followed.getByText(/^HTTP 200,/).waitFor();
 	expect(receiver.got).toHaveLength(1);
 
 	// The receiver fails, and the page shows the reason.
 	receiver.status = 503;
 	receiver.says = 'out of order';
 	await fired.click();
-	await followed.getByText(/^Answered 503,/).waitFor(patient);
+	await followed.getByText(/^HTTP 503,/).waitFor(patient);
 	await page.getByRole('link', { name: 'Open the delivery' }).click();
-	await page.getByText('Body of the answer').first().click();
+	await page.getByText('Response body').first().click();
 	await page.getByText('out of order', { exact: true }).first().waitFor();
 
 	// The receiver recovers between two attempts, and a manual retry replaces the wait for the next one.

@@ -10,7 +10,7 @@ test('the wallet is topped up, and a failed payment is reported', async () => {
 	const dialog = page.getByRole('dialog');
 	await dialog.getByLabel('Amount in rupees').fill('a lot');
 	await dialog.getByRole('button', { name: 'Pay' }).click();
-	await dialog.getByText('Write an amount in rupees').waitFor();
+	await dialog.getByText('Enter an amount in rupees').waitFor();
 	await dialog.getByLabel('Amount in rupees').fill('10.13');
 	await dialog.getByRole('button', { name: 'Pay' }).click();
 	await dialog.getByText('Nothing was paid').waitFor();
@@ -83,7 +83,7 @@ test('a rejected recharge shows the reason and links to the wallet', async () =>
 test('a verification shows its result with reasons, and a hostile name stays text', async () => {
 	const { page, faults } = await signedIn('/verifications/new');
 	await page.getByRole('button', { name: '00112233440008' }).click();
-	await page.getByLabel('Name you expect').fill('<script>alert(1)</script>');
+	await page.getByLabel('Expected name').fill('<script>alert(1)</script>');
 	await page.getByLabel('IFSC').fill('nothing');
 	await page.getByRole('button', { name: 'Verify', exact: true }).click();
 	await page.getByText('The ifsc must have four letters').waitFor();
@@ -118,7 +118,7 @@ test('ten thousand pasted records are checked without being laid out', async () 
 	await page.getByText('it is not executed twice').waitFor();
 	const tasks = await page.evaluate(() => (window as unknown as { tasks: number[] }).tasks);
 	console.info(`longest task with a batch of 10,000: ${Math.max(0, ...tasks)} ms, of ${tasks.length} over 50 ms`);
-	await page.getByRole('button', { name: 'Discard it' }).click();
+	await page.getByRole('button', { name: 'Discard' }).click();
 	await page.getByLabel('Or paste it here').waitFor();
 	expect(faults).toEqual([]);
 });
@@ -134,7 +134,7 @@ test('a batch is previewed before it is sent, its progress updates itself, and i
 	await page.getByLabel('Or paste it here').fill(lines.join('\n'));
 	await page.getByText('Problems: 1').waitFor();
 	expect(await page.getByRole('button', { name: 'Send the batch' }).isDisabled()).toBe(true);
-	await page.getByLabel('Leave these records out').check();
+	await page.getByLabel('Skip these records').check();
 	await page.getByText('10 verifications will be sent').waitFor();
 	await pictured(page, 'batch-new');
 	await page.getByRole('button', { name: 'Send the batch' }).click();
@@ -161,8 +161,8 @@ test('a form shows all faults at once, and a batch with good rows is not called 
 	await expect.poll(() => page.locator('input[aria-invalid="true"]').count()).toBe(2);
 	await page.getByLabel('Amount in rupees').fill('a lot');
 	await page.getByRole('button', { name: 'Recharge', exact: true }).click();
-	await page.getByText('Write an amount in rupees').waitFor();
-	await page.getByText('Write an Indian mobile number').waitFor();
+	await page.getByText('Enter an amount in rupees').waitFor();
+	await page.getByText('Enter an Indian mobile number').waitFor();
 	await pictured(page, 'recharge-faults');
 
 	await page.goto('/dashboard/batches/new?kind=verification');
@@ -179,11 +179,11 @@ test('the search says how it works, and finds a whole reference', async () => {
 	const { page, faults } = await signedIn('/recharges');
 	const field = page.getByLabel('Number, reference or ID');
 	const hint = page.locator(`[id="${(await field.getAttribute('aria-describedby'))?.split(' ')[0]}"]`);
-	expect(await hint.textContent()).toMatch(/^All of it, then Enter\. An old number as the list shows it/);
+	expect(await hint.textContent()).toMatch(/^Type all of it and press Enter\. Old numbers are masked/);
 	await hint.waitFor();
 	await field.fill('whole-');
 	await field.press('Enter');
-	await page.getByText('There are no recharges here').waitFor();
+	await page.getByText('No recharges').waitFor();
 	await field.fill(ref);
 	await field.press('Enter');
 	await page.getByRole('cell', { name: ref }).waitFor();
@@ -317,7 +317,7 @@ test('the statement has the balance after each entry and at its ends, also as a 
 	const search = page.getByLabel('Reference or ID');
 	await search.fill('statement-2');
 	await search.press('Enter');
-	await page.getByText('Nothing has the reference or ID statement-2.').waitFor();
+	await page.getByText('No result for the reference or ID statement-2.').waitFor();
 	await search.fill('statement-topup');
 	await search.press('Enter');
 	await expect.poll(() => table.locator('tbody tr').count()).toBe(1);
@@ -390,7 +390,7 @@ test('a masked number finds the recharges that show it, and the search says so',
 	const { page, faults } = await signedIn('/recharges', key);
 	const rows = page.getByRole('region', { name: 'Recharges' }).locator('tbody tr');
 	await expect.poll(() => rows.count()).toBe(2);
-	await page.getByText('An old number as the list shows it, such as XXXXXX3210').waitFor();
+	await page.getByText('Old numbers are masked, such as XXXXXX3210').waitFor();
 	const search = page.getByLabel('Number, reference or ID');
 	await search.fill((await page.getByRole('link', { name: /^XXXXXX/ }).textContent()) ?? '');
 	await search.press('Enter');

@@ -26,12 +26,15 @@ interface Delivery {
 	attempts: Attempt[];
 }
 
-const figure = new Intl.NumberFormat('en-IN', { maximumFractionDigits: 20 });
+/** duration returns how the page shows milliseconds. */
+function duration(ms: number): string {
+	return ms >= 999.5 ? `${(ms / 1000).toFixed(1)} s` : `${ms < 1 ? '< 1' : Math.round(ms)} ms`;
+}
 
 const stages: Record<string, string> = {
 	connect: 'connecting',
-	wait: 'waiting for the answer',
-	status: 'an answer',
+	wait: 'waiting for the response',
+	status: 'response received',
 };
 
 async function delivery(id: string, key: string): Promise<Delivery> {
@@ -63,7 +66,7 @@ test('invalid webhooks are rejected at their fields; a secret is shown once and 
 	const key = await account(inject('data'), 'webhook-made');
 	const receiver = await Receiver.start();
 	const { page, faults } = await signedIn('/webhooks', key);
-	await page.getByText('There is no webhook yet').waitFor();
+	await page.getByText('No webhooks yet').waitFor();
 	await pictured(page, 'webhooks-none');
 	await page.getByRole('link', { name: 'Add webhook' }).click();
 	const url = page.getByLabel('URL', { exact: true });
@@ -97,7 +100,7 @@ test('invalid webhooks are rejected at their fields; a secret is shown once and 
 	expect(receiver.got.map((got) => signs(secret, got))).toEqual([{ signed: true, of: 1 }]);
 	expect(receiver.got[0]?.headers['x-service-delivery-id']).toBe(id);
 
-	await page.getByRole('link', { name: 'Open the webhook' }).click();
+	await page.getByRole('link', { name: 'Open webhook' }).click();
 	await page.getByRole('heading', { name: receiver.url, level: 2 }).waitFor();
 	await page.getByText(`…${secret.slice(-4)}`).waitFor();
 	await page.getByRole('cell', { name: 'Delivered', exact: true }).waitFor();
@@ -149,9 +152,9 @@ test('a failing receiver: how far each attempt got, the reply, and when the next
 			const first = attempts[0];
 			expect(first, broken.name).toMatchObject({ stage: broken.stage, http_status: broken.status ?? null });
 			const facts = [
-				...(first?.http_status ? [`Answered ${first.http_status}`] : []),
+				...(first?.http_status ? [`HTTP ${first.http_status}`] : []),
 				`Last stage: ${stages[first?.stage ?? '']}`,
-				`${figure.format(first?.duration_ms ?? -1)} ms`,
+				duration(first?.duration_ms ?? -1),
 			].join('');
 			return { facts, error: first?.error, at: first?.at, body: first?.response_body ? [first.response_body] : [], next: next_attempt_at };
 		};
@@ -162,7 +165,7 @@ test('a failing receiver: how far each attempt got, the reply, and when the next
 		// The second attempt can happen between the two reads.
 		await expect.poll(async () => JSON.stringify(await is()) === JSON.stringify(await want()), patient).toBe(true);
 		if (broken.says) {
-			await page.getByText('Body of the answer').first().click();
+			await page.getByText('Response body').first().click();
 			await page.locator('.wh-attempts pre').first().getByText(hostile, { exact: true }).waitFor();
 			await pictured(page, 'delivery-waiting');
 		}
@@ -204,11 +207,11 @@ async function healthy(page: Page, id: string, key: string, word: RegExp): Promi
 		return [
 			health[0]?.toUpperCase() + health.slice(1),
 			`${attempts.successes} of ${attempts.count} attempts succeeded`,
-			`Median ${figure.format(attempts.median_ms)} ms`,
-			`95 % within ${figure.format(attempts.p95_ms)} ms`,
+			`Median ${duration(attempts.median_ms)}`,
+			`95 % within ${duration(attempts.p95_ms)}`,
 			`${states.waiting} waiting`,
 			`${states.failed_unretried} failed, not retried`,
-			...(failure ? [failure.error, `${figure.format(failure.duration_ms)} ms`] : []),
+			...(failure ? [failure.error, duration(failure.duration_ms)] : []),
 		].filter((part) => !content.includes(part));
 	};
 	await expect.poll(missing, patient).toEqual([]);
@@ -241,9 +244,9 @@ test('a webhook is edited, paused, gets a new secret, and is deleted', async () 
 	await page.locator('.wh-followed').getByText('Delivered', { exact: true }).waitFor(patient);
 
 	const rotate = async (grace: string) => {
-		await page.getByRole('button', { name: 'Replace the secret' }).click();
-		await dialog.getByLabel('The old secret ends').selectOption({ label: grace });
-		await dialog.getByRole('button', { name: 'Replace the secret' }).click();
+		await page.getByRole('button', { name: 'Replace secret' }).click();
+		await dialog.getByLabel('Old secret expires').selectOption({ label: grace });
+		await dialog.getByRole('button', { name: 'Replace secret' }).click();
 		await dialog.getByText('This secret is shown only once').waitFor();
 		return (await dialog.locator('code').first().textContent()) ?? '';
 	};
@@ -275,8 +278,8 @@ test('a webhook is edited, paused, gets a new secret, and is deleted', async () 
 	await dialog.getByRole('button', { name: 'Cancel' }).click();
 	expect(await ask<{ active: boolean }>(`/v1/webhooks/${webhook.id}`, undefined, key)).toMatchObject({ active: false });
 	await page.getByRole('button', { name: 'Delete', exact: true }).click();
-	await dialog.getByRole('button', { name: 'Delete the webhook' }).click();
-	await page.getByText('There is no webhook yet').waitFor();
+	await dialog.getByRole('button', { name: 'Delete webhook' }).click();
+	await page.getByText('No webhooks yet').waitFor();
 	expect(await ask(`/v1/webhooks/${webhook.id}`, undefined, key)).toMatchObject({ status: 'error' });
 	await page.goto(`/dashboard/deliveries/${cancelled}`);
 	await page.getByText('Cancelled', { exact: true }).waitFor(patient);
