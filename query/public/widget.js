@@ -48,7 +48,7 @@
 	};
 
 	class VayuAQI extends HTMLElement {
-		static observedAttributes = ['city', 'lang'];
+		static observedAttributes = ['city', 'lang', 'name'];
 		#timer;
 		#latest = 0;
 		#due = false;
@@ -111,7 +111,7 @@
 			const words = texts[language];
 			const box = document.createElement('section');
 			box.lang = language;
-			element('h2', city, box);
+			element('h2', this.getAttribute('name') || city, box);
 			const now = element('div', '', box);
 			now.className = 'now';
 			if (!current) {
@@ -155,6 +155,7 @@
 		const made = document.createElement('vayu-aqi');
 		made.setAttribute('city', script.dataset.city);
 		if (script.dataset.lang) made.setAttribute('lang', script.dataset.lang);
+		if (script.dataset.name) made.setAttribute('name', script.dataset.name);
 		script.after(made);
 	}
 })();

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { stamp, times } from './air/stamp';
-import { day, hour, instant } from './format';
+import { day, hour, instant, percent, tenths } from './format';
 import { zone } from './zone';
 
 afterEach(() => {
@@ -29,4 +29,18 @@ test('charts of hours follow the zone, and charts of days do not', () => {
 	expect(stamp(midnight, 'day')).toBe('22 Nov 2026');
 	expect(times([midnight], 'day')).toEqual(['22 Nov\n2026']);
 	expect(times([midnight, midnight + 19_800], 'hour')).toEqual(['18:30\n2026', '22 Nov']);
+});
+
+test.each([
+	[0, 1000, '0'],
+	[1, 1000, '< 1'],
+	[10, 1000, '1'],
+	[999, 1000, '99'],
+	[1000, 1000, '100'],
+])('%i of %i is a share of %s per cent', (part, whole, text) => {
+	expect(percent(part, whole)).toBe(text);
+});
+
+test('tenths are kept', () => {
+	expect(tenths(5)).toBe('5.0');
 });

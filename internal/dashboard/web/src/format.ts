@@ -22,6 +22,18 @@ export function number(value: number): string {
 	return kept('number', () => new Intl.NumberFormat(locale.value, { maximumFractionDigits: 20 })).format(value);
 }
 
+/** tenths formats a figure with one decimal. */
+export function tenths(value: number): string {
+	const options = { minimumFractionDigits: 1, maximumFractionDigits: 1 };
+	return kept('tenths', () => new Intl.NumberFormat(locale.value, options)).format(value);
+}
+
+/** percent formats a part of a whole as a whole number of per cent. A small part is not shown as zero. */
+export function percent(part: number, whole: number): string {
+	const share = Math.floor((part * 100) / whole);
+	return part > 0 && share === 0 ? `< ${number(1)}` : number(share);
+}
+
 /** rupees formats an amount of money, always with its paise. */
 export function rupees(value: number): string {
 	return kept('rupees', () => new Intl.NumberFormat(locale.value, { style: 'currency', currency: 'INR' })).format(value);

@@ -8,6 +8,7 @@ import { Form } from '../ui/Form';
 import { Rows, useList } from '../ui/List';
 import { Page } from '../ui/Page';
 import { Table } from '../ui/Table';
+import { browserName } from './agent';
 
 type Session = Schemas['Session'];
 
@@ -37,7 +38,8 @@ export function Sessions(): JSX.Element {
 								name: t('account.session.browser'),
 								show: (session) => (
 									<>
-										{session.agent || '–'} {session.current && <Badge tone="good">{t('account.session.this')}</Badge>}
+										<span title={session.agent}>{browserName(session.agent) || '–'}</span>{' '}
+										{session.current && <Badge tone="good">{t('account.session.this')}</Badge>}
 									</>
 								),
 							},

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/preact-query';
 import type { JSX } from 'preact';
 import { api, type Schemas, unwrap } from '../api/client';
-import { day, number } from '../format';
+import { day, number, percent } from '../format';
 import { t } from '../i18n';
 import { Time } from '../ui/Badge';
 import { Empty, Fetched } from '../ui/FetchState';
@@ -18,7 +18,7 @@ import './account.css';
 
 /** Meter shows the used part of a quota. */
 export function Meter(props: { of: Schemas['Quota'] }): JSX.Element {
-	const { limit, used, percent, resets_at } = props.of;
+	const { limit, used, resets_at } = props.of;
 	const expected = forecast(props.of, useMinute());
 	return (
 		<>
@@ -33,14 +33,14 @@ export function Meter(props: { of: Schemas['Quota'] }): JSX.Element {
 				aria-label={t('account.quota')}
 			/>
 			<p>
-				{t('account.quota.used', { used: number(used), limit: number(limit), percent: number(percent) })} {t('account.quota.resets')}{' '}
+				{t('account.quota.used', { used: number(used), limit: number(limit), percent: percent(used, limit) })} {t('account.quota.resets')}{' '}
 				<Time at={resets_at} />
 			</p>
 			{expected !== undefined && (
 				<p class={expected > limit ? 'wrong' : 'hint'}>
 					{t(expected > limit ? 'account.quota.forecast.over' : 'account.quota.forecast', {
 						calls: number(expected),
-						percent: number(Math.round((expected * 100) / limit)),
+						percent: percent(expected, limit),
 					})}
 				</p>
 			)}

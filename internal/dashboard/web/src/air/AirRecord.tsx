@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { day, number } from '../format';
-import { stateName, t } from '../i18n';
+import { cityName, stateName, t } from '../i18n';
 import { Badge, Time } from '../ui/Badge';
 import { Card, Facts } from '../ui/Page';
 import { Table } from '../ui/Table';
@@ -49,7 +49,7 @@ export function Current(props: {
 							],
 							[t('air.state'), record.state && stateName(record.state)],
 							[t('air.pincode'), record.pincode],
-							[t('air.answered'), record.pincode ? record.city : undefined],
+							[t('air.answered'), record.pincode ? cityName(record.city) : undefined],
 							[t('air.nearest'), record.distance_km === undefined ? undefined : `${number(record.distance_km)} km`],
 						]}
 					/>
@@ -137,7 +137,10 @@ export function Stations(props: { record: Detail; date: string | undefined }): J
 	const stale = isStale(record, useMinute()) && !props.date;
 	return (
 		<Card title={t('air.stations')}>
-			<p class="hint">{t('air.used', { used: record.stations_used, total: record.stations_total })}</p>
+			<p class="hint">
+				{t('air.used', { used: record.stations_used, total: record.stations_total })}
+				{!record.pincode && record.stations_used > 1 && ` ${t('air.mean')}`}
+			</p>
 			{record.stations.length > 0 && (
 				<Table
 					caption={t('air.stations')}

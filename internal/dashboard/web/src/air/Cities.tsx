@@ -3,7 +3,7 @@ import { lazy } from 'preact/compat';
 import { useMemo, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { number } from '../format';
-import { cityName, locale, stateName, stateOptions, t } from '../i18n';
+import { cityName, locale, stateBeside, stateOptions, t } from '../i18n';
 import { Time } from '../ui/Badge';
 import { Empty, Fetched } from '../ui/FetchState';
 import { Select } from '../ui/Field';
@@ -246,7 +246,7 @@ function Chosen(props: { place: Place; now: Date }): JSX.Element {
 		<div class="chosen">
 			<Index aqi={place.aqi} category={place.category} scale={place.scale} stale={place.stale} />
 			<span>
-				<b>{cityName(place.name)}</b>, {stateName(place.state)}
+				<b>{[cityName(place.name), stateBeside(place.name, place.state)].filter(Boolean).join(', ')}</b>
 				{place.stations !== undefined && ` · ${t('air.stations.count', { count: place.stations })}`}
 				{place.source && ` · ${place.source}`}
 				{place.kind && ` · ${t(`air.kind.${place.kind}`)}`}
@@ -288,7 +288,7 @@ function List(props: { places: readonly Place[]; chosen: Place | undefined; now:
 						<button type="button" aria-pressed={place.id === props.chosen?.id} onClick={() => props.onChoose(place)}>
 							<Index aqi={place.aqi} category={place.category} scale={place.scale} stale={place.stale} />
 							<span class="place-name">
-								{cityName(place.name)} <span class="hint">{stateName(place.state)}</span>
+								{cityName(place.name)} <span class="hint">{stateBeside(place.name, place.state)}</span>
 								{place.stale && <span class="hint last">{silence(place, props.now)}</span>}
 							</span>
 						</button>

@@ -124,7 +124,11 @@ function Air(props: { where: Subject; title: string }): JSX.Element {
 	}
 	if (!record.data && record.error && !missing) {
 		return (
-			<ChartError error={record.error} again={() => void record.refetch()} choose={(name) => <Link href={cityPath(name)}>{name}</Link>} />
+			<ChartError
+				error={record.error}
+				again={() => void record.refetch()}
+				choose={(name) => <Link href={cityPath(name)}>{cityName(name)}</Link>}
+			/>
 		);
 	}
 	return (

@@ -4,7 +4,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { Link, useSearchParams } from 'wouter-preact';
 import { Problem } from '../api/client';
 import { number } from '../format';
-import { cityName, t } from '../i18n';
+import { cityName, language, t } from '../i18n';
 import { Badge, Time } from '../ui/Badge';
 import { Empty, errorMessage, Failed, Fetched, Loading } from '../ui/FetchState';
 import { Card, Facts, Page } from '../ui/Page';
@@ -102,7 +102,7 @@ function Side(props: { city: string; index: number; remove: () => void; replace:
 					<Dash index={props.index} /> <Link href={cityPath(city)}>{cityName(city)}</Link>
 				</h2>
 				<button type="button" class="small quiet" onClick={props.remove}>
-					{t('air.remove', { city })}
+					{t('air.remove', { city: cityName(city) })}
 				</button>
 			</header>
 			{!query.data && query.error ? (
@@ -111,7 +111,7 @@ function Side(props: { city: string; index: number; remove: () => void; replace:
 					again={() => void query.refetch()}
 					choose={(name) => (
 						<button type="button" onClick={() => props.replace(name)}>
-							{name}
+							{cityName(name)}
 						</button>
 					)}
 				/>
@@ -164,12 +164,12 @@ function Together(props: { cities: readonly string[] }): JSX.Element {
 	const series: Series[] = useMemo(
 		() =>
 			cities.map((city, index) => ({
-				name: city,
+				name: cityName(city),
 				token: styles[index]?.token ?? 'ink',
 				dash: styles[index]?.dash ?? [],
 				entries: found[index]?.data ?? [],
 			})),
-		[cities, stamp],
+		[cities, stamp, language.value],
 	);
 	const failed = found.find((one) => one.error && !one.data);
 	const any = series.some((one) => one.entries.length > 0);

@@ -38,7 +38,8 @@ test('a city of the public edge has code to copy, in the language of the page', 
 	vi.unstubAllGlobals();
 	await showLanguage('hi');
 	fireEvent.click(screen.getByRole('button', { name: 'विजेट' }));
-	await screen.findByText(/data-lang="hi"/);
+	await screen.findByText(/data-city="Delhi" data-lang="hi" data-name="दिल्ली"/);
+	screen.getByRole('img', { name: 'दिल्ली का AQI' });
 	await showLanguage('en');
 });
 

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { language, t } from '../i18n';
+import { cityName, language, t } from '../i18n';
 import { Copy } from '../ui/Badge';
 import { Card } from '../ui/Page';
 import { Segments } from '../ui/Segments';
@@ -15,8 +15,8 @@ export function Embed(props: { city: string }): JSX.Element | null {
 	if (!edge) {
 		return null;
 	}
-	const name = t('air.embed.alt', { city: edge.city });
-	const code = snippets(location.origin, edge.city, language.value, name).find(({ id }) => id === form)?.code ?? '';
+	const name = t('air.embed.alt', { city: cityName(edge.city) });
+	const code = snippets(location.origin, edge.city, language.value, name, cityName(edge.city)).find(({ id }) => id === form)?.code ?? '';
 	return (
 		<Card title={t('air.embed')}>
 			<p>{t('air.embed.about')}</p>

@@ -29,5 +29,5 @@ test('the closest place that reports is chosen', () => {
 
 test('a refused position shows a message', async () => {
 	expect(locate((_, failed) => failed({ code: 1 } as GeolocationPositionError))).toEqual([]);
-	await screen.findByText('The browser gives no position.');
+	await screen.findByText('The browser did not share your location.');
 });

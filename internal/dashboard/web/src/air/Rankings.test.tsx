@@ -90,7 +90,7 @@ test('all pages of a ranking are one table, with the coverage beside each figure
 	await screen.findByText('Agra');
 	expect(cities()).toEqual(['Delhi', 'Agra', 'Noida']);
 	expect(screen.getAllByRole('row')[2]?.textContent).toMatch(/^2Agra Uttar Pradesh200 Moderate475 % 15 of 20 days$/);
-	screen.getByText(/Cities: 3\. Without a rank, because too few figures exist: 7\./);
+	screen.getByText(/Cities: 3\. Not ranked, because of too little data: 7\./);
 	expect(requests[0]).toEqual({ period: 'now', parameter: 'aqi', order: 'highest', limit: 1000 });
 });
 
@@ -125,7 +125,7 @@ test('a pollutant of a year is requested by name, and has a unit and no category
 test('a period without any ranked city says so', async () => {
 	state.cities = [];
 	show('?period=month&date=2026-11-20');
-	await screen.findByText('No city has a rank');
-	screen.getByText(/too few figures exist: 7/);
+	await screen.findByText('No cities are ranked');
+	screen.getByText(/too little data: 7/);
 	expect(screen.queryByRole('button', { name: 'Save as CSV' })).toBeNull();
 });

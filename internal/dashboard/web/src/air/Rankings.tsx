@@ -3,7 +3,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { today } from '../dates';
 import { day, number } from '../format';
-import { cityName, locale, stateName, stateOptions, t } from '../i18n';
+import { cityName, locale, stateBeside, stateName, stateOptions, t } from '../i18n';
 import { Empty, Fetched } from '../ui/FetchState';
 import { Filter, Select } from '../ui/Field';
 import { Card, Page } from '../ui/Page';
@@ -201,7 +201,7 @@ function List(props: { ranking: Ranking; rows: readonly Ranked[]; sort: Sort; ch
 						show: ({ city, state }) => (
 							<>
 								<Link href={rankedPath(city, ranking)}>{cityName(city)}</Link>{' '}
-								{!city.endsWith(`, ${state}`) && <span class="hint">{stateName(state)}</span>}
+								{!city.endsWith(`, ${state}`) && <span class="hint">{stateBeside(city, state)}</span>}
 							</>
 						),
 					},

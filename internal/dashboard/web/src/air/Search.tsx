@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { api, type Problem, problemOf, unwrap } from '../api/client';
-import { cityName, stateName, t } from '../i18n';
+import { cityName, stateBeside, t } from '../i18n';
 import { type Choice, Combobox } from '../ui/Combobox';
 import { errorMessage } from '../ui/FetchState';
 import { useSettled } from '../ui/useSettled';
@@ -40,7 +40,11 @@ export function Search(props: {
 			: (settled === '' ? [] : (query.data?.data ?? [])).map((city) => {
 					const band = bandOf(city.category);
 					const index = city.aqi === null || !band ? t('air.noindex') : `${city.aqi} · ${t(band.name)}`;
-					return { id: city.name, text: cityName(city.name), note: `${stateName(city.state)} · ${index}` };
+					return {
+						id: city.name,
+						text: cityName(city.name),
+						note: [stateBeside(city.name, city.state), index].filter(Boolean).join(' · '),
+					};
 				});
 	const choose = ({ id }: Choice) => {
 		setRefusal(undefined);

@@ -45,7 +45,7 @@ test('a move of the slider chooses its last position, and the end is the present
 	const chosen: (string | undefined)[] = [];
 	const slid = (at: string | undefined) => <TimeSlider last={last} at={at} shown={at} failed={false} change={(one) => chosen.push(one)} />;
 	const { rerender } = render(slid(undefined));
-	const slider = screen.getByRole('slider', { name: 'Hour of the last 7 days' });
+	const slider = screen.getByRole('slider', { name: 'Hour in the last 7 days' });
 	expect(slider.getAttribute('aria-valuetext')).toBe('Now');
 	fireEvent.input(slider, { target: { value: '0' } });
 	fireEvent.input(slider, { target: { value: '167' } });

@@ -40,19 +40,24 @@ export function addresses(origin: string, city: string): { badge: string; script
 	return { badge: `${edge}/cities/${encodeURIComponent(city)}/badge.svg`, script: `${edge}/widget.js` };
 }
 
-/** snippets returns the code that shows a city on another page. name is the text that stands for the badge. */
+/**
+ * snippets returns the code that shows a city on another page. name is the text that stands for the badge, and title is
+ * the name of the city in the language.
+ */
 export function snippets(
 	origin: string,
 	city: string,
 	language: 'en' | 'hi',
 	name: string,
+	title = city,
 ): { id: 'widget' | 'html' | 'markdown'; code: string }[] {
 	const { badge, script } = addresses(origin, city);
 	const lang = language === 'en' ? '' : ` data-lang="${language}"`;
+	const named = title === city ? '' : ` data-name="${escaped(title)}"`;
 	// A bracket would end the text of an image in Markdown.
 	const alt = name.replace(/[[\]\\]/g, '\\$&');
 	return [
-		{ id: 'widget', code: `<script async src="${script}" data-city="${escaped(city)}"${lang}></script>` },
+		{ id: 'widget', code: `<script async src="${script}" data-city="${escaped(city)}"${lang}${named}></script>` },
 		{ id: 'html', code: `<img src="${badge}" alt="${escaped(name)}">` },
 		{ id: 'markdown', code: `![${alt}](${badge.replace(/[()]/g, (one) => (one === '(' ? '%28' : '%29'))})` },
 	];

@@ -84,7 +84,7 @@ export function stationPlace(station: Schemas['Station']): Place {
 		id: station.id,
 		name: station.name,
 		state: station.state,
-		city: station.city && station.state ? `${station.city}, ${station.state}` : station.city || undefined,
+		city: station.city && station.state && station.city !== station.state ? `${station.city}, ${station.state}` : station.city || undefined,
 		aqi: station.aqi,
 		category: station.category,
 		updated: station.updated,

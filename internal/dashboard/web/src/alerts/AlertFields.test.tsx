@@ -25,15 +25,15 @@ const optionsOf = (label: string) => [...screen.getByLabelText<HTMLSelectElement
 
 test('a metric offers its comparisons only', async () => {
 	render(<Editor save={async () => undefined} />);
-	expect(optionsOf('Compared')).toEqual(['over', 'under']);
-	await userEvent.selectOptions(screen.getByLabelText('Figure'), 'category');
-	expect(optionsOf('Compared')).toEqual(['over', 'under', 'change']);
+	expect(optionsOf('Comparison')).toEqual(['over', 'under']);
+	await userEvent.selectOptions(screen.getByLabelText('Metric'), 'category');
+	expect(optionsOf('Comparison')).toEqual(['over', 'under', 'change']);
 	expect(optionsOf('Limit')).toContain('Very Poor');
-	await userEvent.selectOptions(screen.getByLabelText('Compared'), 'change');
+	await userEvent.selectOptions(screen.getByLabelText('Comparison'), 'change');
 	expect(screen.queryByLabelText('Limit')).toBeNull();
 	expect(optionsOf('Change')).toEqual(['any', 'worse', 'better']);
-	await userEvent.selectOptions(screen.getByLabelText('Figure'), 'pm25');
-	expect(screen.getByLabelText<HTMLSelectElement>('Compared').value).toBe('over');
+	await userEvent.selectOptions(screen.getByLabelText('Metric'), 'pm25');
+	expect(screen.getByLabelText<HTMLSelectElement>('Comparison').value).toBe('over');
 	expect(screen.getByText('In µg/m³, measured at the place')).toBeTruthy();
 });
 

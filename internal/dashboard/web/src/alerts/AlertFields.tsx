@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useId } from 'preact/hooks';
 import { bands } from '../air/category';
 import { api, unwrap } from '../api/client';
-import { stateName, t } from '../i18n';
+import { cityName, stateBeside, t } from '../i18n';
 import { hasScope } from '../session';
 import { Check, Field, Radios, Select } from '../ui/Field';
 import { Card } from '../ui/Page';
@@ -102,7 +102,7 @@ function City({ draft, change }: Part): JSX.Element {
 			<datalist id={list}>
 				{data?.data.map(({ name, state }) => (
 					<option key={name} value={name}>
-						{stateName(state)}
+						{[cityName(name), stateBeside(name, state)].filter(Boolean).join(', ')}
 					</option>
 				))}
 			</datalist>

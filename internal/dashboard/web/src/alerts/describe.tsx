@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { bandOf, pollutants } from '../air/category';
 import { number } from '../format';
-import { locale, t } from '../i18n';
+import { cityName, locale, t } from '../i18n';
 import { Badge } from '../ui/Badge';
 import { span } from '../webhooks/eventTypes';
 import type { Alert, Condition, Metric } from './draft';
@@ -99,12 +99,12 @@ export function conditionText(condition: Condition): string {
 /** placeText names the place of an alert. */
 export function placeText(place: Alert['place']): string {
 	if (place.pincode) {
-		return `${t('air.pin', { pin: place.pincode })} (${place.name})`;
+		return `${t('air.pin', { pin: place.pincode })} (${cityName(place.name)})`;
 	}
 	if (place.lat !== undefined && place.lon !== undefined) {
-		return `${number(place.lat)}, ${number(place.lon)} (${place.name})`;
+		return `${number(place.lat)}, ${number(place.lon)} (${cityName(place.name)})`;
 	}
-	return place.name;
+	return cityName(place.name);
 }
 
 /** title returns the name of an alert, or its place if it has none. */

@@ -80,7 +80,7 @@ export function draftOf(alert: Alert): Draft {
 	return {
 		name: alert.name,
 		kind: kindOf(place),
-		city: place.city && place.state ? `${place.city}, ${place.state}` : (place.city ?? ''),
+		city: place.city && place.state && place.city !== place.state ? `${place.city}, ${place.state}` : (place.city ?? ''),
 		pincode: place.pincode ?? '',
 		lat: place.lat === undefined ? '' : String(place.lat),
 		lon: place.lon === undefined ? '' : String(place.lon),

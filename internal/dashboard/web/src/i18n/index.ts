@@ -80,6 +80,12 @@ export function cityName(name: string): string {
 	return states[state] ? `${found}, ${states[state]}` : name;
 }
 
+/** stateBeside returns the name of a state to show beside a city; '' if both have one name, such as Delhi. */
+export function stateBeside(city: string, state: string): string {
+	const name = stateName(state);
+	return name === cityName(city) ? '' : name;
+}
+
 /** stateOptions returns the options of a choice of states: each with its name in the current language, in the order of these. */
 export function stateOptions(states: readonly string[]): (readonly [value: string, text: string])[] {
 	const order = new Intl.Collator(locale.value);

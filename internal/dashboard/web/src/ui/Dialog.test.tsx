@@ -7,12 +7,12 @@ test('a dialog is modal, has a name, and calls close once', async () => {
 	const showModal = vi.spyOn(HTMLDialogElement.prototype, 'showModal');
 	const close = vi.fn();
 	const { unmount } = render(
-		<Dialog title="Make a key" close={close}>
+		<Dialog title="Create key" close={close}>
 			<p>Content</p>
 		</Dialog>,
 	);
 	await expect.poll(() => showModal.mock.calls.length).toBe(1);
-	expect(screen.getByRole('dialog', { name: 'Make a key' })).toBeTruthy();
+	expect(screen.getByRole('dialog', { name: 'Create key' })).toBeTruthy();
 	await userEvent.click(screen.getByRole('button', { name: 'Close' }));
 	expect(close).toHaveBeenCalledOnce();
 	unmount();
@@ -22,7 +22,7 @@ test('a dialog is modal, has a name, and calls close once', async () => {
 test('a dialog that its page removes does not call close', async () => {
 	const close = vi.fn();
 	const { unmount } = render(
-		<Dialog title="Make a key" close={close}>
+		<Dialog title="Create key" close={close}>
 			<p>Content</p>
 		</Dialog>,
 	);
@@ -34,7 +34,7 @@ test('a dialog that its page removes does not call close', async () => {
 test('Escape does not close a dialog whose content cannot be shown again', async () => {
 	const close = vi.fn();
 	render(
-		<Dialog title="The new key" close={close} kept="Copy the key first.">
+		<Dialog title="Your new key" close={close} kept="Copy the key first.">
 			<p>sk_live_1</p>
 		</Dialog>,
 	);

@@ -51,7 +51,7 @@ test('keeps old data after a failed refetch, and shows its age', async () => {
 	show();
 	await screen.findByText('₹ 500');
 	await userEvent.click(screen.getByRole('button', { name: 'Refresh' }));
-	expect((await screen.findByRole('status')).textContent).toMatch(/Shown as of .*2\d{3}/);
+	expect((await screen.findByRole('status')).textContent).toMatch(/Data from .*2\d{3}/);
 	expect(screen.getByText('₹ 500')).toBeTruthy();
 });
 

@@ -17,7 +17,7 @@ function attempt(n: number, mode = 'sandbox'): Schemas['Attempt'] {
 
 test('attempts that differ in number and signature only are the same', () => {
 	render(<CompareAttempts attempts={[attempt(1), attempt(2)]} />);
-	expect(screen.getByText('Nothing differs.')).toBeTruthy();
+	expect(screen.getByText('No differences.')).toBeTruthy();
 });
 
 test('another header that differs is shown, without number and signature', () => {

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import type { Schemas } from '../api/client';
-import { number } from '../format';
+import { number, tenths } from '../format';
 import { type Key, t } from '../i18n';
 import { Badge, type Tone } from '../ui/Badge';
 import { useNow } from '../ui/useNow';
@@ -45,9 +45,12 @@ export function responseText(attempt: { stage: Schemas['Attempt']['stage']; http
 	return attempt.http_status === null ? deliveryStage(attempt.stage) : t('webhooks.answered', { status: attempt.http_status });
 }
 
-/** milliseconds formats a duration of the API. */
+/** milliseconds formats a duration of the API as whole milliseconds, and from one second on as seconds. */
 export function milliseconds(value: number): string {
-	return t('webhooks.ms', { ms: number(value) });
+	if (value >= 999.5) {
+		return t('webhooks.s', { s: tenths(value / 1000) });
+	}
+	return t('webhooks.ms', { ms: value > 0 && value < 1 ? `< ${number(1)}` : number(Math.round(value)) });
 }
 
 /** subscribesTo describes what causes events of a type. */

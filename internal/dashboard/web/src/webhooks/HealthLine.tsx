@@ -60,8 +60,8 @@ function Shown(props: { health: Health }): JSX.Element {
 						? t('webhooks.health.none')
 						: t('webhooks.health.share', { successes: number(attempts.successes), count: number(attempts.count) })}
 				</span>
-				{attempts.median_ms !== null && <span>{t('webhooks.health.median', { ms: number(attempts.median_ms) })}</span>}
-				{attempts.p95_ms !== null && <span>{t('webhooks.health.p95', { ms: number(attempts.p95_ms) })}</span>}
+				{attempts.median_ms !== null && <span>{t('webhooks.health.median', { time: milliseconds(attempts.median_ms) })}</span>}
+				{attempts.p95_ms !== null && <span>{t('webhooks.health.p95', { time: milliseconds(attempts.p95_ms) })}</span>}
 				<Link href={`/deliveries?webhook=${health.webhook_id}&state=waiting`}>
 					{t('webhooks.health.waiting', { count: number(states.waiting) })}
 				</Link>

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { browserName } from './agent';
+
+const gecko = 'AppleWebKit/537.36 (KHTML, like Gecko)';
+
+test.each([
+	[`Mozilla/5.0 (Linux; Android 10; K) ${gecko} Chrome/131.0.0.0 Mobile Safari/537.36`, 'Chrome on Android'],
+	[`Mozilla/5.0 (Windows NT 10.0; Win64; x64) ${gecko} Chrome/131.0.0.0 Safari/537.36 Edg/131.0.0.0`, 'Edge on Windows'],
+	[`Mozilla/5.0 (X11; Linux x86_64) ${gecko} HeadlessChrome/131.0.0.0 Safari/537.36`, 'Chrome on Linux'],
+	[
+		`Mozilla/5.0 (Linux; Android 13; SM-G991B) ${gecko} SamsungBrowser/27.0 Chrome/125.0.0.0 Mobile Safari/537.36`,
+		'Samsung Internet on Android',
+	],
+	['Mozilla/5.0 (Macintosh; Intel Mac OS X 10.15; rv:133.0) Gecko/20100101 Firefox/133.0', 'Firefox on macOS'],
+	[
+		'Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.1 Mobile/15E148 Safari/604.1',
+		'Safari on iPhone',
+	],
+	['curl/8.5.0', 'curl/8.5.0'],
+	['x'.repeat(61), `${'x'.repeat(60)}…`],
+])('%s', (agent, name) => {
+	expect(browserName(agent)).toBe(name);
+});
