@@ -25,6 +25,10 @@ function expectedLines(record: Detail): string[] {
 	const subs: Readonly<Record<string, number>> = record.sub_indices;
 	const sub = (id: string) => (subs[id] === undefined ? '–' : `${subs[id]}${word(subs[id])}`);
 	const note = (id: string) => (record.estimated.length === 0 ? [] : [record.estimated.some((one) => one === id) ? 'estimated' : '']);
+	const mean =
+		record.pincode || record.stations_used < 2
+			? ''
+			: ' The AQI of the city is the mean of the AQIs of its stations. So it can differ from its highest sub-index.';
 	const ids = Object.keys(pollutants) as (keyof typeof pollutants)[];
 	return [
 		`${record.aqi} ${record.category}`,
@@ -36,7 +40,7 @@ function expectedLines(record: Detail): string[] {
 		...(record.distance_km === undefined ? [] : [`Nearest station: ${record.distance_km} km`]),
 		`Data from: ${record.attribution.join('; ')}`,
 		`Source: ${record.source.join(', ')}`,
-		`Stations used: ${record.stations_used} of ${record.stations_total}.`,
+		`Stations used: ${record.stations_used} of ${record.stations_total}.${mean}`,
 		...ids.map((id) => {
 			const amount = record[id];
 			const written = amount === null ? 'not measured' : `${number(amount)} ${record.units[id]}`;

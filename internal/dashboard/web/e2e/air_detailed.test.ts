@@ -119,7 +119,7 @@ test('a pollutant replaces the index on the map, in the legend and in the list',
 				.sort((a, b) => b - a)
 				.map((amount) => (amount < 0 ? '–' : String(amount))),
 	);
-	await page.getByRole('list', { name: 'AQI categories' }).getByText('> 250').waitFor();
+	await page.getByRole('list', { name: 'PM2.5 (µg/m³)' }).getByText('> 250').waitFor();
 	await list.getByRole('button').first().click();
 	await page.locator('.chosen').getByText('reference station').waitFor();
 	expect(await page.locator('.detailed .pin.reference').count()).toBeGreaterThan(0);

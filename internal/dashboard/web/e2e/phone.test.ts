@@ -64,7 +64,7 @@ test('on a phone the rows of a table are cards, which show every column', async 
 		['/verifications', 'Verifications'],
 		['/keys', 'API keys'],
 		['/audit', 'Audit log'],
-		['/sessions', 'Signed in'],
+		['/sessions', 'Sessions'],
 		['/events', 'Events'],
 		['/deliveries', 'Deliveries'],
 		['/event-types', 'Event types'],
@@ -120,7 +120,7 @@ test('on a phone two attempts of a delivery are compared in full', async () => {
 	await expect.poll(made, patient).toBe(2);
 	const { page, faults } = await opened(`/deliveries/${id}`, key);
 	const compared = page.getByRole('region', { name: 'Compare two attempts' });
-	await compared.getByRole('row', { name: 'Result Answered 500 Answered 503' }).waitFor();
+	await compared.getByRole('row', { name: 'Result HTTP 500 HTTP 503' }).waitFor();
 	await fits(page, compared);
 	await accessible(page);
 	expect(faults).toEqual([]);

@@ -136,10 +136,10 @@ test('a first-time user finds the air, receives webhook events and makes recharg
 	await opened(page, 'Wallet');
 	const wallet = async () => {
 		const { available, held, balance } = await ask<{ available: number; held: number; balance: number }>('/v1/wallet');
-		const shown = await page.locator('.figures .amount').allTextContents();
+		const shown = await page.locator('.balances .amount').allTextContents();
 		return shown.join() === [available, held, balance].map((amount) => money.format(amount)).join();
 	};
-	await page.locator('.figures').waitFor();
+	await page.locator('.balances').waitFor();
 	await expect.poll(wallet, patient).toBe(true);
 	expect(faults).toEqual([]);
 });

@@ -149,7 +149,7 @@ test('a batch is previewed before it is sent, its progress updates itself, and i
 	expect(text.trim().split('\r\n')).toHaveLength(11);
 	expect(text).not.toMatch(/(^|,)"?=/m);
 	await page.getByRole('link', { name: /Failed or refused/ }).click();
-	await page.getByText('1 have failed or were refused').waitFor();
+	await page.getByText('1 failed or were refused').waitFor();
 	expect(faults).toEqual([]);
 });
 

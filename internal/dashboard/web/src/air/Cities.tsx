@@ -121,7 +121,7 @@ function Places(props: { places: readonly Place[]; layer: Layer; filters: Filter
 			<Legend
 				figure={figure}
 				scale={scale}
-				title={figure === 'aqi' ? undefined : titleOf(figure)}
+				title={scale === 'in' && figure !== 'aqi' ? titleOf(figure) : undefined}
 				counts={counts}
 				chosen={category}
 				choose={(word) => change({ category: word ?? '' })}

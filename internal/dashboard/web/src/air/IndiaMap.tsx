@@ -25,6 +25,8 @@ export interface MapProps {
 	onState: (state: string) => void;
 }
 
+const none: ReturnType<typeof useOutlines> = [];
+
 /**
  * IndiaMap shows the states and a mark for each place. A mark has the colour of its category, and grows with its
  * severity. The list beside the map offers the same by keyboard, so marks react to pointers only.
@@ -34,9 +36,11 @@ export function IndiaMap(props: MapProps): JSX.Element {
 	const [view, setView] = useState<View>(whole);
 	const [hovered, setHovered] = useState<Place>();
 	const { chosen, state } = props;
+	// The whole of India needs no outlines. If they arrive late, the reader may have moved the map by then.
+	const framed = state ? outlines : none;
 	useEffect(() => {
-		setView(state ? fitted(outlines.filter(({ name }) => name === state).map(({ box }) => box)) : whole);
-	}, [state, outlines]);
+		setView(state ? fitted(framed.filter(({ name }) => name === state).map(({ box }) => box)) : whole);
+	}, [state, framed]);
 	useEffect(() => {
 		const at = chosen?.at;
 		if (at) {
