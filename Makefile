@@ -46,7 +46,7 @@ WEBSRC = $(shell git ls-files --cached --others --exclude-standard $(WEB) 2>/dev
 GOSRC  = $(shell git ls-files --cached --others --exclude-standard '*.go' 2>/dev/null | grep -v /testdata/)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build web test test-race check format vet lint size new-source readme integration notebooks kills bench bench-views bench-webhooks bench-recharges bench-verifications bench-analysts bench-sql bench-export bench-reads bench-sensors scale proof cluster faults compose partitions fuzz fuzz-contract ifsc sbom vuln release hooks clean forecast-score
+.PHONY: help run build web test test-race check format vet lint size new-source readme integration notebooks kills bench bench-views bench-webhooks bench-recharges bench-verifications bench-analysts bench-sql bench-export bench-reads bench-sensors bench-page scale proof cluster faults compose partitions fuzz fuzz-contract ifsc sbom vuln release hooks clean forecast-score
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -155,6 +155,9 @@ bench-export: $(NPM) ## measure exports beside the same rows as the engine write
 # A new data directory needs ten minutes until it has its history. VAYU_BENCH_DATA names one to use again.
 bench-reads: build ## measure 5,000 mixed reads a second beside pushed readings and an export, and a bare mux in the same run
 	$(GO) test -run '^$$' -bench 'BenchmarkMixedReads$$' -benchtime 150000x -timeout 30m ./cmd/vayu
+
+bench-page: build ## measure every page of the dashboard on a phone: time until it is ready, longest task, scripts
+	VAYU_CHROMIUM=$$(command -v chromium) npx --no vitest run --config internal/dashboard/web/e2e/measure.config.ts measure
 
 # Ten minutes of a million sensors take 25 minutes and some 10 GB of memory. PostgreSQL is required
 # (VAYU_TEST_POSTGRES).
