@@ -14,7 +14,7 @@ export function prefetch(loads: readonly (() => Promise<unknown>)[]): () => void
 		try {
 			await load?.();
 		} catch {
-			return; // The page itself shows the failure if somebody opens it.
+			return; // The page shows the failure when it is opened.
 		}
 		if (left.length > 0) {
 			wait();
