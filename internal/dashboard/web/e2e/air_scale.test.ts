@@ -90,7 +90,7 @@ test('stations are on another scale now and in past hours, and the link keeps it
 	);
 	// India's index is the default, and cities have no other scale.
 	await scale.selectOption('in');
-	await legend.getByText('Satisfactory').waitFor();
+	await page.getByRole('list', { name: 'PM2.5 (µg/m³)' }).getByText('Satisfactory').waitFor();
 	await page.getByRole('button', { name: 'Cities', exact: true }).click();
 	await expect.poll(() => scale.count()).toBe(0);
 	expect(faults).toEqual([]);
