@@ -157,7 +157,7 @@ bench-reads: build ## measure 5,000 mixed reads a second beside pushed readings 
 	$(GO) test -run '^$$' -bench 'BenchmarkMixedReads$$' -benchtime 150000x -timeout 30m ./cmd/vayu
 
 bench-page: build ## measure every page of the dashboard on a phone: time until it is ready, longest task, scripts
-	VAYU_CHROMIUM=$$(command -v chromium) npx --no vitest run --config internal/dashboard/web/e2e/measure.config.ts measure
+	CONFIG=measure .ci/browser measure
 
 # Ten minutes of a million sensors take 25 minutes and some 10 GB of memory. PostgreSQL is required
 # (VAYU_TEST_POSTGRES).

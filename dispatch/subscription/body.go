@@ -152,7 +152,7 @@ func testOf(c *httpapi.Call) (schema.EventType, error) {
 		return "", err
 	}
 	if !slices.Contains(schema.EventTypes, *wanted.Type) {
-		return "", schema.NewProblem(schema.UnknownEventType, "type", "There is no event type "+string(*wanted.Type)+". The reference at /docs lists all types.")
+		return "", schema.NewProblem(schema.UnknownEventType, "type", unknownEvent(*wanted.Type))
 	}
 	return *wanted.Type, nil
 }

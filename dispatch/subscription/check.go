@@ -2,6 +2,7 @@ package subscription
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -57,12 +58,17 @@ func (f *faults) events(events []schema.EventType) []schema.EventType {
 		case event == "*":
 			f.AddAs(schema.UnknownEventType, field, "There is no wildcard. Send each type by its name: "+eventNames()+".")
 		case !slices.Contains(schema.EventTypes, event):
-			f.AddAs(schema.UnknownEventType, field, "There is no event type "+strconv.Quote(string(event))+". The reference at /docs lists all types.")
+			f.AddAs(schema.UnknownEventType, field, unknownEvent(event))
 		case slices.Contains(events[:i], event):
 			f.Add(field, "The type "+string(event)+" occurs more than once.")
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(schema.EventTypes), func(e schema.EventType) bool { return !slices.Contains(events, e) })
+}
+
+// unknownEvent is the message about an unknown type. It repeats the beginning of a long one only.
+func unknownEvent(event schema.EventType) string {
+	return fmt.Sprintf("There is no event type %.64q. The reference at /docs lists all types.", event)
 }
 
 func eventNames() string { return joinEvents(schema.EventTypes, ", ") }

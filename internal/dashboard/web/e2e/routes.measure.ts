@@ -66,20 +66,29 @@ function opened(path: string): Promise<Measured> {
 // A processor four times slower, and 1.6 Mbit/s with a round trip of 150 ms.
 const slow = { offline: false, latency: 150, downloadThroughput: 1_600_000 / 8, uploadThroughput: 750_000 / 8 };
 
-test('routes on a phone after sign-in, with an empty cache', async () => {
-	console.info('route                               ready ms   longest task ms   scripts KB');
+/** measured opens a path on the slow phone. A browser that saves data has fetched no script of the path before. */
+async function measured(path: string, saveData: boolean): Promise<Measured> {
+	const { page } = await signedIn('/sessions', inject(path === '/members' ? 'live' : 'sandbox'), inject('base'), phone);
+	await page.addInitScript((saveData) => Object.defineProperty(navigator, 'connection', { value: { saveData } }), saveData);
+	const devtools = await page.context().newCDPSession(page);
+	await devtools.send('Network.enable');
+	await devtools.send('Network.clearBrowserCache');
+	await page.reload();
+	await page.getByRole('heading', { level: 1 }).waitFor();
+	await page.waitForLoadState('networkidle');
+	await devtools.send('Network.emulateNetworkConditions', slow);
+	await devtools.send('Emulation.setCPUThrottlingRate', { rate: 4 });
+	const result = await page.evaluate(opened, `/dashboard${path}`);
+	await page.context().close();
+	return result;
+}
+
+test('routes on a phone after sign-in, with their scripts to fetch and with scripts fetched while the page was idle', async () => {
+	const columns = (...texts: (string | number)[]) => texts.map((text) => String(text).padStart(14)).join('');
+	console.info(`${''.padEnd(45)}${columns('ready ms', 'fetched before', 'longest task', 'scripts KB')}`);
 	for (const path of routes) {
-		const { page } = await signedIn('/sessions', inject(path === '/members' ? 'live' : 'sandbox'), inject('base'), phone);
-		await page.getByRole('heading', { level: 1 }).waitFor();
-		await page.waitForLoadState('networkidle');
-		const devtools = await page.context().newCDPSession(page);
-		await devtools.send('Network.enable');
-		await devtools.send('Network.emulateNetworkConditions', slow);
-		await devtools.send('Emulation.setCPUThrottlingRate', { rate: 4 });
-		const { ready, longest, scripts } = await page.evaluate(opened, `/dashboard${path}`);
-		console.info(
-			`${path.padEnd(34)} ${ready.toFixed(0).padStart(9)} ${longest.toFixed(0).padStart(17)} ${scripts.toFixed(0).padStart(12)}`,
-		);
-		await page.context().close();
+		const [first, later] = [await measured(path, true), await measured(path, false)];
+		const figures = [first.ready, later.ready, later.longest, first.scripts].map(Math.round);
+		console.info(`${path.padEnd(45)}${columns(...figures)}`);
 	}
 });

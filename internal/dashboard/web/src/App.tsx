@@ -7,6 +7,7 @@ import { routes as account } from './account/routes';
 import { routes as air } from './air/routes';
 import { routes as alerts } from './alerts/routes';
 import { connectLiveStream } from './api/liveStream';
+import { queries } from './api/queries';
 import { routes as home } from './home/routes';
 import { t } from './i18n';
 import { linkPath, signUpPath, startOf } from './routes';
@@ -64,7 +65,14 @@ export function App(): JSX.Element {
 function Inside(): JSX.Element {
 	useEffect(() => connectLiveStream(), []);
 	useEffect(() => keepScroll(), []);
-	useEffect(() => prefetch(routes.map(({ load }) => load)), []);
+	useEffect(
+		() =>
+			prefetch(
+				routes.map(({ load }) => load),
+				() => queries.isFetching() > 0,
+			),
+		[],
+	);
 	return (
 		<Router base="/dashboard">
 			<Pages />

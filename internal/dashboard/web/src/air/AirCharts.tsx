@@ -20,9 +20,10 @@ import { type Entry, framed, line, moment, recent, type Span, type Step, spanOf,
 import { stamp } from './stamp';
 
 // The library of the charts is fetched beside their data, not after it.
-const loaded = import('./Chart');
-loaded.catch(() => undefined); // LazyPart shows the failure
-const Chart = lazy(async () => (await loaded).Chart);
+const load = () => import('./Chart');
+const begun = load();
+begun.catch(() => undefined); // the chart tries again
+const Chart = lazy(async () => (await begun.catch(load)).Chart);
 
 /** ShownSeries is the selection that a chart shows. */
 export interface ShownSeries {

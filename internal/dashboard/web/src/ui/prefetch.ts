@@ -1,30 +1,30 @@
+/** pause is the time between two loads, and between two looks at a busy page, in milliseconds. */
+const pause = 250;
+
 /**
- * prefetch runs loads one after the other while the page is idle, so that later pages open without waiting for their
- * scripts. It ends at the first failure, and does nothing if the browser saves data. The returned function stops it.
+ * prefetch runs loads one after the other, so that later pages open without waiting for their scripts. It waits while the
+ * page is busy, ends at the first failure, and does nothing if the browser saves data. The returned function stops it.
  */
-export function prefetch(loads: readonly (() => Promise<unknown>)[]): () => void {
-	const left = [...loads];
+export function prefetch(loads: readonly (() => Promise<unknown>)[], busy: () => boolean): () => void {
 	const { connection } = navigator as Navigator & { connection?: { saveData?: boolean } };
-	let waiting = 0;
-	const wait = () => {
-		waiting = window.setTimeout(next, 100);
-	};
+	let [stopped, waiting] = [connection?.saveData === true, 0];
+	const left = [...loads];
 	const next = async () => {
-		const load = left.shift();
 		try {
-			await load?.();
+			await (busy() || left.shift()?.());
 		} catch {
 			return; // The page shows the failure when it is opened.
 		}
-		if (left.length > 0) {
-			wait();
+		wait();
+	};
+	const wait = () => {
+		if (!stopped && left.length > 0) {
+			waiting = window.setTimeout(next, pause);
 		}
 	};
-	if (!connection?.saveData) {
-		wait();
-	}
+	wait();
 	return () => {
-		left.length = 0;
+		stopped = true;
 		clearTimeout(waiting);
 	};
 }

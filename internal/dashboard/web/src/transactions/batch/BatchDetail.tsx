@@ -57,7 +57,8 @@ export function Existing(props: { id: string; answered: number }): JSX.Element |
 		queryKey: ['batches', 'existing', batch_id],
 		queryFn: ({ signal }) => unwrap(api.GET('/v1/bank/verify', { params: { query: { batch_id, totals: true, limit: 1 } }, signal })),
 	});
-	if (!data?.totals) {
+	// Purged results are not among the totals.
+	if (!data?.totals?.complete || data.totals.count < answered) {
 		return null;
 	}
 	const existing = data.totals.states.find(({ status }) => status === 'success')?.count ?? 0;
