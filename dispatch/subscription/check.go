@@ -44,11 +44,10 @@ func (b *Cache) url(f *faults, text string) (string, error) {
 
 // events validates the event types and returns them in the order of schema.EventTypes.
 func (f *faults) events(events []schema.EventType) []schema.EventType {
-	switch {
-	case len(events) == 0:
+	if len(events) == 0 {
 		f.Add("events", "Send at least one event type.")
-		return nil
-	case len(events) > len(schema.EventTypes):
+	}
+	if len(events) > len(schema.EventTypes) {
 		f.Add("events", "There are more entries than the "+strconv.Itoa(len(schema.EventTypes))+" event types. Send each type once.")
 		return nil
 	}
@@ -56,7 +55,7 @@ func (f *faults) events(events []schema.EventType) []schema.EventType {
 		field := "events." + strconv.Itoa(i)
 		switch {
 		case event == "*":
-			f.AddAs(schema.UnknownEventType, field, "There is no wildcard. Send each type by its name: "+eventNames()+".")
+			f.AddAs(schema.UnknownEventType, field, "There is no wildcard. Send each type by its name: "+joinEvents(schema.EventTypes, ", ")+".")
 		case !slices.Contains(schema.EventTypes, event):
 			f.AddAs(schema.UnknownEventType, field, unknownEvent(event))
 		case slices.Contains(events[:i], event):
@@ -71,17 +70,12 @@ func unknownEvent(event schema.EventType) string {
 	return fmt.Sprintf("There is no event type %.64q. The reference at /docs lists all types.", event)
 }
 
-func eventNames() string { return joinEvents(schema.EventTypes, ", ") }
-
 func joinEvents(events []schema.EventType, between string) string {
-	var b strings.Builder
+	names := make([]string, len(events))
 	for i, event := range events {
-		if i > 0 {
-			b.WriteString(between)
-		}
-		b.WriteString(string(event))
+		names[i] = string(event)
 	}
-	return b.String()
+	return strings.Join(names, between)
 }
 
 // secret returns the secret that a client has chosen; "" for nil. The error message for an invalid

@@ -84,7 +84,7 @@ async function measured(path: string, saveData: boolean): Promise<Measured> {
 }
 
 test('routes on a phone after sign-in, with their scripts to fetch and with scripts fetched while the page was idle', async () => {
-	const columns = (...texts: (string | number)[]) => texts.map((text) => String(text).padStart(14)).join('');
+	const columns = (...texts: (string | number)[]) => texts.map((text) => String(text).padStart(16)).join('');
 	console.info(`${''.padEnd(45)}${columns('ready ms', 'fetched before', 'longest task', 'scripts KB')}`);
 	for (const path of routes) {
 		const [first, later] = [await measured(path, true), await measured(path, false)];
