@@ -155,7 +155,7 @@ func TestRangesCountByTheirShare(t *testing.T) {
 			t.Errorf("status %d of %s, want 206", status, part)
 		}
 	}
-	if diff := cmp.Diff([]int64{30, 30, 15, 1}, w.calls.all); diff != "" {
+	if diff := cmp.Diff([]int64{1, 15, 30, 30}, w.ended()); diff != "" {
 		t.Errorf("counted calls (-want +got):\n%s", diff)
 	}
 }

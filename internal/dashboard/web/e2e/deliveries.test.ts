@@ -167,7 +167,7 @@ test('ten thousand deliveries: few rows are drawn at any time, by mouse and by k
 	let most = 0;
 	const shown = async () => {
 		most = Math.max(most, await rows.count());
-		return Number(((await notice.textContent()) ?? '').replaceAll(',', '').split(' ')[0]);
+		return Number(/[\d,]+/.exec((await notice.textContent()) ?? '')?.[0].replaceAll(',', ''));
 	};
 	// The page can grow while it scrolls to its end, so each step is repeated until it succeeds.
 	const grows = async (scroll: () => Promise<void>, to: number) => {
