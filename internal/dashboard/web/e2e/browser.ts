@@ -126,6 +126,7 @@ export async function obeys(page: Page, ...rules: string[]): Promise<void> {
  */
 export async function pictured(page: Page, name: string): Promise<void> {
 	await mkdir(shots, { recursive: true });
+	await expect.poll(() => page.locator('.deferred').count(), { timeout: 60_000 }).toBe(0);
 	const before = page.viewportSize();
 	for (const [width, size, scheme] of [
 		['desktop', { width: 1280, height: 800 }, 'light'],

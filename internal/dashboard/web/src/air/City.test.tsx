@@ -91,7 +91,7 @@ test('a chart shows any range of days', async () => {
 	await expect
 		.poll(() => requests.some(({ from, to, interval }) => `${from} ${to} ${interval}` === '2016-11-01 2016-11-30 day'))
 		.toBe(true);
-	expect((screen.getByLabelText('From') as HTMLInputElement).value).toBe('2016-11-01');
+	expect(((await screen.findByLabelText('From', {}, { timeout: 20_000 })) as HTMLInputElement).value).toBe('2016-11-01');
 });
 
 test('a chosen day gets the focus, and the chart ends on it', async () => {

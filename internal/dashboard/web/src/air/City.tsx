@@ -7,6 +7,7 @@ import { before, today } from '../dates';
 import { day } from '../format';
 import { cityName, t } from '../i18n';
 import { hasScope } from '../session';
+import { Deferred } from '../ui/Deferred';
 import { Empty, Loading } from '../ui/FetchState';
 import { Select } from '../ui/Field';
 import { Card, Page } from '../ui/Page';
@@ -114,7 +115,9 @@ function Air(props: { where: Subject; title: string }): JSX.Element {
 		}
 	}, [date]);
 	const loading = !record.data || advice.isLoading;
+	const drawn = useRef(false);
 	const missing = record.error instanceof Problem && record.error.code === 'no_data';
+	drawn.current ||= !loading || missing;
 	if (!record.data && record.error instanceof Problem && record.error.status === 503) {
 		return (
 			<Card>
@@ -163,6 +166,7 @@ function Air(props: { where: Subject; title: string }): JSX.Element {
 				)}
 			</div>
 			<Over
+				first={drawn.current}
 				where={where}
 				filters={filters}
 				date={date}
@@ -172,14 +176,19 @@ function Air(props: { where: Subject; title: string }): JSX.Element {
 				title={title}
 				credit={() => credits((record.data ?? now.data)?.attribution ?? [])}
 			/>
-			<Year where={where} date={date} year={filters.year} readings={readings} change={change} since={since} />
+			<Year first={drawn.current} where={where} date={date} year={filters.year} readings={readings} change={change} since={since} />
 			{record.data && <Stations record={record.data} date={date} />}
-			{'city' in where && now.data && <Embed city={now.data.city} />}
+			{'city' in where && now.data && (
+				<Deferred first={drawn.current} height="18rem">
+					{() => <Embed city={now.data.city} />}
+				</Deferred>
+			)}
 		</>
 	);
 }
 
 function Over(props: {
+	first: boolean;
 	where: Subject;
 	filters: Shown;
 	date: string | undefined;
@@ -197,10 +206,16 @@ function Over(props: {
 	const series = useMemo(() => [{ name, token: 'ink', dash: [], entries: query.data ?? [] }], [query.data, name]);
 	return (
 		<Card title={t('air.over')}>
-			<Controls shown={shown} change={props.change} readings={props.readings} />
-			<RangedChart query={query} since={props.since}>
-				{() => <Lines series={series} shown={shown} table={table} setTable={setTable} place={props.title} credit={props.credit} />}
-			</RangedChart>
+			<Deferred first={props.first} height="28rem">
+				{() => (
+					<>
+						<Controls shown={shown} change={props.change} readings={props.readings} />
+						<RangedChart query={query} since={props.since}>
+							{() => <Lines series={series} shown={shown} table={table} setTable={setTable} place={props.title} credit={props.credit} />}
+						</RangedChart>
+					</>
+				)}
+			</Deferred>
 		</Card>
 	);
 }
@@ -220,6 +235,7 @@ function shownYear(year: string | undefined, date: string | undefined, readings:
 }
 
 function Year(props: {
+	first: boolean;
 	where: Subject;
 	date: string | undefined;
 	year: string | undefined;
@@ -238,30 +254,41 @@ function Year(props: {
 	const go = (to: string | undefined) => to !== undefined && change({ year: to || 'last' });
 	return (
 		<Card title={t('air.calendar')}>
-			<div class="filters">
-				<button type="button" disabled={at >= choices.length - 1} onClick={() => go(choices[at + 1])}>
-					‹ {t('air.year.before')}
-				</button>
-				<Select label={t('air.year')} value={year} options={choices.map((one) => [one, one || t('air.year.last')] as const)} change={go} />
-				<button type="button" disabled={at <= 0} onClick={() => go(choices[at - 1])}>
-					{t('air.year.after')} ›
-				</button>
-			</div>
-			<RangedChart query={query} since={props.since}>
-				{(entries) => (
+			<Deferred first={props.first} height="22rem">
+				{() => (
 					<>
-						<Legend />
-						<Calendar
-							key={year}
-							from={period.from}
-							to={period.to}
-							entries={entries}
-							chosen={date}
-							onChoose={(chosen) => change({ date: chosen })}
-						/>
+						<div class="filters">
+							<button type="button" disabled={at >= choices.length - 1} onClick={() => go(choices[at + 1])}>
+								‹ {t('air.year.before')}
+							</button>
+							<Select
+								label={t('air.year')}
+								value={year}
+								options={choices.map((one) => [one, one || t('air.year.last')] as const)}
+								change={go}
+							/>
+							<button type="button" disabled={at <= 0} onClick={() => go(choices[at - 1])}>
+								{t('air.year.after')} ›
+							</button>
+						</div>
+						<RangedChart query={query} since={props.since}>
+							{(entries) => (
+								<>
+									<Legend />
+									<Calendar
+										key={year}
+										from={period.from}
+										to={period.to}
+										entries={entries}
+										chosen={date}
+										onChoose={(chosen) => change({ date: chosen })}
+									/>
+								</>
+							)}
+						</RangedChart>
 					</>
 				)}
-			</RangedChart>
+			</Deferred>
 		</Card>
 	);
 }

@@ -6,6 +6,7 @@ import { Problem } from '../api/client';
 import { number } from '../format';
 import { cityName, language, t } from '../i18n';
 import { Badge, Time } from '../ui/Badge';
+import { Deferred } from '../ui/Deferred';
 import { Empty, errorMessage, Failed, Fetched, Loading } from '../ui/FetchState';
 import { Card, Facts, Page } from '../ui/Page';
 import { ShareLink } from '../ui/ShareLink';
@@ -184,12 +185,14 @@ function Together(props: { cities: readonly string[] }): JSX.Element {
 					</li>
 				))}
 			</ul>
-			{any ? (
-				<Lines series={series} shown={shown} table={table} setTable={setTable} credit={credit} />
+			{found.some((one) => one.isPending) ? (
+				<Loading />
+			) : any ? (
+				<Deferred height="22rem">
+					{() => <Lines series={series} shown={shown} table={table} setTable={setTable} credit={credit} />}
+				</Deferred>
 			) : failed ? (
 				<Failed error={failed.error} again={() => void failed.refetch()} />
-			) : found.some((one) => one.isPending) ? (
-				<Loading />
 			) : (
 				<Empty title={t('air.nodata')}>
 					<p>{t('air.nodata.hint')}</p>

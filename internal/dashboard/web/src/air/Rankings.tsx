@@ -4,6 +4,7 @@ import { Link } from 'wouter-preact';
 import { today } from '../dates';
 import { day, number } from '../format';
 import { cityName, locale, stateBeside, stateName, stateOptions, t } from '../i18n';
+import { useIdle } from '../ui/Deferred';
 import { Empty, Fetched } from '../ui/FetchState';
 import { Filter, Select } from '../ui/Field';
 import { Card, Page } from '../ui/Page';
@@ -128,10 +129,14 @@ function nameOf(ranking: Ranking): string {
 
 const page = 100;
 
+/** firstRows is the number of rows that are drawn before the page is idle; more than a screen has. */
+const firstRows = 20;
+
 function Rows(props: { ranking: Ranking; chosen: Chosen; filters: Filters[0]; change: Filters[1] }): JSX.Element {
 	const { ranking, chosen, filters, change } = props;
 	const { state = '' } = filters;
 	const sort = sortOf(filters.sort);
+	const idle = useIdle();
 	const rows = useMemo(
 		() =>
 			sorted(
@@ -168,14 +173,21 @@ function Rows(props: { ranking: Ranking; chosen: Chosen; filters: Filters[0]; ch
 					<p>{t(state ? 'air.ranking.none.state' : 'air.ranking.none.hint')}</p>
 				</Empty>
 			) : (
-				<List key={`${title} ${state} ${filters.sort} ${chosen.order}`} ranking={ranking} rows={rows} sort={sort} change={change} />
+				<List
+					key={`${title} ${state} ${filters.sort} ${chosen.order}`}
+					ranking={ranking}
+					rows={rows}
+					sort={sort}
+					change={change}
+					idle={idle}
+				/>
 			)}
 		</Card>
 	);
 }
 
-function List(props: { ranking: Ranking; rows: readonly Ranked[]; sort: Sort; change: Filters[1] }): JSX.Element {
-	const { ranking, rows, sort, change } = props;
+function List(props: { ranking: Ranking; rows: readonly Ranked[]; sort: Sort; change: Filters[1]; idle: boolean }): JSX.Element {
+	const { ranking, rows, sort, change, idle } = props;
 	const [most, setMost] = useState(page);
 	// A click on the column that sorts the rows reverses them. Names begin with A, figures with the highest.
 	const sortable = (by: Column): Sorted => ({
@@ -190,7 +202,7 @@ function List(props: { ranking: Ranking; rows: readonly Ranked[]; sort: Sort; ch
 		<>
 			<Table
 				caption={t('shell.rankings')}
-				rows={rows.slice(0, most)}
+				rows={rows.slice(0, idle ? most : firstRows)}
 				id={({ city }) => city}
 				columns={[
 					{ name: t('air.ranking.rank'), figure: true, sort: sortable('rank'), show: ({ rank }) => number(rank) },
