@@ -1,4 +1,5 @@
 import { defineConfig } from 'vite';
+import { eventTypes } from './eventTypes';
 import { indiaOutlines } from './outlines';
 import { markdownPages } from './pages';
 
@@ -9,7 +10,7 @@ const service = process.env.VAYU ?? 'http://127.0.0.1:8080';
 export default defineConfig({
 	base: '/dashboard/',
 	cacheDir: '../../../node_modules/.vite',
-	plugins: [indiaOutlines(), markdownPages()],
+	plugins: [indiaOutlines(), markdownPages(), eventTypes()],
 	esbuild: { jsx: 'automatic', jsxImportSource: 'preact' },
 	build: {
 		outDir: '../dist',

@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/preact-query';
+import types from 'virtual:event-types';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
@@ -9,7 +9,7 @@ import { Empty, Fetched } from '../ui/FetchState';
 import { Select } from '../ui/Field';
 import { Card, Page } from '../ui/Page';
 import { Table } from '../ui/Table';
-import { type Contract, type Described, described, fieldsOf } from './catalogue';
+import { type Described, fieldsOf } from './catalogue';
 import { subscribesTo } from './DeliveryBadge';
 import { type EventType, offeredTypes } from './eventTypes';
 import { Payload } from './payload';
@@ -17,56 +17,36 @@ import { useWebhooks } from './queries';
 import { SendTest } from './SendTestEvent';
 import './webhooks.css';
 
-/** useEventTypes fetches the types of events that the key is offered, from the contract of this service. */
-function useEventTypes() {
-	return useQuery({
-		queryKey: ['contract', 'events'],
-		staleTime: Number.POSITIVE_INFINITY,
-		queryFn: async ({ signal }) => {
-			const reply = await fetch('/openapi.json', { signal });
-			if (!reply.ok) {
-				throw new Error(`/openapi.json: ${reply.status}`);
-			}
-			const offered: readonly string[] = offeredTypes(hasScope('sources:read'));
-			return described((await reply.json()) as Contract).filter(({ type }) => offered.includes(type));
-		},
-	});
+/** offered returns the types of events that the key may subscribe to, in the order of the contract. */
+function offered(): Described[] {
+	const names: readonly string[] = offeredTypes(hasScope('sources:read'));
+	return types.filter(({ type }) => names.includes(type));
 }
 
 /** EventTypes lists every type of event. */
 export function EventTypes(): JSX.Element {
-	const query = useEventTypes();
 	return (
 		<Page title={t('webhooks.types')} actions={<Link href="/webhooks">{t('webhooks.back')}</Link>}>
 			<p class="hint">{t('webhooks.types.about')}</p>
-			<Fetched query={query}>
-				{(types) => (
-					<Table
-						caption={t('webhooks.types')}
-						rows={types}
-						id={({ type }) => type}
-						columns={[
-							{ name: t('webhooks.test.type'), show: ({ type }) => <Link href={`/event-types/${type}`}>{type}</Link> },
-							{ name: t('webhooks.types.when'), show: ({ type }) => subscribesTo(type as EventType) },
-						]}
-					/>
-				)}
-			</Fetched>
+			<Table
+				caption={t('webhooks.types')}
+				rows={offered()}
+				id={({ type }) => type}
+				columns={[
+					{ name: t('webhooks.test.type'), show: ({ type }) => <Link href={`/event-types/${type}`}>{type}</Link> },
+					{ name: t('webhooks.types.when'), show: ({ type }) => subscribesTo(type as EventType) },
+				]}
+			/>
 		</Page>
 	);
 }
 
 /** OneEventType shows a type of event with the schema of its data and an example. */
 export function OneEventType(props: { type?: string }): JSX.Element {
-	const query = useEventTypes();
+	const one = offered().find(({ type }) => type === props.type);
 	return (
 		<Page title={props.type ?? ''} actions={<Link href="/event-types">{t('webhooks.types')}</Link>}>
-			<Fetched query={query}>
-				{(types) => {
-					const one = types.find(({ type }) => type === props.type);
-					return one ? <One one={one} type={one.type as EventType} /> : <Empty title={t('webhooks.types.none')} />;
-				}}
-			</Fetched>
+			{one ? <One one={one} type={one.type as EventType} /> : <Empty title={t('webhooks.types.none')} />}
 		</Page>
 	);
 }

@@ -9,7 +9,7 @@ const contract: Contract = {
 				requestBody: {
 					content: {
 						'application/json': {
-							schema: { $ref: '#/components/schemas/Event', properties: { data: { $ref: '#/components/schemas/Warning' } } },
+							schema: { $ref: '#/components/schemas/Event', properties: { data: { $ref: '../openapi.yaml#/components/schemas/Warning' } } },
 							examples: { such: { value: { id: 'evt_1' } } },
 						},
 					},
@@ -65,4 +65,8 @@ test('a schema that contains itself ends', () => {
 	expect(resolved(contract, { $ref: '#/components/schemas/Tree' })).toEqual({
 		properties: { child: { $ref: '#/components/schemas/Tree' } },
 	});
+});
+
+test('a reference to nothing is an error', () => {
+	expect(() => resolved(contract, { $ref: 'sources.yaml#/schemas/Gone' })).toThrow('sources.yaml#/schemas/Gone');
 });

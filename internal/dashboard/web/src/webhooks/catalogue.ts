@@ -49,14 +49,19 @@ export function described(contract: Contract): Described[] {
 	});
 }
 
-const prefix = '#/components/schemas/';
-
-/** resolved replaces the references of a schema by what they name. A schema that contains itself keeps its reference. */
+/**
+ * resolved replaces the references of a schema by what they name. A schema that contains itself keeps its reference. It
+ * throws if the contract does not have what a reference names.
+ */
 export function resolved(contract: Contract, schema: JSONSchema, within: readonly string[] = []): JSONSchema {
 	const { $ref, ...own } = schema;
-	const name = $ref?.startsWith(prefix) ? $ref.slice(prefix.length) : undefined;
+	// Schemas have one name in all files of the contract.
+	const name = $ref?.split('/schemas/')[1];
 	if (name !== undefined && within.includes(name)) {
 		return schema;
+	}
+	if ($ref !== undefined && (name === undefined || !contract.components.schemas[name])) {
+		throw new Error(`the contract does not have ${$ref}`);
 	}
 	const path = name === undefined ? within : [...within, name];
 	const all = name === undefined ? own : { ...contract.components.schemas[name], ...own };
