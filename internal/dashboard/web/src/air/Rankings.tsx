@@ -202,7 +202,7 @@ function List(props: { ranking: Ranking; rows: readonly Ranked[]; sort: Sort; ch
 		<>
 			<Table
 				caption={t('shell.rankings')}
-				rows={rows.slice(0, idle ? most : firstRows)}
+				rows={rows.slice(0, idle || most > page ? most : firstRows)}
 				id={({ city }) => city}
 				columns={[
 					{ name: t('air.ranking.rank'), figure: true, sort: sortable('rank'), show: ({ rank }) => number(rank) },
