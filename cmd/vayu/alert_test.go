@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -63,6 +64,28 @@ func shows(end time.Time) func(reply) bool {
 	return func(r reply) bool {
 		updated, err := time.Parse(time.RFC3339, r.text("updated"))
 		return err == nil && !updated.Before(end)
+	}
+}
+
+// Messages in Hindi have the Hindi names of cities, also in the events of alerts at pin codes.
+func TestIntegrationAlertMessageHasHindiName(t *testing.T) {
+	t.Parallel()
+	s := serve(t, t.TempDir())
+	s.eventually(s.sandbox, aqi("Delhi"), ok)
+	for place, want := range map[string]string{
+		`{"city":"Delhi"}`:             "दिल्ली: ",
+		`{"city":"Aurangabad, Bihar"}`: "औरंगाबाद, बिहार: ",
+		`{"pincode":"411004"}`:         "पुणे: ",
+	} {
+		made := s.send(http.MethodPost, s.sandbox, "/v1/alerts", `{"place":`+place+`,"condition":{"metric":"aqi","over":300},"language":"hi"}`)
+		if made.status != http.StatusCreated {
+			t.Fatalf("creating an alert at %s: %d %s", place, made.status, made.raw)
+		}
+		tested := s.send(http.MethodPost, s.sandbox, "/v1/alerts/"+made.text("id")+"/test", "")
+		event := s.get(s.sandbox, "/v1/events/"+tested.text("event_id"))
+		if !strings.Contains(event.raw, `"message":"`+want) {
+			t.Errorf("the event of an alert at %s has no message that begins with %q: %s", place, want, event.raw)
+		}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"vayu/schema"
 	"vayu/schema/advice"
 	"vayu/schema/air"
+	"vayu/schema/gazetteer"
 	"vayu/schema/naqi"
 )
 
@@ -44,13 +45,16 @@ func (a *Alert) Data(step *Step, f *rollup.Figures, now time.Time) air.AlertData
 
 // message returns a sentence about an event, in the language of the alert.
 func (a *Alert) message(d *air.AlertData, language advice.Language) string {
-	p := wording.Of(language)
+	p, place := wording.Of(language), a.Place.Name
+	if language == advice.Hindi {
+		place = gazetteer.HindiName(place)
+	}
 	var b strings.Builder
 	if d.Value == nil {
-		fmt.Fprintf(&b, p.Unknown, a.Place.Name)
+		fmt.Fprintf(&b, p.Unknown, place)
 		return b.String() + p.Reasons[d.Reason]
 	}
-	fmt.Fprintf(&b, p.Is, a.Place.Name, a.subject(p, language), a.text(d.Value, language))
+	fmt.Fprintf(&b, p.Is, place, a.subject(p, language), a.text(d.Value, language))
 	if d.Category != nil && a.rule.metric == metricAQI {
 		b.WriteString(" (" + nameOf(*d.Category, language) + ")")
 	}

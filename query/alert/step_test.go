@@ -381,7 +381,7 @@ func TestMessages(t *testing.T) {
 		},
 		"Hindi": {
 			`{"place":{"name":"Delhi"},"condition":{"metric":"aqi","over":300},"language":"hi"}`, []int{312},
-			"Delhi: AQI 312 है (बहुत ख़राब), सीमा 300 से ऊपर।",
+			"दिल्ली: AQI 312 है (बहुत ख़राब), सीमा 300 से ऊपर।",
 		},
 		"recovered": {
 			`{"place":{"name":"Delhi"},"condition":{"metric":"aqi","over":300},"language":"en"}`, []int{312, 250},

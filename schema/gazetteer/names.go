@@ -68,6 +68,32 @@ func indicNames() map[[2]string][]string {
 	return names
 }
 
+// HindiName returns the Hindi name of a city, which is named alone or with its state, as in "Aurangabad, Bihar". It returns
+// any other text as it is, such as the name of a station.
+func HindiName(text string) string {
+	name, state, both := strings.Cut(text, ", ")
+	t := load()
+	for _, i := range t.byName[Key(text)] {
+		c := &t.cities[i]
+		switch {
+		case c.Name != name || both && c.State != state:
+		case both:
+			return inHindi(name, c.Aliases) + ", " + inHindi(state, loadStates().names[state])
+		default:
+			return inHindi(name, c.Aliases)
+		}
+	}
+	return text
+}
+
+// inHindi returns the first name in Devanagari, which is the Hindi one; the English name if there is none.
+func inHindi(english string, names []string) string {
+	if i := slices.IndexFunc(names, func(name string) bool { return Script(name) == 1 }); i >= 0 {
+		return names[i]
+	}
+	return english
+}
+
 // Script returns the number of the Indian script of a text's first character, from 1 for Devanagari to 9 for Malayalam, in
 // the order of Unicode. It returns 0 for all other scripts.
 func Script(text string) int {

@@ -177,3 +177,16 @@ func TestEachCityHasAHindiName(t *testing.T) {
 		t.Errorf("the file has %d cities, want 400 or more", cities)
 	}
 }
+
+// The Hindi name of a city is the first one in Devanagari of its line in cities.csv, not one of GeoNames. Other texts stay.
+func TestHindiName(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"Delhi": "दिल्ली", "Mumbai": "मुंबई", "Aurangabad, Bihar": "औरंगाबाद, बिहार", "Aurangabad, Maharashtra": "औरंगाबाद, महाराष्ट्र",
+		"Anand Vihar, Delhi - DPCC": "Anand Vihar, Delhi - DPCC", "": "",
+	} {
+		if got := gazetteer.HindiName(text); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}
