@@ -10,6 +10,21 @@ import { type Theme, theme } from './theme';
 import { Form } from './ui/Form';
 import { type Zone, zone } from './zone';
 
+/** About says what the service is, and links to its API reference. */
+export function About(): JSX.Element {
+	return (
+		<header class="about">
+			<p class="brand">
+				<img src="/dashboard/icon.svg" alt="" width={28} height={28} /> Vayu
+			</p>
+			<p>{t('signin.about')}</p>
+			<p>
+				<a href="/docs">{t('shell.docs')}</a>
+			</p>
+		</header>
+	);
+}
+
 /** Choices switches the language, the colour scheme and the zone of times. */
 export function Choices(): JSX.Element {
 	return (

@@ -5,7 +5,7 @@ import { navigate } from 'wouter-preact/use-browser-location';
 import { Problem, problemOf, unwrap, withKey } from './api/client';
 import { t } from './i18n';
 import { signUpPath } from './routes';
-import { Choices } from './Shell';
+import { About, Choices } from './Shell';
 import { signIn, signInWithLink, type Why } from './session';
 import { errorMessage } from './ui/FetchState';
 import { Field } from './ui/Field';
@@ -39,6 +39,7 @@ export function SignIn(props: { why: Why }): JSX.Element {
 	const world = key.startsWith('sk_live_') ? t('signin.live') : key.startsWith('sk_test_') ? t('signin.test') : '';
 	return (
 		<main class="alone">
+			<About />
 			<div class="card">
 				<h1>{t('signin.title')}</h1>
 				{props.why !== 'new' && (

@@ -67,27 +67,29 @@ export function Audit(): JSX.Element {
 			</search>
 			<Rows list={list} empty={t('account.audit.none')}>
 				{(rows) => (
-					<Table
-						caption={t('shell.audit')}
-						rows={rows}
-						id={(row) => String(row.seq)}
-						columns={[
-							{ name: t('account.audit.seq'), figure: true, show: (row) => row.seq },
-							{ name: t('account.audit.at'), show: (row) => <Time at={row.at} /> },
-							{ name: t('account.audit.action'), heading: true, show: (row) => <Action of={row} /> },
-							{ name: t('account.audit.subject'), show: (row) => <SubjectLink id={row.subject} /> },
-							{ name: t('account.audit.actor'), show: (row) => <code>{row.actor}</code> },
-							{ name: t('account.audit.client'), show: (row) => <code>{row.client}</code> },
-							{
-								name: t('account.audit.detail'),
-								show: (row) => (
-									<button type="button" class="small" onClick={() => setOpen(row)}>
-										{t('account.audit.show')}
-									</button>
-								),
-							},
-						]}
-					/>
+					<div class="audit">
+						<Table
+							caption={t('shell.audit')}
+							rows={rows}
+							id={(row) => String(row.seq)}
+							columns={[
+								{ name: t('account.audit.seq'), figure: true, show: (row) => row.seq },
+								{ name: t('account.audit.at'), show: (row) => <Time at={row.at} /> },
+								{ name: t('account.audit.action'), heading: true, show: (row) => <Action of={row} /> },
+								{ name: t('account.audit.subject'), show: (row) => <SubjectLink id={row.subject} /> },
+								{ name: t('account.audit.actor'), show: (row) => <code>{row.actor}</code> },
+								{ name: t('account.audit.client'), show: (row) => <code>{row.client}</code> },
+								{
+									name: t('account.audit.detail'),
+									show: (row) => (
+										<button type="button" class="small" onClick={() => setOpen(row)}>
+											{t('account.audit.show')}
+										</button>
+									),
+								},
+							]}
+						/>
+					</div>
 				)}
 			</Rows>
 			{open && (

@@ -3,7 +3,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Problem, problemOf, type Schemas, unwrap, withKey } from '../api/client';
 import { t } from '../i18n';
-import { Choices } from '../Shell';
+import { About, Choices } from '../Shell';
 import { CopyableText, Time } from '../ui/Badge';
 import { Fetched } from '../ui/FetchState';
 import { Check, Field } from '../ui/Field';
@@ -17,6 +17,7 @@ export function SignUp(props: { confirms: boolean }): JSX.Element {
 	}, [title]);
 	return (
 		<main class="alone">
+			<About />
 			<div class="card">
 				<h1>{title}</h1>
 				{props.confirms ? <Confirmation /> : <Request />}

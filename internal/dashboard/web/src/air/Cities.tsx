@@ -222,7 +222,12 @@ function Places(props: { places: readonly Place[]; layer: Layer; filters: Filter
 							{age && (
 								<>
 									{' '}
-									{t('air.newest')} <Time at={age.newest} minutes />, {t('air.oldest')} <Time at={age.oldest} minutes />
+									{t('air.newest')} <Time at={age.newest} minutes />
+									{age.oldest !== age.newest && (
+										<>
+											, {t('air.oldest')} <Time at={age.oldest} minutes />
+										</>
+									)}
 								</>
 							)}
 						</p>

@@ -52,10 +52,10 @@ function Place(props: { where: Subject; title: string }): JSX.Element {
 					<>
 						<ShareLink title={title} />
 						<Save of={now.data?.city} />
-						<Link class="primary" href={forecastPath(where.city)}>
+						<Link class="button" href={forecastPath(where.city)}>
 							{t('air.forecast')}
 						</Link>
-						<Link class="primary" href={`/compare?city=${encodeURIComponent(where.city)}`}>
+						<Link class="button" href={`/compare?city=${encodeURIComponent(where.city)}`}>
 							{t('air.compare')}
 						</Link>
 						{hasScope('alerts:manage') && (

@@ -97,7 +97,7 @@ function Side(props: { city: string; index: number; remove: () => void; replace:
 		undefined,
 	);
 	return (
-		<section class="card">
+		<section class="card aligned">
 			<header class="card-head">
 				<h2>
 					<Dash index={props.index} /> <Link href={cityPath(city)}>{cityName(city)}</Link>
@@ -129,7 +129,8 @@ function Side(props: { city: string; index: number; remove: () => void; replace:
 									[
 										t('air.updated'),
 										<span key="at">
-											<Time at={record.updated} /> {isStale(record, now) && <Badge tone="warn">{lastReported(record.updated, now)}</Badge>}
+											<Time at={record.updated} minutes />{' '}
+											{isStale(record, now) && <Badge tone="warn">{lastReported(record.updated, now)}</Badge>}
 										</span>,
 									],
 									...pollutants.map(({ id, name }) => {

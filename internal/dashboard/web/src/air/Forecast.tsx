@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { Link } from 'wouter-preact';
+import { Link, useLocation } from 'wouter-preact';
 import { Problem } from '../api/client';
 import { instant, number } from '../format';
 import { cityName, t } from '../i18n';
@@ -14,18 +14,23 @@ import { Index, RequireScope } from './AirLegend';
 import { bands, type Figure, figureOf, pollutants } from './category';
 import { Fan } from './Fan';
 import { beside, type Forecast, type Percentiles, useForecast, useScores } from './forecast';
-import { cityPath, decoded } from './places';
+import { cityPath, decoded, forecastPath } from './places';
 import { Reliability } from './Reliability';
 import { SaveChart } from './SaveChart';
+import { Search } from './Search';
 import type { Step } from './series';
 import { stamp } from './stamp';
 
-/** Forecasts is the page with the score of all cities. */
+/** Forecasts is the page on which a city is chosen, with the score of all cities. */
 export function Forecasts(): JSX.Element {
+	const [, go] = useLocation();
 	return (
 		<Page title={t('shell.forecast')}>
 			<RequireScope>
 				<p>{t('air.forecast.about')}</p>
+				<Card>
+					<Search pins={false} onCity={(name) => go(forecastPath(name))} />
+				</Card>
 				<Score city={undefined} />
 			</RequireScope>
 		</Page>
@@ -39,9 +44,10 @@ export function CityForecast(props: Record<string, string>): JSX.Element {
 		<Page
 			title={t('air.forecast.of', { city: cityName(city) })}
 			actions={
-				<Link class="primary" href={cityPath(city)}>
-					{t('air.now')}
-				</Link>
+				<>
+					<Link href={cityPath(city)}>{t('air.now')}</Link>
+					<Link href="/forecast">{t('air.forecast.all')}</Link>
+				</>
 			}
 		>
 			<RequireScope>

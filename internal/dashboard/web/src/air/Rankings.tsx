@@ -212,8 +212,7 @@ function List(props: { ranking: Ranking; rows: readonly Ranked[]; sort: Sort; ch
 						sort: sortable('city'),
 						show: ({ city, state }) => (
 							<>
-								<Link href={rankedPath(city, ranking)}>{cityName(city)}</Link>{' '}
-								{!city.endsWith(`, ${state}`) && <span class="hint">{stateBeside(city, state)}</span>}
+								<Link href={rankedPath(city, ranking)}>{cityName(city)}</Link> <span class="hint">{stateBeside(city, state)}</span>
 							</>
 						),
 					},

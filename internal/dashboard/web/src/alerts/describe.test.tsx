@@ -14,6 +14,7 @@ test('a place has the name of its city in the language of the page', async () =>
 test('a state stands beside a city unless both have one name', async () => {
 	expect(stateBeside('Pune', 'Maharashtra')).toBe('Maharashtra');
 	expect(stateBeside('Delhi', 'Delhi')).toBe('');
+	expect(stateBeside('Aurangabad, Bihar', 'Bihar')).toBe('');
 	await showLanguage('hi');
 	expect(stateBeside('Delhi', 'Delhi')).toBe('');
 	expect(stateBeside('Pune', 'Maharashtra')).toBe('महाराष्ट्र');

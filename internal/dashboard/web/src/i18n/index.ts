@@ -80,10 +80,10 @@ export function cityName(name: string): string {
 	return states[state] ? `${found}, ${states[state]}` : name;
 }
 
-/** stateBeside returns the name of a state to show beside a city; '' if both have one name, such as Delhi. */
+/** stateBeside returns the name of a state to show beside a city; '' if the city has the same name or names its state. */
 export function stateBeside(city: string, state: string): string {
 	const name = stateName(state);
-	return name === cityName(city) ? '' : name;
+	return name === cityName(city) || city.endsWith(`, ${state}`) ? '' : name;
 }
 
 /** stateOptions returns the options of a choice of states: each with its name in the current language, in the order of these. */

@@ -95,13 +95,13 @@ export function DeliveryTable(props: {
 								<th role="columnheader" scope="col" class="wh-short">
 									{t('webhooks.attempts')}
 								</th>
-								<th role="columnheader" scope="col">
+								<th role="columnheader" scope="col" class="wh-last">
 									{t('webhooks.last')}
 								</th>
-								<th role="columnheader" scope="col">
+								<th role="columnheader" scope="col" class="wh-next">
 									{t('webhooks.next')}
 								</th>
-								<th role="columnheader" scope="col">
+								<th role="columnheader" scope="col" class="wh-last">
 									{t('webhooks.created')}
 								</th>
 							</tr>
@@ -193,7 +193,7 @@ const Line = memo(function Line(props: {
 				</Cell>
 				{props.name !== undefined && (
 					<Cell class="wh-name" label={t('webhooks.endpoint')}>
-						<span title={props.name}>{props.name}</span>
+						<span title={props.name}>{props.name.replace(/^https:\/\//, '')}</span>
 					</Cell>
 				)}
 				<Cell label={t('webhooks.attempts')}>{t('webhooks.attempts.of', { made: row.attempts_made, most: mostAttempts })}</Cell>

@@ -57,7 +57,9 @@ function One(props: { one: Described; type: EventType }): JSX.Element {
 		<>
 			<Card>
 				<p>{subscribesTo(type)}</p>
-				<p lang="en">{one.data.description ?? one.summary}</p>
+				<p lang="en">
+					<Coded text={one.data.description ?? one.summary} />
+				</p>
 				<p class="actions">
 					<Link href={`/webhooks/new?type=${type}`}>{t('webhooks.types.subscribe')}</Link>
 					<Link href={`/events?type=${type}`}>{t('webhooks.types.events')}</Link>
@@ -85,7 +87,7 @@ function One(props: { one: Described; type: EventType }): JSX.Element {
 							name: t('webhooks.types.meaning'),
 							show: (field) => (
 								<span lang="en" class="wh-meaning">
-									{field.description}
+									<Coded text={field.description} />
 								</span>
 							),
 						},
@@ -101,6 +103,11 @@ function One(props: { one: Described; type: EventType }): JSX.Element {
 			</Card>
 		</>
 	);
+}
+
+/** Coded shows a text of the contract. What is between backticks is code. */
+function Coded(props: { text: string | undefined }): JSX.Element {
+	return <>{props.text?.split('`').map((part, index) => (index % 2 === 1 ? <code key={part}>{part}</code> : part))}</>;
 }
 
 /** Test sends a test event of a type to one of the webhooks that subscribe to it. */

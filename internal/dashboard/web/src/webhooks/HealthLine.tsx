@@ -73,9 +73,9 @@ function Shown(props: { health: Health }): JSX.Element {
 						{t('webhooks.health.oldest')} <Time at={health.oldest_waiting_at} relative />
 					</span>
 				)}
-				{states.waiting > 0 && health.next_attempt_at && (
+				{states.waiting > 0 && health.next_attempt_at && health.health !== 'paused' && (
 					<span>
-						{t('webhooks.next')}: <Due at={health.next_attempt_at} paused={health.health === 'paused'} />
+						{t('webhooks.next')}: <Due at={health.next_attempt_at} />
 					</span>
 				)}
 			</p>

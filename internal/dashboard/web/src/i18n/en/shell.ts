@@ -61,6 +61,7 @@ export const shell = {
 	'home.webhooks': 'Webhook health',
 	'home.alerts': 'Triggered alerts',
 	'home.alerts.none': 'No alert is triggered. Alerts: {count}.',
+	'signin.about': 'Air quality of India, recharges, bank verifications and signed webhooks: one API and its dashboard.',
 	'signin.title': 'Sign in to Vayu',
 	'signin.key': 'API key',
 	'signin.key.hint': 'It begins with sk_live_ or sk_test_. A key is shown once, when it is created.',

@@ -63,6 +63,7 @@ export const shell: Record<keyof typeof en, string> = {
 	'home.webhooks': 'वेबहुक का हाल',
 	'home.alerts': 'जारी अलर्ट',
 	'home.alerts.none': 'कोई अलर्ट जारी नहीं है। कुल अलर्ट: {count}।',
+	'signin.about': 'भारत की वायु गुणवत्ता, रिचार्ज, बैंक सत्यापन और हस्ताक्षर वाले वेबहुक: एक API और उसका डैशबोर्ड।',
 	'signin.title': 'वायु में साइन इन करें',
 	'signin.key': 'API कुंजी',
 	'signin.key.hint': 'यह sk_live_ या sk_test_ से शुरू होती है। कुंजी बनते समय केवल एक बार दिखाई जाती है।',

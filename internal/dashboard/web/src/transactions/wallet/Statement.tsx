@@ -72,7 +72,7 @@ export function Statement(): JSX.Element {
 						id={({ entry }) => `${entry.subject} ${entry.kind}`}
 						columns={[
 							{ name: t('transactions.when'), show: ({ entry }) => <Time at={entry.at} /> },
-							{ name: t('wallet.kind'), show: ({ entry }) => t(`wallet.kind.${entry.kind}`) },
+							{ name: t('wallet.kind'), show: ({ entry }) => <span class="kind">{t(`wallet.kind.${entry.kind}`)}</span> },
 							{ name: t('wallet.available'), figure: true, show: ({ entry }) => changeOf(entry.available) },
 							{ name: t('wallet.held'), figure: true, show: ({ entry }) => changeOf(entry.held) },
 							{ name: t('wallet.available.after'), figure: true, show: ({ after }) => (after ? rupees(after.available) : '–') },
