@@ -77,7 +77,7 @@ export function Audit(): JSX.Element {
 								{ name: t('account.audit.at'), show: (row) => <Time at={row.at} /> },
 								{ name: t('account.audit.action'), heading: true, show: (row) => <Action of={row} /> },
 								{ name: t('account.audit.subject'), show: (row) => <SubjectLink id={row.subject} /> },
-								{ name: t('account.audit.actor'), show: (row) => <code>{row.actor}</code> },
+								{ name: t('account.audit.actor'), show: (row) => <code class="id">{row.actor}</code> },
 								{ name: t('account.audit.client'), show: (row) => <code>{row.client}</code> },
 								{
 									name: t('account.audit.detail'),

@@ -101,7 +101,7 @@ export function DeliveryTable(props: {
 								<th role="columnheader" scope="col" class="wh-next">
 									{t('webhooks.next')}
 								</th>
-								<th role="columnheader" scope="col" class="wh-last">
+								<th role="columnheader" scope="col" class="wh-created">
 									{t('webhooks.created')}
 								</th>
 							</tr>
