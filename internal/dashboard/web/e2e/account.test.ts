@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect, inject, test } from 'vitest';
-import { ask, pictured, signedIn } from './browser';
+import { ask, cut, pictured, signedIn } from './browser';
 import { command } from './service';
 
 /** manager creates a sandbox key that can create other keys. */
@@ -109,6 +109,7 @@ test('the detail of an audit row opens in a dialog, and the table keeps its widt
 	await table.getByRole('row').nth(1).waitFor();
 	const widths = () => table.locator('th').evaluateAll((all) => all.map((one) => Math.round(one.getBoundingClientRect().width)));
 	const before = await widths();
+	expect(await cut(table)).toBe(0);
 	await table.getByRole('button', { name: 'Show' }).first().click();
 	const dialog = page.getByRole('dialog');
 	await dialog.getByText('request_id').waitFor();

@@ -86,8 +86,13 @@ test('the forecast of a city and its score are those of the API', async () => {
 test('a city without a forecast says why, and the page of all cities has their score', async () => {
 	const { page, faults } = await signedIn('/forecast/Mumbai');
 	await page.getByText('No forecast available', { exact: true }).waitFor();
-	await page.getByRole('link', { name: 'Forecasts' }).click();
+	await page.getByRole('link', { name: 'Forecasts', exact: true }).click();
 	await page.getByRole('region', { name: 'Score of the last 90 days' }).waitFor();
+	await page.getByRole('combobox', { name: 'City' }).fill('Delhi');
+	await page.keyboard.press('Enter');
+	await page.getByRole('heading', { name: 'Forecast of Delhi' }).waitFor();
+	await page.getByRole('link', { name: 'All forecasts' }).click();
+	await page.getByRole('heading', { name: 'Forecasts', exact: true }).waitFor();
 	expect(faults.filter((fault) => !fault.includes('404'))).toEqual([]);
 });
 

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import axe, { type AxeResults } from 'axe-core';
-import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest';
 
 const shots = resolve(import.meta.dirname, '../../shots');
@@ -95,6 +95,11 @@ export async function ask<T>(path: string, body?: unknown, key = inject('sandbox
 		body: body === undefined ? null : JSON.stringify(body),
 	});
 	return (await reply.json()) as T;
+}
+
+/** cut returns how many pixels of a part of a page are out of its view, at its right. */
+export function cut(part: Locator): Promise<number> {
+	return part.evaluate((one) => one.scrollWidth - one.clientWidth);
 }
 
 /** violations runs rules of axe, or the rules with tags, on the current page. */

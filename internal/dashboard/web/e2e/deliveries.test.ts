@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, inject, test } from 'vitest';
-import { ask, pictured, signedIn } from './browser';
+import { ask, cut, pictured, signedIn } from './browser';
 import { Receiver } from './receiver';
 import { account } from './service';
 import { givenUp, grown } from './store';
@@ -61,6 +61,7 @@ test('failed deliveries are found and retried: one, a selection, all of a webhoo
 	await page.getByRole('button', { name: /Failed, not retried/ }).click();
 	await page.waitForURL(/state=failed/);
 	await page.getByText('All 8 shown').waitFor();
+	expect(await cut(page.locator('.wh-deliveries'))).toBe(0);
 	await pictured(page, 'deliveries-failed');
 
 	const rows = page.locator('.wh-deliveries tbody tr[data-index]');

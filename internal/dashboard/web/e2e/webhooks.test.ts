@@ -337,7 +337,7 @@ test('the catalogue shows each type of event from the contract, and sends a test
 	expect(JSON.parse(receiver.got[0]?.body ?? '{}')).toMatchObject({ type: 'recharge.completed', data: { test: true } });
 	await pictured(page, 'event-type');
 	await page.getByLabel('Language').selectOption('hi');
-	await page.getByRole('heading', { name: 'घटना का उदाहरण' }).waitFor();
+	await page.getByRole('heading', { name: 'इवेंट का उदाहरण' }).waitFor();
 	await pictured(page, 'event-type-hindi');
 	await page.goto('/dashboard/event-types/no.such');
 	await page.getByText('ऐसा कोई प्रकार नहीं है').waitFor();
