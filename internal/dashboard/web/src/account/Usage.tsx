@@ -95,6 +95,7 @@ export function Usage(): JSX.Element {
 						) : (
 							<>
 								<UsageByDay of={days} {...periodOf(filters, new Date())} />
+								<UsageByKey filters={filters} select={(key) => change({ key: key === filters.key ? '' : key })} />
 								<Table
 									caption={t('account.calls.byOperation')}
 									rows={sums(days)}
@@ -106,7 +107,6 @@ export function Usage(): JSX.Element {
 										{ name: t('account.calls.counted'), figure: true, show: (sum) => number(sum.counted) },
 									]}
 								/>
-								<UsageByKey filters={filters} select={(key) => change({ key: key === filters.key ? '' : key })} />
 								<details>
 									<summary>{t('account.calls.byDay')}</summary>
 									<Table
