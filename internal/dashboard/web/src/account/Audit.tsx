@@ -12,6 +12,7 @@ import { Table } from '../ui/Table';
 import { useFilters } from '../ui/useFilters';
 import { actionText } from './actions';
 import { Export } from './UsageExport';
+import './account.css';
 
 type Row = Schemas['AuditRow'];
 

@@ -14,6 +14,7 @@ import { RevokeKey } from './RevokeKey';
 import { RotateKey } from './RotateKey';
 import { roleOf } from './roles';
 import { scopes } from './scopes';
+import './account.css';
 
 type Key = Schemas['Key'];
 
