@@ -10,7 +10,6 @@ import (
 	"vayu/schema"
 	"vayu/schema/advice"
 	"vayu/schema/air"
-	"vayu/schema/gazetteer"
 	"vayu/schema/naqi"
 )
 
@@ -45,10 +44,7 @@ func (a *Alert) Data(step *Step, f *rollup.Figures, now time.Time) air.AlertData
 
 // message returns a sentence about an event, in the language of the alert.
 func (a *Alert) message(d *air.AlertData, language advice.Language) string {
-	p, place := wording.Of(language), a.Place.Name
-	if language == advice.Hindi {
-		place = gazetteer.HindiName(place)
-	}
+	p, place := wording.Of(language), wording.Place(a.Place.Name, language)
 	var b strings.Builder
 	if d.Value == nil {
 		fmt.Fprintf(&b, p.Unknown, place)

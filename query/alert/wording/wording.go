@@ -8,6 +8,7 @@ import (
 
 	"vayu/schema/advice"
 	"vayu/schema/air"
+	"vayu/schema/gazetteer"
 )
 
 // Phrases has the parts of messages in one language. Those with % are formats.
@@ -36,4 +37,12 @@ func Of(language advice.Language) Phrases {
 		return p
 	}
 	return load()[advice.English]
+}
+
+// Place returns the name of a place in a language: the Hindi name of a city in Hindi, and any other name as it is.
+func Place(name string, language advice.Language) string {
+	if language == advice.Hindi {
+		return gazetteer.HindiName(name)
+	}
+	return name
 }
