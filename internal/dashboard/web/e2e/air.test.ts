@@ -21,7 +21,8 @@ async function everything<T>(path: string): Promise<T[]> {
 
 /** expectedLines returns the lines that the list beside the map should show for places. */
 function expectedLines(places: readonly (City | Station)[]): string[] {
-	return places.map(({ name, state, aqi, category }) => `${aqi ?? '–'} ${category ?? 'no AQI'} | ${name} ${name === state ? '' : state}`);
+	const beside = (name: string, state: string) => (name === state || name.endsWith(`, ${state}`) ? '' : state);
+	return places.map(({ name, state, aqi, category }) => `${aqi ?? '–'} ${category ?? 'no AQI'} | ${name} ${beside(name, state)}`);
 }
 
 /** listed returns the lines that the list shows. */

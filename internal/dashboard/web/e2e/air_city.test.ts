@@ -77,7 +77,7 @@ test('the page of a city shows every figure of its record, and no others', async
 	expect(await time.textContent()).toBe(
 		await page.evaluate(
 			(moment) =>
-				`${new Intl.DateTimeFormat('en-IN', { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'Asia/Kolkata' }).format(new Date(moment))} IST`,
+				`${new Intl.DateTimeFormat('en-IN', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'Asia/Kolkata' }).format(new Date(moment))} IST`,
 			at,
 		),
 	);
