@@ -69,8 +69,7 @@ test('times can be shown in UTC, and a reload keeps the choice', async () => {
 		const [shown, want] = await Promise.all([
 			time.textContent(),
 			page.evaluate(
-				(moment) =>
-					new Intl.DateTimeFormat('en-IN', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' }).format(new Date(moment)),
+				(moment) => new Intl.DateTimeFormat('en-IN', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' }).format(new Date(moment)),
 				at,
 			),
 		]);
