@@ -16,11 +16,9 @@ import (
 	"vayu/schema"
 )
 
-// Instances with the role ingest migrate the tables of ClickHouse. So do `vayu migrate`, `vayu restore`, and
-// a process that has started the embedded engine.
-//
-// Other processes only check the tables. A command of another version, or with other settings, therefore
-// cannot change the tables of a running service.
+// Instances with the role ingest migrate the tables of ClickHouse. So do `vayu migrate`, `vayu restore`, and a process
+// that has started the embedded engine. Other processes only check the tables. A command of another version, or with
+// other settings, therefore cannot change the tables of a running service.
 
 // Migrate migrates all databases.
 func Migrate(ctx context.Context, db *columnstore.DB) error {
@@ -60,11 +58,10 @@ func checkTables(ctx context.Context, db *columnstore.DB) error {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	for _, p := range Databases(db.Config().Cluster) {
-		err := migration.Check(ctx, db, p)
-		if needsMigration(err) {
+		switch err := migration.Check(ctx, db, p); {
+		case needsMigration(err):
 			return fmt.Errorf("%w: start an instance with the role ingest, or run \"vayu migrate\"", err)
-		}
-		if err != nil {
+		case err != nil:
 			return err
 		}
 	}
@@ -82,9 +79,9 @@ const (
 	tablesPollInterval = 2 * time.Second
 	// waitLogInterval is the pause between two log messages of an instance that waits for the tables.
 	waitLogInterval = time.Minute
-	// tablesTimeout limits the time that a command waits for the tables if it uses the engine of a running service. The
-	// service then migrates the tables.
-	tablesTimeout         = 10 * time.Second
+	// tablesTimeout limits the time that a command waits for the next migration if it uses the engine of a running
+	// service. The service then migrates the tables.
+	tablesTimeout         = 30 * time.Second
 	serviceTablesInterval = 200 * time.Millisecond
 )
 
@@ -131,16 +128,19 @@ func clickHouseResponds(ctx context.Context, db *columnstore.DB) bool {
 	return db.Conn().Ping(ctx) == nil
 }
 
-// ensureTables ensures that the tables have the version that this program needs. It migrates the tables if
-// change is true or this command has started the engine. Otherwise it only checks them. If a running service
-// owns the engine, ensureTables repeats the check for a short time, until the service has migrated the tables.
+// ensureTables ensures that the tables have the version that this program needs. It migrates the tables if change is
+// true or this command has started the engine. Otherwise it only checks them. If a running service owns the engine,
+// ensureTables repeats the check until the tables are migrated, or until no migration has ended for tablesTimeout.
 func (t *Database) ensureTables(ctx context.Context, change bool) error {
 	if change || t.DB.OwnsEngine() {
 		return Migrate(ctx, t.DB)
 	}
 	err := checkTables(ctx, t.DB)
-	for began := time.Now(); t.DB.Embedded() && needsMigration(err) && time.Since(began) < tablesTimeout && sleep.For(ctx, serviceTablesInterval); {
-		err = checkTables(ctx, t.DB)
+	for moved := time.Now(); t.DB.Embedded() && needsMigration(err) && time.Since(moved) < tablesTimeout && sleep.For(ctx, serviceTablesInterval); {
+		before := err.Error()
+		if err = checkTables(ctx, t.DB); err != nil && err.Error() != before {
+			moved = time.Now()
+		}
 	}
 	return err
 }
