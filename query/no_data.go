@@ -47,7 +47,8 @@ func (a *worldState) noStationNear(
 	return problem
 }
 
-// noFigures returns the error for a city that has no current figures.
+// noFigures returns the error for a city that has no current figures. Before the first roll-up the error of a city with
+// stations is errNoFigures, so that a client repeats its request.
 func (a *worldState) noFigures(ctx context.Context, snap *snapshot.Snapshot, i int, q *request.Query, now time.Time) error {
 	kinds := snap.KindsFor(q.Kinds)
 	c := &snap.Cities[i]
@@ -55,6 +56,9 @@ func (a *worldState) noFigures(ctx context.Context, snap *snapshot.Snapshot, i i
 	stations := snap.OfCity(c, rollup.KindsOf(air.StationKinds[:]...))
 	if len(stations) == 0 {
 		return problem
+	}
+	if built, of := a.publisher.Built(); built != nil && of.Rollups == 0 {
+		return errNoFigures // the first readings come soon
 	}
 	// If a station has figures but its kind does not count, the message explains that station. Otherwise it explains
 	// the nearest one.

@@ -128,6 +128,7 @@ func TestFirstSnapshotWaitsForTheFirstRollUp(t *testing.T) {
 		}
 	}
 	w.station(t, w.live, "cpcb-a", "Delhi", "Delhi", 28.6, 77.2)
+	get("a station", http.StatusServiceUnavailable)
 	w.exec(t, "INSERT INTO "+w.live+".reading (station, parameter, at, averaging, value) VALUES ('cpcb-a', 'pm25', '2026-11-20 05:00:00', 60, 60)")
 	get("a reading", http.StatusServiceUnavailable)
 	w.cityHour(t, w.live, "Delhi", "Delhi", figure{at: hour, aqi: 100, amount: [6]float64{60, gap, gap, gap, gap, gap}})
