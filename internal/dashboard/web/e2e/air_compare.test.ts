@@ -46,7 +46,6 @@ test('four cities are compared, and the address keeps them', async () => {
 		await add(page, city);
 	}
 	expect(compared(page)).toEqual(cities);
-	await page.getByText('You can compare up to four cities').waitFor();
 	await page.reload();
 	for (const [i, city] of cities.entries()) {
 		const card = page.locator('.cards > section').nth(i);
@@ -132,5 +131,18 @@ test('every air page names the scope that the key lacks', async () => {
 	expect(requested.filter((path) => /\/v1\/(aqi|cities|stations)/.test(path))).toEqual([]);
 	expect(await page.getByRole('link', { name: 'Compare cities' }).count()).toBe(0);
 	await pictured(page, 'air-noscope');
+	expect(faults).toEqual([]);
+});
+
+test('eight cities are compared, each with a line of its own, and no ninth can be added', async () => {
+	const cities = ['Delhi', 'Mumbai', 'Pune', 'Kolkata', 'Chennai', 'Hyderabad', 'Lucknow', 'Patna'];
+	const address = [...cities, 'Jaipur'].map((city) => `city=${city}`).join('&');
+	const { page, faults } = await signedIn(`/compare?${address}`);
+	await page.getByText('You can compare up to eight cities').waitFor();
+	await expect.poll(() => page.locator('.cards > section').count()).toBe(8);
+	await page.getByRole('img', { name: 'Patna' }).waitFor();
+	const colours = await page.locator('ul.legend .dash').evaluateAll((all) => all.map((dash) => getComputedStyle(dash).color));
+	expect(new Set(colours).size).toBe(8);
+	await pictured(page, 'air-compare-eight');
 	expect(faults).toEqual([]);
 });

@@ -1,4 +1,5 @@
 import type { JSX } from 'preact';
+import { Link } from 'wouter-preact';
 import { day, number } from '../format';
 import { cityName, stateName, t } from '../i18n';
 import { Badge, Time } from '../ui/Badge';
@@ -10,6 +11,7 @@ import { Index } from './AirLegend';
 import { isStale, lastReported } from './age';
 import { bandAt, pollutants, toneOf } from './category';
 import { credits, type Detail } from './history';
+import { cityPath, stationPath } from './places';
 
 /** Current shows the index of a place, its health advice and its age. */
 export function Current(props: {
@@ -50,6 +52,8 @@ export function Current(props: {
 							[t('air.state'), record.state && stateName(record.state)],
 							[t('air.pincode'), record.pincode],
 							[t('air.answered'), record.pincode ? cityName(record.city) : undefined],
+							[t('air.answered'), record.station && <Link href={cityPath(record.city)}>{cityName(record.city)}</Link>],
+							[t('air.kind'), record.station && record.stations[0] && t(`air.kind.${record.stations[0].kind}`)],
 							[t('air.nearest'), record.distance_km === undefined ? undefined : `${number(record.distance_km)} km`],
 						]}
 					/>
@@ -136,18 +140,21 @@ export function Stations(props: { record: Detail; date: string | undefined }): J
 	const { record } = props;
 	const stale = isStale(record, useMinute()) && !props.date;
 	return (
-		<Card title={t('air.stations')}>
-			<p class="hint">
+		<Card title={t(record.station ? 'air.attribution' : 'air.stations')}>
+			<p class="hint" hidden={record.station !== undefined}>
 				{t('air.used', { used: record.stations_used, total: record.stations_total })}
 				{!record.pincode && record.stations_used > 1 && ` ${t('air.mean')}`}
 			</p>
-			{record.stations.length > 0 && (
+			{!record.station && record.stations.length > 0 && (
 				<Table
 					caption={t('air.stations')}
 					rows={record.stations}
 					id={(station) => station.id}
 					columns={[
-						{ name: t('air.station'), show: (station) => station.name || station.id },
+						{
+							name: t('air.station'),
+							show: (station) => <Link href={stationPath(station.id)}>{station.name || station.id}</Link>,
+						},
 						{
 							name: t('air.index'),
 							show: (station) => (

@@ -21,10 +21,12 @@ import { Current, Pollutants, Stations } from './AirRecord';
 import { isStale } from './age';
 import { Calendar } from './Calendar';
 import { Embed } from './Embed';
-import { credits, history, type Subject, useReadings, useRecord } from './history';
+import { credits, history, type Subject, useReadings, useRecord, useStation } from './history';
 import { yearOf, years } from './period';
 import { cityPath, decoded, forecastPath } from './places';
+import { SaveHours } from './SaveHours';
 import { Search } from './Search';
+import { Statistics } from './Statistics';
 import { save, saved } from './saved';
 
 /** City is the page of a city: its air quality now, on a day, and over time. */
@@ -37,6 +39,13 @@ export function City(props: Record<string, string>): JSX.Element {
 export function Pin(props: Record<string, string>): JSX.Element {
 	const code = decoded(props.pincode ?? '');
 	return <Place where={useMemo(() => ({ pincode: code }), [code])} title={t('air.pin', { pin: code })} />;
+}
+
+/** Station is the page of a station. */
+export function Station(props: Record<string, string>): JSX.Element {
+	const id = decoded(props.station ?? '');
+	const station = useStation(id).data;
+	return <Place where={useMemo(() => ({ station: id }), [id])} title={station?.name || id} />;
 }
 
 function Place(props: { where: Subject; title: string }): JSX.Element {
@@ -100,10 +109,13 @@ function Air(props: { where: Subject; title: string }): JSX.Element {
 	const record = useRecord(where, date);
 	const now = useRecord(where, undefined);
 	const place = now.data?.city ?? ('city' in where ? where.city : undefined);
-	const readings = useReadings(place);
+	const ofCity = useReadings('station' in where ? undefined : place);
+	const station = useStation('station' in where ? where.station : undefined).data;
+	const readings = station ? { first: station.first_seen.slice(0, 10), last: station.last_seen.slice(0, 10) } : ofCity;
 	const advice = useAdvice();
 	const minute = useMinute();
-	const since = <Since place={place} readings={readings} choose={(chosen) => change({ date: chosen, year: '' })} />;
+	const measured = 'station' in where ? where : 'city' in where && now.data ? { city: now.data.city } : undefined;
+	const since = <Since place={station?.name ?? place} readings={readings} choose={(chosen) => change({ date: chosen, year: '' })} />;
 	const top = useRef<HTMLDivElement>(null);
 	const shown = useRef(date);
 	useEffect(() => {
@@ -177,6 +189,7 @@ function Air(props: { where: Subject; title: string }): JSX.Element {
 				credit={() => credits((record.data ?? now.data)?.attribution ?? [])}
 			/>
 			<Year first={drawn.current} where={where} date={date} year={filters.year} readings={readings} change={change} since={since} />
+			{measured && <Statistics first={drawn.current} of={measured} readings={readings} />}
 			{record.data && <Stations record={record.data} date={date} />}
 			{'city' in where && now.data && (
 				<Deferred first={drawn.current} height="18rem">
@@ -213,6 +226,7 @@ function Over(props: {
 						<RangedChart query={query} since={props.since}>
 							{() => <Lines series={series} shown={shown} table={table} setTable={setTable} place={props.title} credit={props.credit} />}
 						</RangedChart>
+						{!('pincode' in where) && <SaveHours of={where} period={shown.period} title={props.title} />}
 					</>
 				)}
 			</Deferred>

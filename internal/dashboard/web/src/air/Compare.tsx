@@ -20,7 +20,7 @@ import { credits, type Detail, history, recordKey, useRecord } from './history';
 import { cityPath } from './places';
 import { Search } from './Search';
 
-const most = 4;
+const most = 8;
 
 /** The styles of the lines. The colours are distinguishable with colour blindness, and the dashes without colours. */
 const styles: readonly { token: string; dash: readonly number[] }[] = [
@@ -28,9 +28,13 @@ const styles: readonly { token: string; dash: readonly number[] }[] = [
 	{ token: 'line-2', dash: [10, 5] },
 	{ token: 'line-3', dash: [2, 4] },
 	{ token: 'line-4', dash: [12, 4, 2, 4] },
+	{ token: 'line-5', dash: [6, 2] },
+	{ token: 'line-6', dash: [2, 2] },
+	{ token: 'line-7', dash: [16, 3] },
+	{ token: 'line-8', dash: [8, 3, 2, 3, 2, 3] },
 ];
 
-/** Compare shows up to four cities next to each other. */
+/** Compare shows up to eight cities next to each other. */
 export function Compare(): JSX.Element {
 	const [search, setSearch] = useSearchParams();
 	const listed = search.getAll('city').join('\n');
@@ -83,7 +87,7 @@ export function Compare(): JSX.Element {
 function Dash(props: { index: number }): JSX.Element {
 	const style = styles[props.index];
 	return (
-		<svg class={`dash ${style?.token}`} viewBox="0 0 40 8" aria-hidden="true">
+		<svg class="dash" style={{ color: `var(--${style?.token})` }} viewBox="0 0 40 8" aria-hidden="true">
 			<line x1="0" y1="4" x2="40" y2="4" stroke-dasharray={style?.dash.join(' ')} />
 		</svg>
 	);

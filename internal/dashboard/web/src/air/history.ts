@@ -7,7 +7,7 @@ import type { Period } from './period';
 import { type Entry, type Step, windows } from './series';
 
 /** Subject is a place that the API has data for. */
-export type Subject = { city: string } | { pincode: string };
+export type Subject = { city: string } | { pincode: string } | { station: string };
 
 /** Detail is a record with its sub-indices and stations. */
 export type Detail = Schemas['DetailedRecord'];
@@ -112,6 +112,16 @@ export function history(where: Subject, { from, to }: Period, step: Step): UseQu
 		staleTime: 60_000,
 		retry: unlessEmpty,
 	};
+}
+
+/** useStation fetches a station: its name, its kind, and the first and the last of its readings. */
+export function useStation(id: string | undefined) {
+	return useQuery({
+		queryKey: ['station', id],
+		queryFn: ({ signal }) => unwrap(api.GET('/v1/stations/{id}', { params: { path: { id: id ?? '' } }, signal })),
+		enabled: id !== undefined && hasScope('aqi:read'),
+		staleTime: 600_000,
+	});
 }
 
 /**

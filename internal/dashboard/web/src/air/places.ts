@@ -38,6 +38,11 @@ export interface Place {
 
 type Page<T> = { data: T[]; has_more: boolean; next_cursor: string | null };
 
+/** stationPath returns the path of a station's page. */
+export function stationPath(id: string): string {
+	return `/station/${encodeURIComponent(id)}`;
+}
+
 /** all fetches all pages of a list. */
 export async function all<T>(page: (cursor: string | undefined) => Promise<Page<T>>): Promise<T[]> {
 	const found: T[] = [];

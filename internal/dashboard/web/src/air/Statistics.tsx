@@ -1,0 +1,240 @@
+import { useQuery } from '@tanstack/preact-query';
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { today } from '../dates';
+import { number, percent, tenths } from '../format';
+import { locale, t } from '../i18n';
+import { Badge } from '../ui/Badge';
+import { Deferred } from '../ui/Deferred';
+import { Empty, Fetched } from '../ui/FetchState';
+import { Select } from '../ui/Field';
+import { Card } from '../ui/Page';
+import { Table } from '../ui/Table';
+import { useFilters } from '../ui/useFilters';
+import { type Pollutant, pollutants } from './category';
+import { years } from './period';
+import { type Course, capture, courseOf, judged, type Limit, limitsOf, type Measured, type Statistic, statistics } from './statistics';
+import './statistics.css';
+
+const pm25 = { id: 'pm25', name: 'PM2.5', unit: 'µg/m³' } as const;
+
+type Readings = { first: string; last: string } | undefined;
+
+/** Statistics shows the course of the day and the week, and the days above the limits, of a pollutant in a year. */
+export function Statistics(props: { first: boolean; of: Measured; readings: Readings }): JSX.Element {
+	const { of, readings } = props;
+	const [filters, change] = useFilters(['pollutant', 'in']);
+	const pollutant = pollutants.find(({ id }) => id === filters.pollutant) ?? pm25;
+	const known = readings ? years(readings.first, readings.last) : [];
+	const year = filters.in || known[0] || today(new Date()).slice(0, 4);
+	const chosen = { of, pollutant: pollutant.id, name: pollutant.name, unit: pollutant.unit, year };
+	return (
+		<>
+			<Card title={t('air.course')}>
+				<Deferred first={props.first} height="30rem">
+					{() => (
+						<>
+							<div class="filters">
+								<Select
+									label={t('air.pollutant')}
+									value={pollutant.id}
+									options={pollutants.map(({ id, name, unit }) => [id, `${name} (${unit})`] as const)}
+									change={(value) => change({ pollutant: value })}
+								/>
+								<Select
+									label={t('air.year')}
+									value={year}
+									options={(known.includes(year) ? known : [year, ...known]).map((one) => [one, one] as const)}
+									change={(value) => change({ in: value })}
+								/>
+							</div>
+							<Courses {...chosen} />
+						</>
+					)}
+				</Deferred>
+			</Card>
+			<Card title={t('air.limits')}>
+				<Deferred first={props.first} height="20rem">
+					{() => <Limits {...chosen} />}
+				</Deferred>
+			</Card>
+		</>
+	);
+}
+
+/** Chosen is what the statistics are of. */
+interface Chosen {
+	of: Measured;
+	pollutant: Pollutant;
+	name: string;
+	unit: string;
+	year: string;
+}
+
+function None(props: { year: string }): JSX.Element {
+	return (
+		<Empty title={t('air.statistics.none', { year: props.year })}>
+			<p>{t('air.statistics.none.hint')}</p>
+		</Empty>
+	);
+}
+
+/** hourName returns the name of an hour of the day, such as 08:00. */
+function hourName(hour: number): string {
+	return `${String(hour).padStart(2, '0')}:00`;
+}
+
+/** dayName returns the name of a day of the week. 1 is Monday, as 1 January 2024 was. */
+function dayName(weekday: number, style: 'short' | 'long'): string {
+	return new Intl.DateTimeFormat(locale.value, { weekday: style, timeZone: 'UTC' }).format(Date.UTC(2024, 0, weekday));
+}
+
+function Courses(props: Chosen): JSX.Element {
+	const { of, pollutant, year } = props;
+	const day = useQuery(statistics(of, 'diurnal', pollutant, year));
+	const week = useQuery(statistics(of, 'weekday', pollutant, year));
+	return (
+		<Fetched query={day}>
+			{(hours) => (
+				<Fetched query={week}>
+					{(days) =>
+						hours.length === 0 ? (
+							<None year={year} />
+						) : (
+							<>
+								<p class="hint">{t('air.course.about', { year, share: percent(capture(hours), 1) })}</p>
+								<Bars
+									{...props}
+									title={t('air.course.day')}
+									course={courseOf(hours)}
+									label={hourName}
+									tick={(at) => (at % 3 === 0 ? String(at) : '')}
+								/>
+								<Bars
+									{...props}
+									title={t('air.course.week')}
+									course={courseOf(days)}
+									label={(at) => dayName(at, 'long')}
+									tick={(at) => dayName(at, 'short')}
+								/>
+							</>
+						)
+					}
+				</Fetched>
+			)}
+		</Fetched>
+	);
+}
+
+/**
+ * Bars draws a course as bars, with a table of the same figures. Seven or 24 bars without an axis of time do not need the
+ * library of the charts.
+ */
+function Bars(
+	props: Chosen & { title: string; course: readonly Course[]; label: (at: number) => string; tick: (at: number) => string },
+): JSX.Element {
+	const { course, label, name, title, unit } = props;
+	const [table, setTable] = useState(false);
+	const sorted = [...course].sort((a, b) => a.mean - b.mean);
+	const [least, most] = [sorted[0], sorted.at(-1)];
+	const text = (mean: number) => `${tenths(mean)} ${unit}`;
+	return (
+		<>
+			<h3>{title}</h3>
+			{least && most && (
+				<div
+					class="course-bars"
+					role="img"
+					aria-label={t('air.course.label', {
+						name,
+						title,
+						least: text(least.mean),
+						low: label(least.at),
+						most: text(most.mean),
+						high: label(most.at),
+					})}
+				>
+					{course.map(({ at, mean }) => (
+						<div key={at} title={`${label(at)}: ${text(mean)}`}>
+							<span class="course-space">
+								<span class={at === most.at ? 'course-bar most' : 'course-bar'} style={{ height: `${(mean / most.mean) * 100}%` }} />
+							</span>
+							<small>{props.tick(at)}</small>
+						</div>
+					))}
+				</div>
+			)}
+			<div class="actions">
+				<button type="button" class="small" aria-expanded={table} onClick={() => setTable(!table)}>
+					{t(table ? 'air.table.hide' : 'air.table')}
+				</button>
+			</div>
+			{table && (
+				<Table
+					caption={title}
+					rows={course}
+					id={({ at }) => String(at)}
+					columns={[
+						{ name: title, show: ({ at }) => label(at) },
+						{ name: `${name} (${unit})`, figure: true, show: ({ mean }) => tenths(mean) },
+						{ name: t('air.course.hours'), figure: true, show: ({ hours }) => number(hours) },
+					]}
+				/>
+			)}
+		</>
+	);
+}
+
+const standards = { naaqs_2009: 'NAAQS', who_2021: 'WHO' } as const;
+
+function Limits(props: Chosen): JSX.Element {
+	const { of, name, pollutant, unit, year } = props;
+	const query = useQuery(statistics(of, 'exceedance', pollutant, year));
+	return (
+		<Fetched query={query}>
+			{(rows) =>
+				rows.length === 0 ? (
+					<None year={year} />
+				) : (
+					<>
+						<p class="hint">{t('air.limits.about')}</p>
+						<Table
+							caption={`${t('air.limits')}, ${name}, ${year}`}
+							rows={judged(rows)}
+							id={({ id }) => id}
+							columns={[
+								{ name: t('air.station'), heading: true, show: (station) => station.name },
+								...limitsOf(rows).map((limit) => ({
+									name: `${standards[limit.standard]}, ${t(`air.limits.${limit.period}`)}: ${number(limit.value)} ${unit}`,
+									show: (station: ReturnType<typeof judged>[number]) => (
+										<Result of={station.rows.get(limit.id)} limit={limit} unit={unit} />
+									),
+								})),
+								{ name: t('air.ranking.coverage'), figure: true, show: (station) => `${percent(station.capture, 1)} %` },
+							]}
+						/>
+					</>
+				)
+			}
+		</Fetched>
+	);
+}
+
+/** Result shows how often a limit was exceeded, and whether its rule was met. */
+function Result(props: { of: Statistic | undefined; limit: Limit; unit: string }): JSX.Element {
+	const { of, limit } = props;
+	if (!of?.evaluated) {
+		return <span class="absent">–</span>;
+	}
+	const { complies, evaluated, exceeded = 0, largest } = of;
+	return (
+		<>
+			{limit.period === 'year'
+				? t('air.limits.mean', { mean: typeof largest === 'number' ? `${tenths(largest)} ${props.unit}` : '–' })
+				: t(limit.period === '1h' ? 'air.limits.hours' : 'air.limits.days', { exceeded: number(exceeded), count: number(evaluated) })}{' '}
+			{typeof complies === 'boolean' && (
+				<Badge tone={complies ? 'good' : 'bad'}>{t(complies ? 'air.limits.met' : 'air.limits.missed')}</Badge>
+			)}
+		</>
+	);
+}
