@@ -42,7 +42,7 @@ export function Statistics(props: { first: boolean; of: Measured; readings: Read
 									change={(value) => change({ pollutant: value })}
 								/>
 								<Select
-									label={t('air.year')}
+									label={t('air.statistics.year')}
 									value={year}
 									options={(known.includes(year) ? known : [year, ...known]).map((one) => [one, one] as const)}
 									change={(value) => change({ in: value })}

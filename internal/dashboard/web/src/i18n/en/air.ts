@@ -178,6 +178,7 @@ export const air = {
 	'air.limits.mean': 'mean {mean}',
 	'air.limits.met': 'met',
 	'air.limits.missed': 'not met',
+	'air.statistics.year': 'Year of the statistics',
 	'air.statistics.none': 'No concentrations in {year}',
 	'air.statistics.none.hint': 'Choose another year or pollutant. Sources that publish only sub-indices have no statistics.',
 	'air.kind': 'Kind',

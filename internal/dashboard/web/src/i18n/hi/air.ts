@@ -177,6 +177,7 @@ export const air: Record<keyof typeof en, string> = {
 	'air.limits.mean': 'औसत {mean}',
 	'air.limits.met': 'पूरा',
 	'air.limits.missed': 'पूरा नहीं',
+	'air.statistics.year': 'आँकड़ों का वर्ष',
 	'air.statistics.none': '{year} में कोई सांद्रता नहीं',
 	'air.statistics.none.hint': 'दूसरा वर्ष या प्रदूषक चुनें। जो स्रोत केवल उप-सूचकांक देते हैं, उनके आँकड़े यहाँ नहीं होते।',
 	'air.kind': 'प्रकार',
