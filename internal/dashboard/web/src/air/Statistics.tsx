@@ -138,22 +138,18 @@ function Bars(
 	const sorted = [...course].sort((a, b) => a.mean - b.mean);
 	const [least, most] = [sorted[0], sorted.at(-1)];
 	const text = (mean: number) => `${tenths(mean)} ${unit}`;
+	const summary =
+		least &&
+		most &&
+		t('air.course.label', { name, title, least: text(least.mean), low: label(least.at), most: text(most.mean), high: label(most.at) });
 	return (
 		<>
 			<h3>{title}</h3>
-			{least && most && (
-				<div
-					class="course-bars"
-					role="img"
-					aria-label={t('air.course.label', {
-						name,
-						title,
-						least: text(least.mean),
-						low: label(least.at),
-						most: text(most.mean),
-						high: label(most.at),
-					})}
-				>
+			<p class="hint" aria-hidden="true">
+				{summary}
+			</p>
+			{most && (
+				<div class="course-bars" role="img" aria-label={summary}>
 					{course.map(({ at, mean }) => (
 						<div key={at} title={`${label(at)}: ${text(mean)}`}>
 							<span class="course-space">

@@ -165,7 +165,7 @@ export const air = {
 	'air.course.day': 'By hour of the day',
 	'air.course.week': 'By day of the week',
 	'air.course.hours': 'Measured hours',
-	'air.course.label': '{name}, {title}: lowest {least} at {low}, highest {most} at {high}.',
+	'air.course.label': '{name}, {title}: lowest {least} ({low}), highest {most} ({high}).',
 	'air.limits': 'Days above the limits',
 	'air.limits.about':
 		'NAAQS are the standards of India (2009), and WHO the guidelines of 2021. A standard is judged if 75 % of the year was measured.',
