@@ -50,7 +50,6 @@ func TestAlertPlaces(t *testing.T) {
 		"longitude":         {requested: position(18, -181), field: "place.lon"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			got, err := w.service.Air().Place(t.Context(), schema.Live, row.requested)
 			if row.field == "" {
 				if err != nil {
@@ -87,7 +86,6 @@ func TestAlertAirIsThatOfRequests(t *testing.T) {
 		"lat=28.64&lon=77.25": position(28.64, 77.25),
 	} {
 		t.Run(path, func(t *testing.T) {
-			t.Parallel()
 			place, err := view.Place(t.Context(), schema.Live, requested)
 			if err != nil {
 				t.Fatal(err)
@@ -133,7 +131,6 @@ func TestAlertPlaceWithoutAir(t *testing.T) {
 		"position in the sea":   {AlertPlace: position(0, 0)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			if got, ok := w.service.Air().Observe(schema.Live, &place); ok {
 				t.Errorf("got %+v, want no figures", got.Figures)
 			}
@@ -157,7 +154,6 @@ func TestAlertHours(t *testing.T) {
 		"pin code": {air.AlertPlace{Pincode: "411004"}, []int16{95}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			view := w.service.Air()
 			place, err := view.Place(t.Context(), schema.Live, row.requested)
 			if err != nil {
@@ -203,7 +199,6 @@ func TestAlertChances(t *testing.T) {
 		"name of no category": {air.AlertPlace{City: "Delhi"}, "Bad", 1, 0, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			place, err := view.Place(t.Context(), schema.Live, row.requested)
 			if err != nil {
 				t.Fatal(err)
@@ -257,7 +252,6 @@ func TestAlertLanguages(t *testing.T) {
 	key := tenant.Keys[schema.Live]
 	for language, want := range map[string]string{"": "en", `,"language":"ta-IN"`: "ta", `,"language":"BN"`: "bn", `,"language":"fr"`: "en"} {
 		t.Run(want+language, func(t *testing.T) {
-			t.Parallel()
 			body := `{"place":{"city":"Delhi"},"condition":{"metric":"aqi","over":300}` + language + `}`
 			made := client.Do(key, http.MethodPost, "/v1/alerts", body, "Accept-Language", "te").Want(t, "creating an alert", 201)
 			if got := made.TextAt("language"); got != want {
@@ -303,7 +297,6 @@ func TestAlertErrorsAreCompleteAndNamed(t *testing.T) {
 				continue
 			}
 			t.Run(method+" "+name, func(t *testing.T) {
-				t.Parallel()
 				reply := client.Do(key, method, path, row.body).Want(t, name, row.status)
 				var got []string
 				details, _ := reply.At("error.details").([]any)

@@ -69,7 +69,6 @@ func TestCitiesInABox(t *testing.T) {
 		"bbox=70,10,75,19&scale=us":                    "Pune",
 	} {
 		t.Run(query, func(t *testing.T) {
-			t.Parallel()
 			names := []string{}
 			for _, text := range w.boxed(t, "/v1/aqi?"+query) {
 				names = append(names, record(t, text).City)
@@ -87,7 +86,6 @@ func TestARecordOfABoxIsThatOfItsCity(t *testing.T) {
 	w := india(t)
 	for _, query := range []string{"view=detail", "date=2026-11-19", "date=2026-11-19&view=detail", "scale=us", "scale=in&date=2026-11-18", "kinds=reference,sensor"} {
 		t.Run(query, func(t *testing.T) {
-			t.Parallel()
 			records := w.boxed(t, "/v1/aqi?bbox=70,10,78,29&"+query)
 			for _, text := range records {
 				var at struct{ Latitude, Longitude float64 }

@@ -64,7 +64,6 @@ func TestChartsDescribeTheirFigures(t *testing.T) {
 		"city=Delhi&kind=rose":       "Delhi: PM2.5 by wind direction, 2026-10-22 to 2026-11-20|From 25 hours with wind and PM2.5. calm 4.0 % of the hours, mean 0 µg/m³. from N 44.0 % of the hours, mean 120 µg/m³. from E 52.0 % of the hours, mean 128.5 µg/m³.",
 	} {
 		t.Run(query, func(t *testing.T) {
-			t.Parallel()
 			status, header, body := w.get(t, "/v1/aqi/chart.svg?"+query)
 			if status != http.StatusOK {
 				t.Fatalf("status %d: %s", status, body)
@@ -183,7 +182,6 @@ func TestEveryChartAcceptsTheDefaultParameter(t *testing.T) {
 	w := chartFixture(t)
 	for _, kind := range [...]string{"line", "calendar", "diurnal", "rose"} {
 		t.Run(kind, func(t *testing.T) {
-			t.Parallel()
 			wantStatus, _, want := w.get(t, "/v1/aqi/chart.svg?city=Delhi&kind="+kind)
 			status, _, got := w.get(t, "/v1/aqi/chart.svg?city=Delhi&parameter=pm25&kind="+kind)
 			if status != wantStatus {
@@ -218,7 +216,6 @@ func TestInvalidCharts(t *testing.T) {
 		"city=Pune&kind=diurnal&parameter=o3":      "404 parameter There are no hourly means of O3 for Pune for 2026-10-22 to 2026-11-20. A source that publishes only sub-indices of the AQI has none.",
 	} {
 		t.Run(query, func(t *testing.T) {
-			t.Parallel()
 			status, _, body := w.get(t, "/v1/aqi/chart.svg?"+query)
 			parts := strings.SplitN(want, " ", 3)
 			if fmt.Sprint(status) != parts[0] {

@@ -139,7 +139,6 @@ func TestHealthFollowsAcceptLanguage(t *testing.T) {
 		"/v1/aqi?city=Delhi&view=detail&scale=us",
 	} {
 		t.Run(path, func(t *testing.T) {
-			t.Parallel()
 			_, plain, english := w.get(t, path)
 			for accept, want := range map[string]advice.Language{"en-IN": "en", "fr": "en", "ta-IN, en;q=0.5": "ta", "*;q=0.1, hi": "hi"} {
 				status, h, body := w.get(t, path, "Accept-Language", accept)

@@ -45,6 +45,7 @@ type fixture struct {
 	url     string
 	key     string // key of world live
 	public  public.Setting
+	pending map[string][]string // rows by INSERT, which flush stores; nil if insert stores them at once
 }
 
 func newFixture(t testing.TB) *fixture {
@@ -120,6 +121,26 @@ func (w *fixture) exec(t testing.TB, sql string) {
 	t.Helper()
 	if err := w.conn.Exec(context.WithoutCancel(t.Context()), sql); err != nil {
 		t.Fatalf("%s: %v", sql, err)
+	}
+}
+
+// insert stores rows, or lets flush store them in one statement.
+func (w *fixture) insert(t testing.TB, into string, rows ...string) {
+	t.Helper()
+	if w.pending != nil {
+		w.pending[into] = append(w.pending[into], rows...)
+	} else if len(rows) > 0 {
+		w.exec(t, "INSERT INTO "+into+" VALUES "+strings.Join(rows, ","))
+	}
+}
+
+// flush stores the pending rows. From now on insert stores rows at once.
+func (w *fixture) flush(t testing.TB) {
+	t.Helper()
+	pending := w.pending
+	w.pending = nil
+	for into, rows := range pending {
+		w.insert(t, into, rows...)
 	}
 }
 
@@ -200,16 +221,14 @@ const figureColumns = "at,pm25,pm10,no2,so2,co,o3,pm25_index,pm10_index,no2_inde
 
 func (w *fixture) station(t testing.TB, db, id, city, state string, lat, lon float64, hours ...figure) {
 	t.Helper()
-	w.exec(t, fmt.Sprintf(`INSERT INTO %s.station (id, source, name, city, state, latitude, longitude, kind, attribution, licence, first_seen, last_seen)
-		VALUES ('%s','cpcb','%s name','%s','%s',%v,%v,'reference','CPCB','GODL-India',toDateTime(%d),toDateTime(%d))`,
-		db, id, id, city, state, lat, lon, hour.Add(-time.Hour).Unix(), hour.Unix()))
+	w.insert(t, db+".station (id, source, name, city, state, latitude, longitude, kind, attribution, licence, first_seen, last_seen)",
+		fmt.Sprintf("('%s','cpcb','%s name','%s','%s',%v,%v,'reference','CPCB','GODL-India',toDateTime(%d),toDateTime(%d))",
+			id, id, city, state, lat, lon, hour.Add(-time.Hour).Unix(), hour.Unix()))
 	rows := make([]string, len(hours))
 	for i, f := range hours {
 		rows[i] = fmt.Sprintf("('%s',%s)", id, f.columns())
 	}
-	if len(rows) > 0 {
-		w.exec(t, fmt.Sprintf("INSERT INTO %s.station_hour (station,%s) VALUES %s", db, figureColumns, strings.Join(rows, ",")))
-	}
+	w.insert(t, db+".station_hour (station,"+figureColumns+")", rows...)
 }
 
 func (w *fixture) cityHour(t testing.TB, db, city, state string, hours ...figure) {
@@ -218,7 +237,7 @@ func (w *fixture) cityHour(t testing.TB, db, city, state string, hours ...figure
 	for i, f := range hours {
 		rows[i] = fmt.Sprintf("('%s','%s',%d,%d,%s)", city, state, max(f.used, 1), max(f.used, 1), f.columns())
 	}
-	w.exec(t, fmt.Sprintf("INSERT INTO %s.city_hour (city,state,stations_used,stations_total,%s) VALUES %s", db, figureColumns, strings.Join(rows, ",")))
+	w.insert(t, db+".city_hour (city,state,stations_used,stations_total,"+figureColumns+")", rows...)
 }
 
 // cityDay inserts consecutive days of a city, the first of which is from.
@@ -232,7 +251,7 @@ func (w *fixture) cityDay(t testing.TB, db, city, state string, from schema.Day,
 		}
 		rows[i] = fmt.Sprintf("('%s','%s','%s',%d,%d,%s)", city, state, day, max(f.used, 1), max(f.used, 1), f.columns())
 	}
-	w.exec(t, fmt.Sprintf("INSERT INTO %s.city_day (city,state,day,stations_used,stations_total,%s) VALUES %s", db, figureColumns, strings.Join(rows, ",")))
+	w.insert(t, db+".city_day (city,state,day,stations_used,stations_total,"+figureColumns+")", rows...)
 }
 
 func (w *fixture) rollup(t testing.TB, db string, from time.Time) {
@@ -245,6 +264,7 @@ func (w *fixture) rollup(t testing.TB, db string, from time.Time) {
 func india(t testing.TB) *fixture {
 	t.Helper()
 	w := newFixture(t)
+	w.pending = make(map[string][]string)
 	full := func(at time.Time, aqi int) figure {
 		return figure{at: at, aqi: aqi, amount: [6]float64{100.256, 200, 30, 10, 1.13, 40.5}}
 	}
@@ -281,6 +301,7 @@ func india(t testing.TB) *fixture {
 	w.cityDay(t, w.live, "Kochi", "Kerala", today-400, full(time.Time{}, 60))
 	w.station(t, w.sandbox, "sim-delhi", "Delhi", "Delhi", 28.6, 77.2, full(hour, 111))
 	w.cityHour(t, w.sandbox, "Delhi", "Delhi", full(hour, 111))
+	w.flush(t)
 	w.rollup(t, w.live, hour.Add(-24*time.Hour))
 	w.rollup(t, w.sandbox, hour)
 	w.serve(t)

@@ -42,7 +42,6 @@ func TestStationsOfAnHour(t *testing.T) {
 		"hour=2010-01-01T00:30:00Z":      "",
 	} {
 		t.Run(query, func(t *testing.T) {
-			t.Parallel()
 			for range 2 { // the second reply is from the cache
 				got := ""
 				for _, e := range w.stationsIn(t, query).Data {
@@ -125,7 +124,6 @@ func TestStationsOfAnHourOnAScale(t *testing.T) {
 		"scale=eu": "cpcb-anand-vihar 331, eu 4, Poor, #FF5050, NO2",
 	} {
 		t.Run(query, func(t *testing.T) {
-			t.Parallel()
 			for range 2 { // the second reply is from the cache
 				reply := w.stationsIn(t, query+"&limit=1")
 				if len(reply.Data) != 1 || reply.Scale == nil || reply.Scale.Method == "" || reply.Data[0].Scale.Method != "" {

@@ -18,7 +18,6 @@ func TestStaleStationDoesNotHideFreshOnes(t *testing.T) {
 	t.Parallel()
 	for name, ended := range map[string]time.Duration{"years ago": 5 * 365 * 24 * time.Hour, "two days ago": 48 * time.Hour, "four hours ago": 4 * time.Hour} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			w := newFixture(t)
 			w.station(t, w.live, "dead", "Delhi", "Delhi", 28.6, 77.2, figureAt(hour.Add(-ended), 40))
 			w.station(t, w.live, "living", "Gurugram", "Haryana", 28.45, 76.9, figureAt(hour, 362))

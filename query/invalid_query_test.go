@@ -138,7 +138,6 @@ func TestInvalidQueries(t *testing.T) {
 		"NUL in the list":          {"cities=Delhi,Pu%00ne", schema.InvalidRequest, "cities"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			q := strings.ReplaceAll(c.query, " ", "%20")
 			status, h, body := w.get(t, "/v1/aqi?"+q)
 			checkProblem(t, status, h, body, c.code, c.field)

@@ -206,7 +206,6 @@ func TestPublicFeedsInRSSAndLanguages(t *testing.T) {
 		},
 	} {
 		t.Run(path, func(t *testing.T) {
-			t.Parallel()
 			base, query, _ := strings.Cut(path, "?")
 			status, h, body := w.open(t, base+".rss?"+query)
 			if status != http.StatusOK || h.Get("Content-Type") != "application/rss+xml" {

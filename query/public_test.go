@@ -93,7 +93,6 @@ func TestPublicRepliesAreTheSameForEveryClient(t *testing.T) {
 	w := india(t)
 	for _, path := range publicPaths() {
 		t.Run(path, func(t *testing.T) {
-			t.Parallel()
 			status, plain, body := w.open(t, path)
 			if status != http.StatusOK {
 				t.Fatalf("status %d: %s", status, body)
@@ -140,7 +139,6 @@ func TestPublicRepliesAreRevalidated(t *testing.T) {
 	for _, path := range publicPaths() {
 		for _, encoding := range []string{"identity", "br", "gzip", "zstd"} {
 			t.Run(path+" "+encoding, func(t *testing.T) {
-				t.Parallel()
 				status, h, body := w.open(t, path, "Accept-Encoding", encoding)
 				tag := h.Get("Etag")
 				if status != http.StatusOK || tag == "" || strings.HasPrefix(tag, "W/") {
@@ -232,7 +230,6 @@ func TestInvalidPublicRequests(t *testing.T) {
 		"/dashboard/public/v1/cities":                      {404, "", "path does not exist", never},
 	} {
 		t.Run(path, func(t *testing.T) {
-			t.Parallel()
 			status, h, body := w.open(t, path)
 			var reply struct {
 				Error struct{ Field, Message, RequestID string }

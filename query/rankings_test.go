@@ -74,7 +74,6 @@ func TestRankings(t *testing.T) {
 		"period=year&date=2019-07-01":                    "year 2019-01-01 2019-12-31 aqi days unranked 0: ",
 	} {
 		t.Run(query, func(t *testing.T) {
-			t.Parallel()
 			r := w.ranking(t, query)
 			got := strings.Join(strings.Fields(fmt.Sprint(r.Period, " ", r.From, " ", r.To, " ", r.Parameter, " ", r.Unit, " ", r.Counted, " unranked ", r.Unranked)), " ") + ": "
 			for i, e := range r.Data {
@@ -107,7 +106,6 @@ func TestPeriodOfARanking(t *testing.T) {
 		"period=year&date=2025-12-31":  "2025-01-01 2025-12-31",
 	} {
 		t.Run(query, func(t *testing.T) {
-			t.Parallel()
 			if r := w.ranking(t, query); r.From+" "+r.To != want {
 				t.Errorf("got %s %s, want %s", r.From, r.To, want)
 			}

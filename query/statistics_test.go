@@ -105,7 +105,6 @@ func TestStatistics(t *testing.T) {
 		{"a city among the others", "view=ranking&from=2024-01-01&city=Pune", []string{"rank", "city"}, []string{"2 Pune"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
 			_, rows := w.statistics(t, c.query)
 			if diff := cmp.Diff(c.want, pick(rows, c.fields...)); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", c.query, diff)
@@ -123,7 +122,6 @@ func TestStatisticsOfEveryView(t *testing.T) {
 			continue
 		}
 		t.Run(view, func(t *testing.T) {
-			t.Parallel()
 			query := "view=" + view + "&city=Delhi&parameters=pm25"
 			if view == "trend" { // two years are no trend
 				query = "view=trend&city=Delhi"
@@ -200,7 +198,6 @@ func TestInvalidStatisticsQueries(t *testing.T) {
 		"view=daily&city=Delhi&cursor=abc":                    `400 cursor not from this list`,
 	} {
 		t.Run(query, func(t *testing.T) {
-			t.Parallel()
 			status, _, body := w.get(t, "/v1/statistics?"+query)
 			var reply struct {
 				Error struct{ Field, Message string }

@@ -54,7 +54,6 @@ func TestVectorTiles(t *testing.T) {
 		"cities":   "name=Delhi aqi=266 category=Poor stale=false 28.64,77.26",
 	} {
 		t.Run(layer, func(t *testing.T) {
-			t.Parallel()
 			var got []string
 			for _, f := range w.features(t, layer, delhiTile) {
 				text := ""

@@ -45,11 +45,12 @@ type server struct {
 	err      error
 	stop     func()
 	migrate  sync.Once
-	migrated error // of the database that Migrated copies
+	migrated error       // of the database that Migrated copies
+	idle     chan string // databases of Migrated whose tests have ended
 }
 
 //nolint:gochecknoglobals // TestMain and the tests of a binary have nothing else in common
-var shared server
+var shared = server{idle: make(chan string, 100)}
 
 // searchCheckout makes the search for libchdb include node_modules of the checkout. The default search only includes
 // the folder of the executable, which for a test binary is a temporary folder.
@@ -191,10 +192,7 @@ func run(dir string, log io.Writer, change func(*columnstore.Config)) (db *colum
 // Database creates a database for one test and returns its name. It drops the database at the end of the test.
 func Database(tb testing.TB, db *columnstore.DB) string {
 	tb.Helper()
-	name := "test_" + strings.ToLower(rand.Text())
-	if err := db.Conn().Exec(tb.Context(), "CREATE DATABASE "+name); err != nil {
-		tb.Fatalf("creating a database: %v", err)
-	}
+	name := create(tb, db)
 	tb.Cleanup(func() {
 		if err := db.Conn().Exec(context.WithoutCancel(tb.Context()), "DROP DATABASE "+name+" SYNC"); err != nil {
 			tb.Errorf("dropping the database: %v", err)
@@ -203,24 +201,42 @@ func Database(tb testing.TB, db *columnstore.DB) string {
 	return name
 }
 
-// Migrated creates a database with the tables of air quality for one test, and returns its name. The first call
-// migrates a database, and each call copies its tables. A copy takes half the time of the migrations, which create the
-// views several times.
+func create(tb testing.TB, db *columnstore.DB) string {
+	tb.Helper()
+	name := "test_" + strings.ToLower(rand.Text())
+	if err := db.Conn().Exec(tb.Context(), "CREATE DATABASE "+name); err != nil {
+		tb.Fatalf("creating a database: %v", err)
+	}
+	return name
+}
+
+// Migrated returns a database with the tables of air quality for one test, without rows. The first call migrates a
+// template. Each call empties the database of a test that has ended, or creates one. It replaces tables that differ from
+// the template's.
 func Migrated(tb testing.TB, db *columnstore.DB) (name string) {
 	tb.Helper()
 	shared.migrate.Do(func() {
 		shared.migrated = migration.Apply(tb.Context(), db, migration.Params{Files: clickhouse.Files, Database: "template_of_tests", Values: clickhouse.Values()})
 	})
-	name = Database(tb, db)
+	select {
+	case name = <-shared.idle:
+	default:
+		name = create(tb, db)
+	}
 	var statements []string
-	err := errors.Join(shared.migrated, db.Conn().QueryRow(tb.Context(), `WITH ? AS name
-		SELECT arrayPushBack(groupArray(replaceAll(create_table_query, database, name)), format('INSERT INTO {}.migration SELECT * FROM {}.migration', name, any(database)))
-		FROM (SELECT database, create_table_query FROM system.tables WHERE database = 'template_of_tests' ORDER BY engine = 'View')`, name).Scan(&statements))
+	// TRUNCATE ALL TABLES would end the merges and mutations of the tables forever.
+	err := errors.Join(shared.migrated, db.Conn().QueryRow(tb.Context(), `WITH ? AS own, 'template_of_tests' AS template
+		SELECT arrayPushBack(groupArray(statement), format('INSERT INTO {}.migration SELECT * FROM {}.migration', own, template))
+		FROM (SELECT replaceAll(create_table_query, database, own) AS copy,
+				multiIf(count() = 2, format('TRUNCATE TABLE {}.{}', own, any(name)), any(database) = own, format('DROP TABLE {}.{}', own, any(name)), copy) AS statement
+			FROM system.tables WHERE database IN (own, template) GROUP BY copy HAVING count() = 1 OR sumIf(total_rows, database = own) > 0
+			ORDER BY statement = copy, any(engine) = 'View')`, name).Scan(&statements))
 	for _, s := range statements {
 		err = errors.Join(err, db.Conn().Exec(tb.Context(), s))
 	}
 	if err != nil {
 		tb.Fatalf("creating a migrated database: %v", err)
 	}
+	tb.Cleanup(func() { shared.idle <- name })
 	return name
 }
