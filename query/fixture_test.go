@@ -313,7 +313,7 @@ func india(t testing.TB) *fixture {
 // the test.
 func run(t testing.TB, w *fixture, change ...func(*query.Config)) {
 	t.Helper()
-	w.serve(t, change...)
+	w.serve(t, append([]func(*query.Config){usePins(t)}, change...)...)
 	w.refresh(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
