@@ -1,11 +1,8 @@
 // Package columnstoretest gives tests a real ClickHouse: one embedded engine per test binary, a database per test.
 //
 //	func TestMain(m *testing.M) { columnstoretest.Main(m) }
-//
-//	func TestX(t *testing.T) {
-//		db := columnstoretest.New(t)
-//		name := columnstoretest.Database(t, db) // write name.table in the SQL
-//	}
+//	db := columnstoretest.New(t)
+//	name := columnstoretest.Database(t, db) // in a test; write name.table in the SQL
 package columnstoretest
 
 import (
@@ -85,9 +82,6 @@ func Main(m *testing.M) {
 func New(tb testing.TB) *columnstore.DB {
 	tb.Helper()
 	Library(tb)
-	if !shared.main {
-		tb.Fatal("TestMain of this package must call columnstoretest.Main")
-	}
 	shared.once.Do(shared.start)
 	if shared.err != nil {
 		tb.Fatalf("starting the engine: %v", shared.err)
@@ -122,6 +116,9 @@ func AnalystAccess(tb testing.TB) (address, password string) {
 // Library returns the path of libchdb. Without libchdb it skips the test, or fails it if CI=true.
 func Library(tb testing.TB) string {
 	tb.Helper()
+	if !shared.main {
+		tb.Fatal("TestMain of this package must call columnstoretest.Main")
+	}
 	path, err := chdb.FindLibrary("")
 	if err != nil {
 		if os.Getenv("CI") == "true" {
@@ -153,9 +150,6 @@ func (s *server) start() {
 func Start(tb testing.TB, change func(*columnstore.Config)) *columnstore.DB {
 	tb.Helper()
 	Library(tb)
-	if !shared.main {
-		tb.Fatal("TestMain of this package must call columnstoretest.Main")
-	}
 	db, end, err := run(tb.TempDir(), tb.Output(), change)
 	if end != nil {
 		tb.Cleanup(func() {
@@ -192,7 +186,10 @@ func run(dir string, log io.Writer, change func(*columnstore.Config)) (db *colum
 // Database creates a database for one test and returns its name. It drops the database at the end of the test.
 func Database(tb testing.TB, db *columnstore.DB) string {
 	tb.Helper()
-	name := create(tb, db)
+	name := "test_" + strings.ToLower(rand.Text())
+	if err := db.Conn().Exec(tb.Context(), "CREATE DATABASE "+name); err != nil {
+		tb.Fatalf("creating a database: %v", err)
+	}
 	tb.Cleanup(func() {
 		if err := db.Conn().Exec(context.WithoutCancel(tb.Context()), "DROP DATABASE "+name+" SYNC"); err != nil {
 			tb.Errorf("dropping the database: %v", err)
@@ -201,18 +198,8 @@ func Database(tb testing.TB, db *columnstore.DB) string {
 	return name
 }
 
-func create(tb testing.TB, db *columnstore.DB) string {
-	tb.Helper()
-	name := "test_" + strings.ToLower(rand.Text())
-	if err := db.Conn().Exec(tb.Context(), "CREATE DATABASE "+name); err != nil {
-		tb.Fatalf("creating a database: %v", err)
-	}
-	return name
-}
-
-// Migrated returns a database with the tables of air quality for one test, without rows. The first call migrates a
-// template. Each call empties the database of a test that has ended, or creates one. It replaces tables that differ from
-// the template's.
+// Migrated returns a database with empty tables of air quality for one test. The first call migrates a template. Each
+// call empties the database of a test that has ended, or creates one. It replaces tables that differ from the template.
 func Migrated(tb testing.TB, db *columnstore.DB) (name string) {
 	tb.Helper()
 	shared.migrate.Do(func() {
@@ -221,16 +208,14 @@ func Migrated(tb testing.TB, db *columnstore.DB) (name string) {
 	select {
 	case name = <-shared.idle:
 	default:
-		name = create(tb, db)
+		name = "test_" + strings.ToLower(rand.Text())
 	}
 	var statements []string
-	// TRUNCATE ALL TABLES would end the merges and mutations of the tables forever.
 	err := errors.Join(shared.migrated, db.Conn().QueryRow(tb.Context(), `WITH ? AS own, 'template_of_tests' AS template
-		SELECT arrayPushBack(groupArray(statement), format('INSERT INTO {}.migration SELECT * FROM {}.migration', own, template))
-		FROM (SELECT replaceAll(create_table_query, database, own) AS copy,
-				multiIf(count() = 2, format('TRUNCATE TABLE {}.{}', own, any(name)), any(database) = own, format('DROP TABLE {}.{}', own, any(name)), copy) AS statement
-			FROM system.tables WHERE database IN (own, template) GROUP BY copy HAVING count() = 1 OR sumIf(total_rows, database = own) > 0
-			ORDER BY statement = copy, any(engine) = 'View')`, name).Scan(&statements))
+		SELECT arrayPushBack(arrayPushFront(groupArray(statement), 'CREATE DATABASE IF NOT EXISTS ' || own), format('INSERT INTO {}.migration SELECT * FROM {}.migration', own, template))
+		FROM (SELECT replaceAll(create_table_query, database, own) AS copy, multiIf(count() = 2, 'TRUNCATE TABLE ', any(database) = own, 'DROP TABLE ', '') AS verb,
+				if(verb = '', copy, format('{}{}.{}', verb, own, any(name))) AS statement -- TRUNCATE ALL TABLES would end merges and mutations forever
+			FROM system.tables WHERE database IN (own, template) GROUP BY copy HAVING count() = 1 OR sumIf(total_rows, database = own) > 0 ORDER BY verb = '', any(engine) = 'View')`, name).Scan(&statements))
 	for _, s := range statements {
 		err = errors.Join(err, db.Conn().Exec(tb.Context(), s))
 	}
