@@ -15,9 +15,8 @@ import (
 	"vayu/query/places"
 )
 
-// regionalOffices is the file of post offices with those of Delhi, Surat, Pune, Kochi and Port Blair, whose pin codes
-// begin with these digits. To
-// load the whole file takes many times as long. Tests of package places read it.
+// regionalOffices is the file of post offices with those of Delhi, Surat, Pune, Kochi and Port Blair. The whole file,
+// which tests of package places read, takes many times as long to load.
 var regionalOffices = sync.OnceValues(func() ([]byte, error) {
 	path, err := places.FindPinFile("")
 	if err != nil {
