@@ -29,8 +29,7 @@ import (
 // childVariable is set for a child process of the test binary that runs the engine.
 const childVariable = "VAYU_TEST_ENGINE"
 
-// Environment returns the variables with which the test binary runs the engine, not tests. Use it for
-// Config.Environment.
+// Environment returns the variables with which the test binary runs the engine, not tests, for Config.Environment.
 func Environment() []string { return []string{childVariable + "=1"} }
 
 // server is the engine that the tests of one binary share. The first test that needs the engine starts it.
