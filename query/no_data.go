@@ -58,7 +58,7 @@ func (a *worldState) noFigures(ctx context.Context, snap *snapshot.Snapshot, i i
 		return problem
 	}
 	if built, of := a.publisher.Built(); built != nil && of.Rollups == 0 {
-		return errNoFigures // the first readings come soon
+		return errNoFigures // the first roll-up has not ended yet
 	}
 	// If a station has figures but its kind does not count, the message explains that station. Otherwise it explains
 	// the nearest one.

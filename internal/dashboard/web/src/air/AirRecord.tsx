@@ -141,10 +141,12 @@ export function Stations(props: { record: Detail; date: string | undefined }): J
 	const stale = isStale(record, useMinute()) && !props.date;
 	return (
 		<Card title={t(record.station ? 'air.attribution' : 'air.stations')}>
-			<p class="hint" hidden={record.station !== undefined}>
-				{t('air.used', { used: record.stations_used, total: record.stations_total })}
-				{!record.pincode && record.stations_used > 1 && ` ${t('air.mean')}`}
-			</p>
+			{!record.station && (
+				<p class="hint">
+					{t('air.used', { used: record.stations_used, total: record.stations_total })}
+					{!record.pincode && record.stations_used > 1 && ` ${t('air.mean')}`}
+				</p>
+			)}
 			{!record.station && record.stations.length > 0 && (
 				<Table
 					caption={t('air.stations')}

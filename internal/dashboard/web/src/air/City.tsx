@@ -21,7 +21,7 @@ import { Current, Pollutants, Stations } from './AirRecord';
 import { isStale } from './age';
 import { Calendar } from './Calendar';
 import { Embed } from './Embed';
-import { credits, history, type Subject, useReadings, useRecord, useStation } from './history';
+import { credits, history, readingsOf, type Subject, useReadings, useRecord, useStation } from './history';
 import { yearOf, years } from './period';
 import { cityPath, decoded, forecastPath } from './places';
 import { SaveHours } from './SaveHours';
@@ -111,7 +111,7 @@ function Air(props: { where: Subject; title: string }): JSX.Element {
 	const place = now.data?.city ?? ('city' in where ? where.city : undefined);
 	const ofCity = useReadings('station' in where ? undefined : place);
 	const station = useStation('station' in where ? where.station : undefined).data;
-	const readings = station ? { first: station.first_seen.slice(0, 10), last: station.last_seen.slice(0, 10) } : ofCity;
+	const readings = station ? readingsOf(station) : ofCity;
 	const advice = useAdvice();
 	const minute = useMinute();
 	const measured = 'station' in where ? where : 'city' in where && now.data ? { city: now.data.city } : undefined;

@@ -124,6 +124,11 @@ export function useStation(id: string | undefined) {
 	});
 }
 
+/** readingsOf returns the first and the last day, in India, of a station's readings. The API has instants in UTC. */
+export function readingsOf(station: { first_seen: string; last_seen: string }): { first: string; last: string } {
+	return { first: today(new Date(station.first_seen)), last: today(new Date(station.last_seen)) };
+}
+
 /**
  * useReadings fetches the first and the last day of a city's readings. It is undefined while they are unknown, and for
  * a name that no city has.
