@@ -87,6 +87,12 @@ export function stamps(page: Page, of: readonly Entry[]): Promise<string[]> {
 	);
 }
 
+/** showTable shows the table of the chart in the card of a heading. A page has several charts, which arrive in any order. */
+export function showTable(page: Page, heading = 'Over time'): Promise<void> {
+	const card = page.locator('.card', { has: page.getByRole('heading', { name: heading, exact: true }) });
+	return card.getByRole('button', { name: 'Show table' }).first().click();
+}
+
 /** whole loads all rows of the table that repeats a chart's figures. */
 export async function whole(page: Page): Promise<Locator> {
 	const table = page.locator('.figures');

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import type { Schemas } from '../src/api/client';
-import { dayBefore, type Entry, facts, number, range, rows, same, stamps, whole, word } from './air';
+import { dayBefore, type Entry, facts, number, range, rows, same, showTable, stamps, whole, word } from './air';
 import { ask, pictured, signedIn } from './browser';
 
 type Detail = Schemas['DetailedRecord'];
@@ -118,7 +118,7 @@ async function day(): Promise<Entry[]> {
 
 test('each chart has a table with the same figures, and both match the range of the API', async () => {
 	const { page, faults } = await signedIn('/air/Mumbai');
-	await page.getByRole('button', { name: 'Show table' }).first().click();
+	await showTable(page);
 	const table = async () => rows(await whole(page));
 	// A new service stores its history while it already serves.
 	await expect.poll(async () => (await day()).length, { timeout: 60_000 }).toBe(24);
@@ -138,18 +138,18 @@ test('each chart has a table with the same figures, and both match the range of 
 	await page.getByRole('button', { name: 'Hide table' }).waitFor();
 	await page.locator('.figures').getByRole('table').waitFor();
 	await page.reload();
-	await page.getByRole('button', { name: 'Show table' }).first().click();
+	await showTable(page);
 	await same(table, async () => listed(page, await range('Mumbai', 29, 'day'), index));
 	expect(faults).toEqual([]);
 });
 
 test('thirty days of hours and a year of days are complete', async () => {
 	const { page } = await signedIn('/air/Mumbai?span=30d');
-	await page.getByRole('button', { name: 'Show table' }).first().click();
+	await showTable(page);
 	const table = async () => rows(await whole(page));
 	await same(table, async () => listed(page, await range('Mumbai', 29, 'hour'), index));
 	await page.goto('/dashboard/air/Mumbai?span=1y');
-	await page.getByRole('button', { name: 'Show table' }).first().click();
+	await showTable(page);
 	await same(table, async () => listed(page, await range('Mumbai', 364, 'day'), index));
 });
 
@@ -226,7 +226,7 @@ test('every stored day can be reached: by a range, by a year, and from a day of 
 	await page.getByLabel('To', { exact: true }).press('Enter');
 	await expect.poll(() => page.url()).toContain(`from=${dayBefore(5)}&to=${dayBefore(1)}`);
 	await page.getByLabel('Interval').selectOption('day');
-	await page.getByRole('button', { name: 'Show table' }).first().click();
+	await showTable(page);
 	const table = async () => rows(await whole(page));
 	const five = async () => (await range('Pune', 5, 'day')).filter(({ date = '' }) => date <= dayBefore(1));
 	// A new service stores its simulated days over some minutes.

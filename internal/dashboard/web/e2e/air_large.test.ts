@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import type { Schemas } from '../src/api/client';
-import { dayBefore, word } from './air';
+import { dayBefore, showTable, word } from './air';
 import { signedIn } from './browser';
 
 /** timed makes a page record its long tasks. It returns a function that reads the longest so far, in milliseconds. */
@@ -51,7 +51,7 @@ test('a year of hours is drawn, and its table loads in parts', async () => {
 	await page.locator('canvas').waitFor();
 	expect(served.size).toBe(8760);
 	console.info(`a year of hours: the longest task took ${await longest()} ms`);
-	await page.getByRole('button', { name: 'Show table' }).first().click();
+	await showTable(page);
 	const table = page.locator('.figures');
 	await table.getByRole('row').nth(100).waitFor();
 	expect(await table.locator('tbody tr').count()).toBe(100);

@@ -1,6 +1,6 @@
 import { expect, inject, test } from 'vitest';
 import type { Schemas } from '../src/api/client';
-import { facts, number, rows } from './air';
+import { facts, number, rows, showTable } from './air';
 import { accessible, ask, phone, pictured, signedIn } from './browser';
 
 type Statistic = Schemas['Statistic'];
@@ -24,7 +24,7 @@ test('a city has the course of its days and weeks, and the days above the limits
 	await hours.waitFor();
 	const shown = await statistics('diurnal', 'city=Pune');
 	await page.getByRole('heading', { name: 'By hour of the day' }).waitFor();
-	await page.getByRole('button', { name: 'Show table' }).nth(1).click();
+	await showTable(page, 'By hour of the day');
 	const means = new Map<number, { sum: number; hours: number }>();
 	for (const { hour = -1, mean, coverage } of shown) {
 		const old = means.get(hour) ?? { sum: 0, hours: 0 };
