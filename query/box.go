@@ -13,8 +13,8 @@ import (
 	"vayu/schema"
 )
 
-// box answers a query for the cities in a box with a page of their records. A page of the plain records of now depends on
-// the snapshot only, and is kept in memory.
+// box answers a query for the cities in a box with a page of their records. A page of current records without options
+// depends only on the snapshot, and is cached.
 func (s *Service) box(
 	c *httpapi.Call, a *worldState, snap *snapshot.Snapshot, q *request.Query, now time.Time,
 ) (httpapi.Response, error) {
@@ -22,7 +22,7 @@ func (s *Service) box(
 		return s.boxPage(c, a, snap, q, now, c.Reserve)
 	}
 	resp, err := a.page(c, snap, now, func() (httpapi.Response, error) {
-		return s.boxPage(c, a, snap, q, now, func(int64) error { return nil }) // the page is of all accounts
+		return s.boxPage(c, a, snap, q, now, func(int64) error { return nil }) // all accounts share the page
 	})
 	if err == nil {
 		err = q.CheckAge(&resp, now) // the page may be a few seconds old

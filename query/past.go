@@ -36,7 +36,7 @@ func (s *Service) past(c *httpapi.Call, a *worldState, snap *snapshot.Snapshot, 
 	return resp, s.noDataNear(c, a, snap, q, &h)
 }
 
-// periodOf returns the query for the days or hours that an account asks for. Its place is a position.
+// periodOf returns the query for the days or hours that an account asks for. The caller sets its City.
 func periodOf(q *request.Query, account string) history.Query {
 	h := history.Query{
 		City: -1, Point: q.Point, Pin: q.Pin, Kinds: q.Kinds, Span: history.Span{First: q.From, Last: q.To}, Interval: history.Days, Detail: q.Detail, Account: account,
@@ -50,8 +50,8 @@ func periodOf(q *request.Query, account string) history.Query {
 	return h
 }
 
-// noDataNear returns the problem for a position that has no stations nearby, or no figures in the period. It takes one
-// of the account's slots, because it queries ClickHouse.
+// noDataNear returns the problem for a position that has no stations nearby, or no figures in the period. It acquires
+// one of the account's slots for concurrent queries of ClickHouse.
 func (s *Service) noDataNear(c *httpapi.Call, a *worldState, snap *snapshot.Snapshot, q *request.Query, h *history.Query) error {
 	release, err := s.historySlots.Acquire(c.Context(), c.Account)
 	if err != nil {

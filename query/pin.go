@@ -22,7 +22,6 @@ func (s *Service) waitForPins(ctx context.Context) {
 	}
 }
 
-// locatePin returns the position of a pin code.
 func (s *Service) locatePin(ctx context.Context, code int32) (places.Point, error) {
 	s.waitForPins(ctx)
 	pin, ok, err := s.pins.Find(code)

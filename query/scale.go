@@ -59,8 +59,8 @@ func (s *Service) answers(
 	return func(n int) (httpapi.Response, error) { return all[n].Answer(&a.scaled, snap, q.Scale) }
 }
 
-// unscaled answers a query for one place without its index on another scale. Current answers for cities are cached with
-// the index.
+// unscaled answers a query for one place, without its index on another scale. If the cache has the answer with that
+// index, unscaled returns the cached one.
 func (s *Service) unscaled(c *httpapi.Call, a *worldState, snap *snapshot.Snapshot, q *request.Query, now time.Time) *scales.Unscaled {
 	u := a.scaled.Lookup(snap, q, now)
 	if u.Whole || u.Err != nil {
@@ -80,8 +80,8 @@ func (s *Service) unscaled(c *httpapi.Call, a *worldState, snap *snapshot.Snapsh
 	return u
 }
 
-// meansOf returns a function that reads the hourly means of places. It takes one of the account's slots, because it
-// queries ClickHouse.
+// meansOf returns a function that reads the hourly means of places. The function acquires one of the account's slots
+// for concurrent queries of ClickHouse.
 func (s *Service) meansOf(c *httpapi.Call, a *worldState) func([]scales.Place) ([]scales.Means, error) {
 	return func(of []scales.Place) ([]scales.Means, error) {
 		release, err := s.historySlots.Acquire(c.Context(), c.Account)
@@ -130,8 +130,8 @@ func (s *Service) figuresOf(
 	return r, of, err
 }
 
-// stationsOf returns the stations of a city, or those from which a position is interpolated. It sets the position of a
-// pin code.
+// stationsOf returns the stations of a city, or those from which a position is interpolated. If q has a pin code, it
+// sets q.Point.
 func (s *Service) stationsOf(ctx context.Context, snap *snapshot.Snapshot, q *request.Query) (of scales.Stations, err error) {
 	kinds := snap.KindsFor(q.Kinds)
 	if q.Has(request.HasCity) {

@@ -69,11 +69,12 @@ const (
 	defaultPoll    = time.Second
 	defaultHistory = 64 << 20
 	// refreshTimeout limits a refresh of a snapshot. It is long, because the first refresh after an import of several
-	// years reads every station hour once.
+	// years reads all hourly rows of the stations.
 	refreshTimeout = 2 * time.Minute
-	// listPeriod is how long a page can state the ages of an earlier time. They are in hours.
+	// listPeriod is how long a cached page can state the ages of an earlier time. The ages are in hours, so the error is
+	// small.
 	listPeriod = 10 * time.Second
-	// maxLists and maxListBytes limit the pages in memory to 32 MB for each world. Larger pages are few.
+	// maxLists and maxListBytes limit the pages in memory to 32 MB for each world. Larger pages are rare and not cached.
 	maxLists, maxListBytes = 800, 40 << 10
 )
 
@@ -222,7 +223,7 @@ func (s *Service) follow(ctx context.Context, a *worldState) {
 }
 
 // Refresh publishes a new snapshot of a world if there is none yet, after a new roll-up, and when an hour becomes
-// current. Calls for the same world run one after the other.
+// current (see [rollup.CurrentHour]). Calls for the same world run one after the other.
 func (s *Service) Refresh(ctx context.Context, world schema.World) error {
 	a := s.worlds[world]
 	a.mu.Lock()
@@ -248,7 +249,7 @@ func (s *Service) Refresh(ctx context.Context, world schema.World) error {
 	return nil
 }
 
-// Air returns the air of both worlds for alerts.
+// Air returns the snapshots, histories and forecasts of both worlds, from which alerts are evaluated.
 func (s *Service) Air() local.Air {
 	out := local.Air{LocatePin: s.locatePin, Now: s.now}
 	for _, w := range schema.Worlds {

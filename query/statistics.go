@@ -9,7 +9,7 @@ import (
 	"vayu/schema"
 )
 
-// statistics handles GET /v1/statistics. It takes one of the account's slots, because it queries ClickHouse.
+// statistics handles GET /v1/statistics. It acquires one of the account's slots for concurrent queries of ClickHouse.
 func (s *Service) statistics(c *httpapi.Call) (resp httpapi.Response, err error) {
 	a, snap, err := s.snapshotOf(c)
 	if err == nil {
@@ -31,8 +31,8 @@ func (s *Service) statistics(c *httpapi.Call) (resp httpapi.Response, err error)
 	return httpapi.Response{Value: reply, Cache: s.cache.At(s.now())}, rollup.Unavailable(err)
 }
 
-// rankings handles GET /v1/rankings. A ranking of a period takes one of the account's slots, because it queries
-// ClickHouse.
+// rankings handles GET /v1/rankings. A ranking of a period acquires one of the account's slots for concurrent queries
+// of ClickHouse.
 func (s *Service) rankings(c *httpapi.Call) (resp httpapi.Response, err error) {
 	if err := param.Texts(c.Params); err != nil {
 		return resp, err

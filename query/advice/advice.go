@@ -21,7 +21,8 @@ func Routes() []httpapi.Route {
 	}}
 }
 
-// cached is for texts that change only with a new version of the service. A client then gets them within an hour.
+// cached is the Cache-Control of a reply. The texts change only with a new version of the service, and a client gets
+// them within an hour.
 const cached = "private, max-age=3600"
 
 // reply is the reply to GET /v1/advice.

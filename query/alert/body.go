@@ -109,8 +109,8 @@ type patch struct {
 	named  bool // the body names at least one field
 }
 
-// patchOf parses a body, and adds its faults. If whole is true, the body must have a place and a condition. The error is
-// that of a body that is no such JSON object.
+// patchOf parses a body, and adds its faults. If whole is true, the body must have a place and a condition. The error
+// is about a body that is not a JSON object of this form.
 func (f *faults) patchOf(c *httpapi.Call, whole bool) (patch, error) {
 	b, err := httpapi.Decode[body](c)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 // pageRows is the number of rows that one query of a full read returns.
 const pageRows = 2000
 
-// Revision returns the number of changes by accounts, of all alerts.
+// Revision returns the number of changes that accounts have made to alerts.
 func Revision(ctx context.Context, db *sqlstore.DB) (n int64, err error) {
 	if err = db.View(ctx).QueryRow("SELECT n FROM alert_revision WHERE id = 1").Scan(&n); err != nil {
 		return 0, fmt.Errorf("reading the revision of alerts: %w", err)
@@ -18,8 +18,8 @@ func Revision(ctx context.Context, db *sqlstore.DB) (n int64, err error) {
 	return n, nil
 }
 
-// Since calls take for each alert that accounts have changed after a revision, including deleted ones and those with a fault. With a negative
-// revision it calls take for all alerts that are not deleted, page by page.
+// Since calls take for each alert that accounts have changed after a revision, including deleted ones and those with a
+// fault. With a negative revision, it calls take for all alerts that are not deleted, page by page.
 func Since(ctx context.Context, db *sqlstore.DB, revision int64, take func(*Alert)) error {
 	if revision >= 0 {
 		rows, err := sqlstore.All(db.View(ctx), scanAny, selectAlert+" WHERE revision > $1 ORDER BY revision", revision)

@@ -28,7 +28,7 @@ func (p *Place) Key() string {
 	return "point/" + strconv.FormatFloat(p.Point.Latitude, 'f', -1, 64) + "/" + strconv.FormatFloat(p.Point.Longitude, 'f', -1, 64)
 }
 
-// Stored reports whether the past hours of the place are stored as they were current: those of cities and stations.
+// Stored reports whether hourly figures of the place are stored, which holds for cities and stations.
 func (p *Place) Stored() bool { return p.City != "" || p.Station != "" }
 
 // CityName returns the unambiguous name of the city; "" if the place is no city.

@@ -38,7 +38,7 @@ func metrics() []metric {
 // SQL function grap_band has the same limits.
 var bandEdges = [...]int{200, 300, 400, 450}
 
-// edges returns the largest AQI of each level but the last.
+// edges returns the largest AQI of each level (category or band) but the last.
 func (m metric) edges() (edges []int) {
 	if m == metricBand {
 		return bandEdges[:]
@@ -50,7 +50,7 @@ func (m metric) edges() (edges []int) {
 	return edges[:len(edges)-1]
 }
 
-// direction is which changes of a level count.
+// direction states which changes of a level count.
 type direction string
 
 // The directions of a condition "change".
@@ -148,8 +148,8 @@ func (r *rule) level(aqi float64) int {
 	return n
 }
 
-// next returns the level that follows a level at an AQI. It differs only if the AQI is beyond the edge by more than the
-// hysteresis.
+// next returns the level that follows `level` when the AQI is aqi. It differs from `level` only if the AQI is beyond
+// the edge by more than the hysteresis.
 func (r *rule) next(level int, aqi float64) int {
 	if up := r.level(aqi - r.hysteresis); up > level {
 		return up

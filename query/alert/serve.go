@@ -85,7 +85,7 @@ func shown(status int, a *Alert) httpapi.Response {
 	return httpapi.Response{Status: status, Value: air.AlertReply{Status: schema.Success, Alert: a.Wire()}}
 }
 
-// check returns the rule of a definition, and adds its faults. It leaves out fields that already have one.
+// check returns the rule of a definition, and adds its faults to f, except for fields that already have one.
 func (s *Service) check(f *faults, d *Definition) rule {
 	var found faults
 	r := newRule(&found, d)

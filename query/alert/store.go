@@ -32,7 +32,7 @@ func scan(row sqlstore.Scanner) (*Alert, error) {
 	return a, err
 }
 
-// scanAny reads a row of selectAlert as [scan] does. If the definition has a fault, the alert has it.
+// scanAny reads a row of selectAlert as [scan] does. If the definition is invalid, the field fault has the error.
 func scanAny(row sqlstore.Scanner) (*Alert, error) {
 	a := &Alert{}
 	var mode, definition, state string
@@ -151,15 +151,15 @@ func (a *Alert) save(tx *sqlstore.Tx, now time.Time) error {
 	return nil
 }
 
-// saveStates needs the values of State after the id.
+// saveStates stores states. A row has the id of the alert, and then the fields of State.
 var saveStates = sqlstore.NewBatchStatement(0, `UPDATE alert SET state = v.column2, level = v.column3, before = v.column4, hour = v.column5,
 	changed_at = v.column6, triggered_at = v.column7, version = v.column8 FROM (VALUES `,
 	"(?, ?, CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT))",
 	") AS v WHERE alert.id = v.column1 AND alert.version = v.column8 - 1 AND alert.deleted_at IS NULL RETURNING id")
 
-// SaveStates stores new states, by the ids of the alerts. It returns the ids whose state is stored. A state is not if the
-// stored version is not the one before it: another instance has changed the state, or the account has paused, changed or
-// deleted the alert.
+// SaveStates stores new states, by the ids of the alerts. It returns the ids whose state is stored. A state is not
+// stored if the stored version is not the one before it. Then another instance has changed the state, or the account
+// has paused, changed or deleted the alert.
 func SaveStates(tx *sqlstore.Tx, ids []string, states []State) (saved map[string]bool, err error) {
 	saved = make(map[string]bool, len(ids))
 	err = saveStates.Each(len(ids), func(text string, from, to int) error {

@@ -23,10 +23,10 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// Bucket is an archive in a bucket of an S3-compatible object storage. Requests are in path style. Files are never
-// replaced: the name of a new file has the name of its run. The manifest is replaced by a conditional write, which
-// succeeds only if no other run has replaced it since this one read it. So it changes from one complete archive to the
-// next. A file is at most 5 GB, the limit of one PUT of S3.
+// Bucket is an archive in a bucket of an S3-compatible object storage. Requests are in path style. No file is replaced,
+// because the name of each new file contains the name of its run. Only the manifest is replaced, by a conditional
+// write. The write fails if another run has replaced the manifest since this run read it. A reader of the manifest
+// therefore always sees a complete archive. A file is at most 5 GB, the limit of one PUT of S3.
 type Bucket struct {
 	Name, Prefix string // Prefix ends with a slash, or is empty
 
@@ -37,7 +37,7 @@ type Bucket struct {
 	put      []string // keys of files that are in no manifest yet
 }
 
-// timeouts limits the time of a request: so long without any byte, and longer for files that move at the slowest rate.
+// timeouts limits the time of a request: it is quiet, and the time to transfer the file at the rate slowest.
 type timeouts struct {
 	quiet   time.Duration
 	slowest int64 // bytes per second
@@ -47,12 +47,12 @@ func (t timeouts) limit(size int64) time.Duration {
 	return t.quiet + time.Duration(size/t.slowest)*time.Second
 }
 
-// attempts is how often a request is sent that fails for a reason that can pass. The pauses grow to 20 seconds, so that
-// seven of them last a minute or two.
+// attempts is the largest number of attempts of a request that fails for a temporary reason. The pauses between
+// attempts grow to 20 seconds, so that all seven take a minute or two.
 const attempts = 8
 
-// NewBucket parses an address such as s3://bucket/prefix. The function env returns variables of the environment, in
-// which the keys, the region and the endpoint are: those that AWS's tools read.
+// NewBucket parses an address such as s3://bucket/prefix. env returns environment variables. From those of AWS's tools,
+// NewBucket takes the keys, the region and the endpoint.
 func NewBucket(address string, env func(string) string) (*Bucket, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "s3" || u.Host == "" || u.User != nil || u.RawQuery != "" {
@@ -90,7 +90,7 @@ func NewBucket(address string, env func(string) string) (*Bucket, error) {
 	return b, nil
 }
 
-// failure returns the error of a request about a file in the words of this program.
+// failure converts the error of a request about a file to an error of this package.
 func (b *Bucket) failure(path string, err error) error {
 	if err == nil {
 		return nil
@@ -113,7 +113,7 @@ func (b *Bucket) failure(path string, err error) error {
 
 func (b *Bucket) key(path string) *string { return aws.String(b.Prefix + path) }
 
-// body is the content of a reply. Its request ends when it is closed, and when its time is over.
+// body is the content of a reply. The request ends when the body is closed, or after its time limit.
 type body struct {
 	io.ReadCloser
 	end func()
@@ -174,8 +174,8 @@ func (b *Bucket) Settle(context.Context) error { return nil }
 // Begin implements Place. Two runs at a time are possible, and the conditional write decides which one counts.
 func (b *Bucket) Begin(context.Context) error { return nil }
 
-// Put implements Place. The content is first in a temporary file, because its length and checksum precede it. It returns
-// the errors of write, of the file and of the bucket.
+// Put implements Place. It first writes the content to a temporary file, because a request begins with the length and
+// the checksum of its body. It returns the errors of write, of the file and of the bucket.
 func (b *Bucket) Put(ctx context.Context, path string, write func(io.Writer) error) (Stored, error) {
 	file, err := os.CreateTemp("", "vayu-archive-*")
 	if err != nil {
@@ -199,7 +199,8 @@ func (b *Bucket) Put(ctx context.Context, path string, write func(io.Writer) err
 	return Stored{Path: path, Bytes: size, SHA256: hex.EncodeToString(hash.Sum(nil))}, err
 }
 
-// write stores a file. The condition match is the ETag that the file must have, and absent that there must be none.
+// write stores a file. match is the ETag that the present file must have. absent is "*" if there must be no such file.
+// nil means no condition.
 func (b *Bucket) write(ctx context.Context, path string, body io.ReadSeeker, size int64, match, absent *string) error {
 	_, err := limited(ctx, b.timeouts.limit(size), func(ctx context.Context) (*s3.PutObjectOutput, error) {
 		return b.client.PutObject(ctx, &s3.PutObjectInput{Bucket: &b.Name, Key: b.key(path), Body: body, ContentLength: &size, IfMatch: match, IfNoneMatch: absent})
@@ -222,8 +223,9 @@ func (b *Bucket) Commit(ctx context.Context, manifest []byte) error {
 	return err
 }
 
-// refused handles the refusal of a new manifest. It is no failure if an earlier attempt, whose reply was lost, has stored
-// the manifest. Else End removes the files that were put, unless the present manifest has them.
+// refused handles the rejection of a new manifest. If an earlier attempt of this run has stored the manifest, and its
+// reply was lost, refused returns nil. Otherwise End will remove the files of this run, except those in the present
+// manifest.
 func (b *Bucket) refused(ctx context.Context, manifest []byte, put []string, refusal error) error {
 	in, err := b.Open(ctx, ManifestName)
 	if err != nil {

@@ -90,8 +90,8 @@ func (r *run) removed(ctx context.Context, t dataset.Table, from, to time.Time) 
 // rolledUp are the tables from which a roll-up deletes figures that no longer follow from readings, without a trace.
 var rolledUp = []string{"city_day", "city_hour", "station_hour"}
 
-// checkStations sets lost if ClickHouse has less than half of the archive's stations. The others are then more likely
-// lost than withdrawn from the public, and must not empty the archive.
+// checkStations sets lost if ClickHouse has less than half of the archive's stations. The missing stations are then
+// more likely lost than withdrawn from the public, so their rows must stay in the archive.
 func (r *run) checkStations(ctx context.Context) error {
 	var now uint64
 	if err := queryValue(ctx, r.conn, &now, "SELECT count() FROM `"+r.o.Database+"`.station FINAL"); err != nil {

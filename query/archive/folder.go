@@ -19,9 +19,9 @@ import (
 // staging is the folder of new files. Its name begins with a dot, so that no pattern for files of a table finds them.
 const staging = ".vayu-archive"
 
-// Folder is an archive in a folder. A run writes all new files beside the archive, and syncs them. Then it writes the new
-// manifest there. From then on the run is only renames, which need no space, and which the next run completes if they are
-// interrupted. So a full disk or a kill leaves the last archive or the new one.
+// Folder is an archive in a folder. A run writes all new files beside the archive, and syncs them. Then it writes the
+// new manifest there. After that it only renames files. Renames need no space, and the next run completes interrupted
+// ones. A full disk or a kill therefore leaves either the last archive or the new one.
 type Folder struct {
 	dir  string
 	lock *flock.Flock
@@ -153,7 +153,8 @@ func create(path string, write func(io.Writer) error) (s Stored, err error) {
 	return Stored{Bytes: info.Size(), SHA256: hex.EncodeToString(hash.Sum(nil))}, file.Sync()
 }
 
-// Commit implements Place. The names of the new files are on disk before the manifest that promises them.
+// Commit implements Place. It syncs the names of the new files before the new manifest, which lists them, gets its
+// name.
 func (f *Folder) Commit(_ context.Context, manifest []byte) error {
 	unfinished := f.staged(ManifestName) + ".new"
 	_, err := create(unfinished, func(w io.Writer) error { _, err := w.Write(manifest); return err })
@@ -214,7 +215,7 @@ func (f *Folder) move(path string) error {
 	}
 }
 
-// syncTree syncs the folders of a tree: a synced file whose name is not on disk is lost.
+// syncTree syncs the folders of a tree, because a synced file is lost if its name in the folder is not on disk.
 func syncTree(root string) error {
 	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() {

@@ -60,7 +60,7 @@ type File struct {
 	Bytes int64  `json:"bytes"`
 	// SHA256 is the checksum of the file, hexadecimal.
 	SHA256 string `json:"sha256"`
-	// Version names the rows that the file was made of. A run writes the file again if the rows have another version.
+	// Version identifies the rows in the file. A run writes the file again if the rows have another version.
 	Version string `json:"version"`
 }
 

@@ -31,18 +31,19 @@ type Reader interface {
 	Open(ctx context.Context, path string) (io.ReadCloser, error)
 	// List returns the sizes of the files that can belong to an archive, by path.
 	List(ctx context.Context) (map[string]int64, error)
-	// Settle completes a run that was interrupted after its manifest was safe. It changes nothing else.
+	// Settle completes a run that was interrupted after its manifest was durable. It changes nothing else.
 	Settle(ctx context.Context) error
 }
 
-// Writer changes an archive. A run is Begin, Put of each new file, Commit, Remove and End.
+// Writer changes an archive. A run calls Begin, Put for each new file, Commit, Remove and End.
 type Writer interface {
 	// Begin prepares a run, and settles the place. End must follow, also after an error of the run.
 	Begin(ctx context.Context) error
-	// Put stores a new file, or another content of a file, and returns where it is. The archive has it after Commit.
+	// Put stores a new file, or new content of a file. Readers see it after Commit.
 	Put(ctx context.Context, path string, write func(io.Writer) error) (Stored, error)
-	// Commit replaces the manifest, and shows the files that were put. If it fails, the last archive stays, or the next run
-	// or reader completes this one. The error is ErrBusy if another run has replaced the manifest since it was read.
+	// Commit replaces the manifest, so that readers see the files that were put. If it fails, the last archive stays, or
+	// the next run or reader completes this run. The error is ErrBusy if another run has replaced the manifest since it
+	// was read.
 	Commit(ctx context.Context, manifest []byte) error
 	// Remove removes files that the manifest lacks.
 	Remove(ctx context.Context, paths []string) error
@@ -86,7 +87,7 @@ func archived(path string) bool {
 	return slices.ContainsFunc(dataset.Archived(), func(t dataset.Table) bool { return t.Name == table })
 }
 
-// pathOf returns the file of a month. 0 stands for a table without time.
+// pathOf returns the file of a month. Month 0 stands for a table without time.
 func pathOf(table string, month uint32) File {
 	if month == 0 {
 		return File{Path: table + "/" + table + ".parquet"}

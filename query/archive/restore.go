@@ -75,7 +75,7 @@ type restore struct {
 	keep     bool // the tables have a catalogue, which stays
 }
 
-// catalogue is the table that the program writes itself when it prepares the tables.
+// catalogue is the table that the program itself fills when it creates the tables.
 const catalogue = "parameter"
 
 // check returns an error unless this program knows the tables of the archive.

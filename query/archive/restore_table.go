@@ -34,7 +34,7 @@ func CheckComplete(ctx context.Context, conn rollup.Conn, databases ...string) e
 	return nil
 }
 
-// mark returns the name of the mark, on a cluster with the clause for all nodes.
+// mark returns the SQL name of the table markName. On a cluster, the clause ON CLUSTER follows the name.
 func (r *restore) mark() string {
 	name, cluster, _ := strings.Cut(r.o.Tables.LocalTable(markName), " ")
 	return strings.TrimSuffix(name, "_local") + " " + cluster
@@ -86,7 +86,7 @@ func (r *restore) begin(ctx context.Context, m Manifest) error {
 var markTime = regexp.MustCompile(`began at (\d+) `)
 
 // checkForeign returns an error if a table has rows that were written after the killed restore began, because these are
-// not of the archive: a restored row keeps its version.
+// not from the archive. A restored row keeps its version, which is older.
 func (r *restore) checkForeign(ctx context.Context, m Manifest, mark string) error {
 	began := markTime.FindStringSubmatch(mark)
 	if len(began) == 0 {
@@ -132,7 +132,8 @@ func (r *restore) clear(ctx context.Context, m Manifest) error {
 	return r.end(ctx)
 }
 
-// empty empties the tables, on a cluster those of every node: TRUNCATE of a distributed table removes no row.
+// empty empties the tables. On a cluster it empties the local tables of every node, because TRUNCATE of a distributed
+// table removes no rows.
 func (r *restore) empty(ctx context.Context, m Manifest) error {
 	for _, t := range m.Tables {
 		if t.Name == catalogue && r.keep {

@@ -23,8 +23,8 @@ type Report struct {
 	Unlisted []string
 }
 
-// Verify reads every file of an archive, and compares its size, its checksum and its rows with the manifest. progress is
-// called after each file; nil for none. The error is nil for a damaged archive, whose files are in the report.
+// Verify reads every file of an archive, and compares its size, its checksum and its rows with the manifest. progress
+// is called after each file; nil for none. A damaged archive is not an error: the report has its damaged files.
 func Verify(ctx context.Context, place Reader, progress func(File, error)) (Report, error) {
 	m, err := open(ctx, place)
 	if err != nil {
@@ -76,7 +76,7 @@ func verify(ctx context.Context, place Reader, f File) error {
 	return nil
 }
 
-// fetches is how often a file is read that breaks off.
+// fetches is the largest number of attempts to read a file whose transfer breaks off.
 const fetches = 3
 
 // fetch copies a file into a temporary one, and compares its size and its checksum. The caller closes and removes it.
@@ -100,7 +100,7 @@ func fetch(ctx context.Context, place Reader, f File) (*os.File, error) {
 	return local, nil
 }
 
-// errDamaged means that a file is not that of the manifest.
+// errDamaged means that a file differs from its entry in the manifest.
 var errDamaged = errors.New("the file is damaged, or a run was interrupted")
 
 // copyFile replaces the content of a local file.

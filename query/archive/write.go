@@ -39,8 +39,8 @@ type Options struct {
 // Result counts what a run has done.
 type Result struct {
 	Manifest Manifest
-	// Written and Kept are files with rows of ClickHouse. Retained are files that stay because ClickHouse no longer has their
-	// rows. Fewer of them have rows that nothing explains to be missing. Removed are files that are no longer in the archive.
+	// Numbers of files. Written and Kept have rows that ClickHouse has. Retained stay, because ClickHouse no longer has
+	// their rows. Fewer are those of Retained whose missing rows nothing explains. Removed are no longer in the archive.
 	Written, Kept, Retained, Fewer, Removed int
 	Bytes                                   int64 // of the written files
 }
@@ -66,7 +66,7 @@ func Write(ctx context.Context, conn dataset.Conn, place Place, o Options) (resu
 	return r.Result, nil
 }
 
-// run is a run in progress.
+// run is the state of one call of [Write].
 type run struct {
 	Result
 
@@ -90,7 +90,8 @@ func (r *run) begin(ctx context.Context) error {
 	if !fresh && r.before.World != r.o.World.String() {
 		return fmt.Errorf("the archive is one of the %s world: choose another place for that of %s", r.before.World, r.o.World)
 	}
-	// After the manifest: a file that is there now, and in no manifest when this run ends, is of no use to any run.
+	// The files are listed after the manifest was read. A file that is listed here, and is in no manifest when this run
+	// ends, is therefore of no use to any run.
 	if r.stored, err = r.place.List(ctx); err != nil {
 		return fmt.Errorf("listing the archive: %w", err)
 	}
@@ -176,7 +177,7 @@ func (r *run) month(ctx context.Context, reader *dataset.Reader, m dataset.Month
 			return err
 		}
 		write := func(record arrow.Record) error {
-			f.Rows += uint64(record.NumRows()) // rows that were stored since count, too; the next run writes the month again
+			f.Rows += uint64(record.NumRows()) // includes rows that were stored since the count; the next run writes the month again
 			return out.Write(record)
 		}
 		if err := reader.Each(ctx, shape, []dataset.Month{m}, write); err != nil {

@@ -19,12 +19,12 @@ type Replies struct {
 
 	mu     sync.Mutex
 	of     *snapshot.Snapshot
-	period int64 // number of the period of the replies, each of which is as long as lasting
+	period int64 // number of the period, of length lasting, in which the replies were rendered
 	ready  *lru.Cache[string, *reply]
 }
 
-// NewReplies returns an empty cache of so many replies. lasting limits how long a reply can state the ages of an earlier
-// time, and whether figures were stale then. A body with more than mostBytes is not kept; 0 is no limit.
+// NewReplies returns an empty cache for `most` replies. lasting limits how long a reply is cached, because it states
+// how old its figures were, and whether they were stale. A body of more than mostBytes is not cached; 0 means no limit.
 func NewReplies(lasting time.Duration, most, mostBytes int) *Replies {
 	return &Replies{lasting: lasting, most: most, mostBytes: mostBytes}
 }
@@ -40,9 +40,9 @@ var errPanicked = errors.New("rendering a reply panicked")
 // maxKey is the length of the longest key of a kept reply, in bytes. Browsers send up to 140 bytes of Accept.
 const maxKey = 500
 
-// Get returns the reply with a key, which names everything but the snapshot and the time that the reply depends on. It
-// calls render if the reply is not there. Concurrent requests for a reply render it once. A failed reply is rendered
-// again by the next request.
+// Get returns the reply with a key. The key contains everything that the reply depends on, except the snapshot and the
+// time. It calls render if the reply is not there. Concurrent requests for a reply render it once. A failed reply is
+// rendered again by the next request.
 func (r *Replies) Get(s *snapshot.Snapshot, now time.Time, key string, render func() (httpapi.Response, error)) (httpapi.Response, error) {
 	if len(key) > maxKey {
 		return render()

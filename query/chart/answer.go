@@ -72,7 +72,7 @@ func (d *Data) read(ctx context.Context, r *Request) (*Chart, error) {
 	return ofMeans(ctx, d.Tables, r, &at)
 }
 
-// Format is a format of charts.
+// Format is a format of charts: SVG or PNG.
 type Format struct {
 	contentType string
 	draw        func(c *Chart) ([]byte, error)

@@ -76,8 +76,8 @@ func Parse(params map[string]string, today schema.Day) (r Request, err error) {
 // maxName limits the name of a city or station, in bytes. The longest name in the gazetteer has 96.
 const maxName = 200
 
-// defaultParameter is the pollutant of a chart whose request names none. Generated clients send defaults, so every kind
-// of chart takes it.
+// defaultParameter is the pollutant of a chart whose request names none. Generated clients send the default, so every
+// kind of chart accepts it.
 const defaultParameter = "pm25"
 
 func (r *Request) parseParameter(params map[string]string, k kind) error {

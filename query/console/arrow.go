@@ -11,8 +11,9 @@ import (
 
 var dateTime = regexp.MustCompile(`^(?:Nullable\()?DateTime(?:\(('[^']*')\))?\)?$`)
 
-// instants returns a query whose instants Arrow can represent. ClickHouse writes a DateTime as a number of seconds, but
-// a DateTime64 as a timestamp, here in microseconds. If the query has no DateTime or is wrong, instants returns it unchanged.
+// instants returns a query whose DateTime columns become timestamps in Arrow. ClickHouse writes a DateTime as a number
+// of seconds, but a DateTime64 as a timestamp. instants therefore converts each DateTime to a DateTime64. If the query
+// has no DateTime or is wrong, instants returns it unchanged.
 func (c *Console) instants(ctx context.Context, s embedded.Statement) string {
 	switch s.Verb {
 	case "SELECT", "WITH", "FROM":

@@ -40,7 +40,8 @@ func (w *completion) complete(ctx context.Context, text string, pos int) (head s
 	return head, w.matches(word), tail
 }
 
-// matches returns the names that begin with word, in any case. Behind "t." they are the names that may follow the dot.
+// matches returns the names that begin with word, in any case. After "t.", such as an alias of a table, only the text
+// after the dot counts.
 func (w *completion) matches(word string) (found []string) {
 	if word == "" {
 		return nil

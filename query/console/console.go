@@ -16,8 +16,8 @@ import (
 // Config configures a [Console].
 type Config struct {
 	HTTP     *http.Client      // client of ClickHouse's HTTP interface, which adds user and password
-	Watch    *http.Client      // the same of a user who sees all queries, for progress; nil for HTTP
-	URL      *url.URL          // of that interface, with settings of every statement
+	Watch    *http.Client      // HTTP client of a user who sees all queries, for the progress; nil for HTTP
+	URL      *url.URL          // URL of ClickHouse's HTTP interface, with the settings of every statement
 	Database string            // of names without a database
 	Write    bool              // allow statements that change data
 	Format   string            // "table", or the name of a format in any case; empty for a table
@@ -33,7 +33,7 @@ type Console struct {
 
 	format   format
 	settings url.Values // by SET
-	lookup   bool       // it reads names for suggestions, so its own errors have none
+	lookup   bool       // this console reads names for suggestions, so its own errors have no suggestions
 }
 
 // New returns a console. It fails if no format of ClickHouse has the name in c.Format.
@@ -44,8 +44,8 @@ func New(ctx context.Context, c Config) (*Console, error) {
 	return console, err
 }
 
-// Run runs the statements of text in order, and stops at the first error. If data is not nil, it has the rows of a last
-// statement that is an INSERT … FORMAT without rows.
+// Run runs the statements of text in order, and stops at the first error. If the last statement is an INSERT … FORMAT
+// without rows, data has its rows. Otherwise data is nil.
 func (c *Console) Run(ctx context.Context, text string, data io.Reader) error {
 	statements := embedded.Split(text)
 	if len(statements) == 0 {
@@ -122,7 +122,7 @@ func (c *Console) statement(ctx context.Context, s embedded.Statement, data io.R
 	return err
 }
 
-// starting calls start before the first byte.
+// starting is a writer that calls start before it writes.
 type starting struct {
 	io.Writer
 

@@ -23,7 +23,7 @@ var (
 	meant    = regexp.MustCompile(`[.:]* Maybe you meant:? \[?(.*?)\]?\??\.?$`)
 )
 
-// plain replaces terms of ClickHouse's parser.
+// plain replaces terms in ClickHouse's error messages with simpler ones.
 var plain = strings.NewReplacer(
 	"Unknown expression or function identifier", "unknown column or function",
 	"Unknown table expression identifier", "unknown table", "Unknown expression identifier", "unknown column",
@@ -61,7 +61,7 @@ func readFailure(text string) (message, code string) {
 	return strings.TrimRight(plain.Replace(strings.TrimSuffix(text, ":")), ": "), code
 }
 
-// advised returns the error of a message with the remedies of its code.
+// advised returns an error with the message text and with the remedies for its code.
 func (c *Console) advised(text, code string) error {
 	if text == "" {
 		return errors.New("ClickHouse has failed without a message")
@@ -85,7 +85,7 @@ var advice = map[string]string{
 	"TOO_MANY_ROWS_OR_BYTES":  "; select fewer rows, such as a shorter time",
 }
 
-// writing has the remedy for errors that the rights or the limits of analysts cause.
+// writing has the remedies for a console without Write: errors that the rights or the limits of analysts cause.
 var writing = map[string]string{
 	"READONLY":                     needsWrite,
 	"ACCESS_DENIED":                "; --write runs it as the administrator",
@@ -145,7 +145,7 @@ func (b *body) Read(p []byte) (int, error) {
 	return 0, b.err
 }
 
-// partial returns the length of the longest end of data with which mark begins.
+// partial returns the length of the longest suffix of data that is a prefix of mark.
 func partial(data, mark []byte) int {
 	for n := min(len(data), len(mark)-1); n > 0; n-- {
 		if bytes.HasPrefix(mark, data[len(data)-n:]) {

@@ -40,8 +40,8 @@ func Create(path string) (*File, error) {
 	return &File{File: file, path: path}, nil
 }
 
-// Finish gives a complete file its name. If failed is not nil, it removes the file and returns failed. It does not wait
-// for the disk, as other commands do not: a result can be queried again, and fsync takes a sixth of the time of Arrow.
+// Finish gives a complete file its name. If failed is not nil, it removes the file and returns failed. It does not call
+// fsync, because a result can be queried again. fsync would take a sixth of the time of writing Arrow.
 func (f *File) Finish(failed error) error {
 	if f.path == "" {
 		return errors.Join(failed, f.Close())

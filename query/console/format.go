@@ -18,8 +18,8 @@ type format struct {
 	joins    bool       // the results of two statements one after the other are a file of this format
 }
 
-// own are the formats that the console names, as earlier releases wrote them: instants in ISO 8601 and UTC, NULL as an
-// empty field of CSV, and numbers of 64 bits without quotes.
+// own has the formats for which the console has its own names. They are as in earlier releases: instants in ISO 8601
+// and UTC, NULL as an empty field of CSV, and numbers of 64 bits without quotes.
 var own = map[string]format{
 	"table": {name: "JSONCompactEachRowWithNamesAndTypes", table: true, joins: true, settings: url.Values{
 		"date_time_output_format": {"iso"}, "output_format_json_quote_64bit_integers": {"0"}, "output_format_json_quote_denormals": {"1"},
@@ -37,13 +37,13 @@ var own = map[string]format{
 // Formats are the formats of the console. All formats of ClickHouse can be used as well.
 var Formats = []string{"table", "csv", "json", "arrow"}
 
-// extensions map the ends of names of files to formats.
+// extensions maps the extensions of file names to formats.
 var extensions = map[string]string{
 	".csv": "csv", ".tsv": "TSVWithNames", ".json": "json", ".jsonl": "json", ".ndjson": "json", ".parquet": "Parquet",
 	".arrow": "Arrow", ".arrows": "arrow", ".feather": "Arrow", ".orc": "ORC", ".avro": "Avro", ".md": "Markdown", ".xml": "XML",
 }
 
-// FormatOf returns the format that the end of a file's name stands for, and "" if there is none.
+// FormatOf returns the format for the extension of a file name; "" if there is none.
 func FormatOf(file string) string {
 	if at := strings.LastIndexByte(file, '.'); at >= 0 {
 		return extensions[strings.ToLower(file[at:])]
@@ -51,8 +51,8 @@ func FormatOf(file string) string {
 	return ""
 }
 
-// findFormat returns the format of the console with a name, or that of ClickHouse with a name in any case. So json is a
-// line for each row, as in earlier releases, and JSON is ClickHouse's document.
+// findFormat returns the format of the console with a name, or that of ClickHouse with a name in any case. So json is
+// one line for each row, as in earlier releases, and JSON is one document.
 func (c *Console) findFormat(ctx context.Context, name string) (format, error) {
 	if name == "" {
 		name = "table"

@@ -9,7 +9,7 @@ import (
 	"github.com/peterh/liner"
 )
 
-// history is the file of the lines of earlier prompts, one statement a line. A nil history keeps none.
+// history is the file of the lines of earlier prompts, one statement a line. With a nil file, no lines are stored.
 type history struct {
 	file *os.File
 	line *liner.State

@@ -20,7 +20,7 @@ var marks = regexp.MustCompile(`\n?-- vayu-sql-[A-Z0-9]{16}`)
 // newMark returns a comment by which a statement is found in system.processes. The embedded engine has no ids of queries.
 func newMark() string { return "vayu-sql-" + rand.Text()[:16] }
 
-// progressPause is the time between two looks at the progress of a statement. Faster statements show none.
+// progressPause is the time between two queries for the progress of a statement. A faster statement shows no progress.
 const progressPause = 400 * time.Millisecond
 
 // watch shows the progress of the statement with a mark until stop is called. stop removes the line of the progress.
@@ -62,7 +62,8 @@ func (c *Console) showProgress(ctx context.Context, mark string) {
 	}
 }
 
-// progressLine returns the text of rows read, bytes read and rows in all after some time.
+// progressLine returns a text about the progress of a statement. fields are the rows read, the bytes read, and the
+// number of all rows. elapsed is the time since the start.
 func progressLine(fields []string, elapsed time.Duration) string {
 	var n [3]float64
 	for i := range n {

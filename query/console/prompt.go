@@ -102,7 +102,8 @@ func (c *Console) read(line *liner.State, past *history) (string, error) {
 	}
 }
 
-// ended reports whether text is complete: its last statement ends with a semicolon, or it is a word for the prompt.
+// ended reports whether text is complete: its last statement ends with a semicolon, or it is a command of the prompt
+// such as exit.
 func ended(text string) bool {
 	switch strings.ToLower(text) {
 	case "exit", "quit", `\q`, "help", `\h`, "?":

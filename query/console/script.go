@@ -10,7 +10,7 @@ import (
 	"vayu/internal/columnstore/embedded"
 )
 
-// Input says where a script's statements are.
+// Input has the statements of a script.
 type Input struct {
 	Args  []string // at most one text of statements
 	File  string   // a file of statements if Args is empty; "-" and "" for Stdin

@@ -17,7 +17,7 @@ type unknownName struct {
 	replace string         // clearer message, used if there is a similar name; $1 is the name
 }
 
-// Queries of names. Their parameters are current, the database of the console, and words, those of the statement.
+// Queries for names. Their parameters are current (the database of the console) and words (the words of the statement).
 const (
 	databaseNames = "SELECT name FROM system.databases"
 	tableNames    = `SELECT name FROM system.tables WHERE database = {current:String}
@@ -93,8 +93,9 @@ func (c *Console) unused(statement string) (names []string) {
 	return names
 }
 
-// known returns the result of a query of names, and of columns those that the statement itself defines. The query uses
-// neither the database nor the settings of the console, which may be what is wrong. Without an answer there are none.
+// known returns the result of a query for names. For columns, it adds the aliases that the statement itself defines.
+// The query does not use the database and the settings of the console, because they may be wrong. If the query fails,
+// known returns nil.
 func (c *Console) known(ctx context.Context, query, statement string) (names []string) {
 	ctx, cancel := context.WithTimeout(ctx, completionTime)
 	defer cancel()
@@ -119,8 +120,9 @@ func (c *Console) known(ctx context.Context, query, statement string) (names []s
 	return names
 }
 
-// qualified returns the known names that have a database as name has. A name without one that is in another database
-// stands for itself with that database.
+// qualified selects the known names that can be suggested instead of name. If name has the form database.table, it
+// selects the known names of that form. Otherwise it selects those without a database. There is one exception: if a
+// table with exactly this name is in another database, it returns only that table, as database.table.
 func qualified(name string, known []string) (names []string) {
 	for _, k := range known {
 		_, table, ok := strings.Cut(k, ".")
@@ -134,5 +136,6 @@ func qualified(name string, known []string) (names []string) {
 	return names
 }
 
-// maxWords limits the words of a statement among which names of tables and columns are searched.
+// maxWords is the largest number of words of a statement that a query for names gets. It is also the largest number of
+// aliases that are taken from the statement.
 const maxWords = 500

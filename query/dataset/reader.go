@@ -13,9 +13,9 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// batchRows is the number of rows of a record. A table with more than 16 columns (wide) has wideRows rows. A record
-// has about 7 MB, and an export holds several records. A record is also a row group in Parquet. Readers read or skip
-// whole row groups, so smaller records would make large files slower to read.
+// batchRows is the number of rows of a record. A record of a table with more than `wide` columns has wideRows rows. A
+// record has about 7 MB, and an export holds several records. A record is also a row group in Parquet. Readers read or
+// skip whole row groups, so smaller records would make large files slower to read.
 const (
 	batchRows = 1 << 16
 	wideRows  = 1 << 15

@@ -136,7 +136,7 @@ func (l *lines) cell(column arrow.Array) func(b []byte, row int) []byte {
 	return func(b []byte, row int) []byte { return l.quote(b, column.ValueStr(row)) }
 }
 
-// few appends texts of a dictionary-encoded column. Each distinct text is quoted once.
+// few is cell for a dictionary-encoded column. It quotes each distinct text once.
 func (l *lines) few(c *array.Dictionary) func(b []byte, row int) []byte {
 	texts := c.Dictionary().(*array.String)
 	quoted := make([][]byte, texts.Len())
@@ -166,7 +166,8 @@ func (l *lines) number(b []byte, v float64, bits int) []byte {
 	return strconv.AppendFloat(b, v, 'f', -1, bits)
 }
 
-// instant appends times in RFC 3339. It caches the text of the last day, because consecutive rows often have the same day.
+// instant is cell for times (RFC 3339). It caches the text of the last day, because consecutive rows often have the
+// same day.
 func (l *lines) instant(c *array.Timestamp) func(b []byte, row int) []byte {
 	const day = 86_400_000
 	last, text := int64(math.MinInt64), []byte(nil)
@@ -194,7 +195,7 @@ func (l *lines) instant(c *array.Timestamp) func(b []byte, row int) []byte {
 // pair appends a number below 100 with two digits.
 func pair(b []byte, n int) []byte { return append(b, byte('0'+n/10), byte('0'+n%10)) }
 
-// list appends lists of texts or numbers as JSON.
+// list is cell for lists of texts or numbers, which it writes as JSON.
 func (l *lines) list(c *array.List) func(b []byte, row int) []byte {
 	inner := lines{null: "null", quote: quoteJSON, quoted: true, finite: true}
 	item := inner.cell(c.ListValues())
@@ -229,7 +230,6 @@ func quoteCSV(b []byte, text string) []byte {
 	return append(b, '"')
 }
 
-// quoteJSON appends a JSON string.
 func quoteJSON(b []byte, text string) []byte {
 	for i := range len(text) {
 		if c := text[i]; c < 0x20 || c == '"' || c == '\\' || c >= utf8.RuneSelf {

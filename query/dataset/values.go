@@ -180,7 +180,7 @@ func numberLists(string) values {
 	}}
 }
 
-// raw is a column that is decoded as another type of the same width, but has the name of its own type.
+// raw is a column that is decoded as type C, which has the same width, but reports the name of its own type.
 type raw[C any, P interface {
 	*C
 	chproto.ColResult

@@ -42,8 +42,8 @@ var Formats = map[string]Format{
 // FormatNames returns the names of all file formats, sorted.
 func FormatNames() []string { return slices.Sorted(maps.Keys(Formats)) }
 
-// arrowWriter writes the streaming format of Arrow IPC. It writes texts without dictionaries, because some readers do
-// not support changed dictionaries.
+// arrowWriter writes the streaming format of Arrow IPC. It writes string columns as plain strings. Dictionary encoding
+// would change the dictionary between batches, which some readers do not support.
 type arrowWriter struct {
 	*ipc.Writer
 

@@ -87,8 +87,8 @@ func (e *Export) Write(ctx context.Context, w io.Writer, offset int64) (rows uin
 	rest := &skipper{w: w, left: offset}
 	check := e.oneMoment
 	if offset > 0 {
-		// The rows around the offset have been read when reached runs. If the data are unchanged then, the dropped
-		// bytes are those of the version.
+		// reached runs after the rows up to the offset were read. If the data are unchanged at that time, the dropped bytes
+		// equal those that the client already has.
 		rest.reached = func() error { return e.unchanged(ctx) }
 		check = e.unchanged
 	}

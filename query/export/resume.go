@@ -56,8 +56,8 @@ func parseRange(text string) *span {
 }
 
 // rangeOf returns the range of the reply; nil for the whole file. A client must not combine ranges of two versions of
-// the data. Therefore the client names the version (If-Range, If-Match), or the account has begun only one version of
-// the file. began describes the exports that the account has begun.
+// the data. A range is therefore valid only if the client names the version (If-Range, If-Match), or if the account has
+// begun only this version. began describes the exports that the account has begun.
 func rangeOf(c *httpapi.Call, tag string, began file) (*span, error) {
 	part := parseRange(c.Header.Get("Range"))
 	if part == nil {
@@ -122,8 +122,8 @@ type file struct {
 	until time.Time
 }
 
-// started stores which exports accounts have begun. An export that has begun can be continued, and a range of it
-// counts only by its share of the file. started also caches the sizes of files.
+// started stores which exports accounts have begun. An export that has begun can be continued, and a range of it counts
+// for the quota only by its share of the file. started also caches the sizes of files.
 type started struct {
 	mu    sync.Mutex
 	files map[string]file

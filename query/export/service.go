@@ -176,8 +176,8 @@ func (s *Service) partial(c *httpapi.Call, e *Export, resp httpapi.Response, par
 		text, err := json.Marshal(schema.NewProblem(schema.RangeNotSatisfiable, "Range", fmt.Sprintf("The file has %d bytes.", size)).Body(c.ID))
 		return httpapi.Response{
 			Status: http.StatusRequestedRangeNotSatisfiable, Header: map[string][]string{"Content-Range": {fmt.Sprintf("bytes */%d", size)}},
-			// The time limit of a stream begins now. The time limit of an ordinary reply may have passed while the
-			// file was measured.
+			// The body is sent as a stream, although it is short. Computing the size of the file may have used up the time limit
+			// of an ordinary reply. The time limit of a stream starts now.
 			Stream: func(w httpapi.Flusher) error { _, err := w.Write(text); return err },
 		}, err
 	}

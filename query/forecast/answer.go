@@ -14,8 +14,8 @@ import (
 
 var errNone = schema.NewProblem(schema.NoData, "", "No forecasts were issued yet.")
 
-// Request is what an answer contains. Now is the present, Days the number of days after today, and Count the number of
-// hours after now; 0 for no hours. Issue and Hours may be nil.
+// Request selects the content of an answer. Now is the present, Days the number of days after today, and Count the
+// number of hours after now; 0 for no hours. Issue and Hours may be nil.
 type Request struct {
 	Issue *Issue
 	Hours *Hours

@@ -77,7 +77,8 @@ func (s *savedHours) restored() *Hours {
 	return h
 }
 
-// write replaces the file of a path, with hours unless they are nil. A reader sees the earlier file or all of the new one.
+// write replaces the file at path with one that has the issue, and hours unless they are nil. A reader sees either the
+// earlier file or the complete new one.
 func (i *Issue) write(path string, hours *Hours) (err error) {
 	defer func() {
 		if err != nil {

@@ -49,7 +49,7 @@ type Place struct {
 	cache    [MaxDays + 1]atomic.Pointer[cached]
 }
 
-// cached is an answer that holds on one day.
+// cached is an answer that is valid on one day.
 type cached struct {
 	today    schema.Day
 	response httpapi.Response
@@ -85,8 +85,8 @@ func (p *Place) after(today schema.Day) []air.ForecastDay {
 	return p.days[min(max(int(today-p.issue.Base), 0), len(p.days)):]
 }
 
-// Answer returns the reply for a city: the first days after today, with hours unless they are nil. Repeated calls on one
-// day without hours share the reply.
+// Answer returns the reply for a city: the forecasts of the first days after today, and hourly unless it is nil. Calls
+// on one day without hourly share the reply.
 func (p *Place) Answer(name string, today schema.Day, days int, hourly *air.HourlyForecast) (httpapi.Response, error) {
 	if hourly != nil {
 		return p.render(name, nil, today, days, hourly)
@@ -101,8 +101,8 @@ func (p *Place) Answer(name string, today schema.Day, days int, hourly *air.Hour
 	return response, err
 }
 
-// AnswerFor returns the reply for a position: the first days after today of the station beside it, at least one, with
-// hours unless they are nil. name is the place of the position. The place must have a forecast, see [Place.Has].
+// AnswerFor returns the reply for a position, with the forecasts of a station nearby. It has those of the first days
+// after today, and hourly unless it is nil. name is the place of the position. p must have a forecast, see [Place.Has].
 func (p *Place) AnswerFor(name string, station air.ForecastStation, today schema.Day, days int, hourly *air.HourlyForecast) (httpapi.Response, error) {
 	return p.render(name, &station, today, days, hourly)
 }
@@ -129,8 +129,8 @@ func (p *Place) render(name string, station *air.ForecastStation, today schema.D
 	return httpapi.Ready(body, changed), nil
 }
 
-// shown returns the parameter and the model that stand for a day: of the AQI, or of the first concentration if there is
-// no AQI.
+// shown returns the parameter and the model that a reply names for a day: those of the AQI, or those of the first
+// concentration if there is no AQI.
 func shown(d *air.ForecastDay) (parameter, model string) {
 	for i, f := range [...]*air.Percentiles{d.AQI, d.PM25, d.PM10, d.NO2, d.SO2, d.CO, d.O3} {
 		if f != nil {
@@ -140,7 +140,7 @@ func shown(d *air.ForecastDay) (parameter, model string) {
 	return "", ""
 }
 
-// set sets the figure of a parameter.
+// set sets the forecast of a parameter in d. chances are the probabilities of the categories of the AQI.
 func set(d *air.ForecastDay, parameter string, f *air.Percentiles, chances []float32) {
 	switch parameter {
 	case "aqi":

@@ -66,8 +66,8 @@ func (i *Issue) place(kind, name, state string) *Place {
 	return i.cities[key]
 }
 
-// loadDays reads the served forecasts, and the reasons of those that were not issued. Places whose day was late have a
-// later issue of the same base.
+// loadDays reads the served forecasts, and the reasons of those that were not issued. If the data of a place came late,
+// its forecasts have the same base, but were issued later.
 func (i *Issue) loadDays(ctx context.Context, t rollup.Tables, issued int64) error {
 	var kind, name, state, parameter, model, reason string
 	var horizon uint8
@@ -128,8 +128,9 @@ func grouping(perCity bool) string {
 	return "'' AS name, '' AS region, "
 }
 
-// loadModels reads the score of each model. The models of a figure and horizon have the same days: those for which both
-// the damped anomaly and persistence have a forecast. Without such days, persistence has all of its days.
+// loadModels reads the score of each model. The models of a parameter and a horizon are compared over the same days:
+// those with a forecast of both the damped anomaly and persistence. Without such days, the score of persistence covers
+// all of its days.
 func (i *Issue) loadModels(ctx context.Context, t rollup.Tables, perCity bool) error {
 	var name, state string
 	var m air.ModelScore
@@ -144,7 +145,7 @@ func (i *Issue) loadModels(ctx context.Context, t rollup.Tables, perCity bool) e
 		WHERE compared = comparable ORDER BY p, horizon, m`), rollup.Number("base", int32(i.Base)), rollup.Number("days", uint32(ScoreDays)))
 }
 
-// loadWarnings reads how often each model had the events of the AQI.
+// loadWarnings reads how well each model forecast events of the AQI: hits, misses, false alarms and Brier score.
 func (i *Issue) loadWarnings(ctx context.Context, t rollup.Tables, perCity bool) error {
 	var name, state string
 	var w air.WarningScore
@@ -157,7 +158,7 @@ func (i *Issue) loadWarnings(ctx context.Context, t rollup.Tables, perCity bool)
 		rollup.Number("base", int32(i.Base)), rollup.Number("days", uint32(ScoreDays)))
 }
 
-// loadReliability reads how often events came, by tenths of their probability.
+// loadReliability reads how often forecast events happened, by tenths of their probability.
 func (i *Issue) loadReliability(ctx context.Context, t rollup.Tables, perCity bool) error {
 	var name, state string
 	var r air.Reliability

@@ -8,7 +8,8 @@ import (
 	"vayu/schema"
 )
 
-// Recent has the last amounts of every station, up to a given hour. It is immutable.
+// Recent has, for each station and pollutant, the latest concentration that was measured up to a given hour. It is
+// immutable.
 type Recent struct {
 	at      uint32        // the hour, Unix seconds
 	amounts []LastAmounts // by station

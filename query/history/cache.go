@@ -141,7 +141,7 @@ func (c *cache) add(city places.City, days []row, touches uint64) *entry {
 }
 
 // replaceTail replaces the days of an entry from a day on. marks is the number of invalidations before the days were
-// read. If there are more now, the days must be reloaded. Concurrent calls leave no older day unmarked.
+// read. If it has grown since, all days from `from` or an earlier marked day on stay marked for a reload.
 func (c *cache) replaceTail(p *entry, from schema.Day, marks uint64, tail []row) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -17,7 +17,7 @@ type place struct {
 	kinds rollup.KindSet
 }
 
-// dayHours holds the hours of one place on one Indian day. Gaps are filled.
+// dayHours holds the hourly figures of one place on one Indian day, after gap filling.
 type dayHours []row
 
 func (d dayHours) bytes() int64 {

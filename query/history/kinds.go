@@ -55,8 +55,8 @@ func (t reader) cityRowsOfKinds(
 	return out, rollup.Unavailable(gapfill.Fill(ctx, t.Tables, neighbours, pointers(out)))
 }
 
-// ratedHours counts, for each hour, the stations with an AQI. It counts city mean series only on days on which no
-// station has an AQI.
+// ratedHours counts, for each hour, the stations with an AQI. It counts series of city means only on days on which no
+// other station has an AQI.
 func (t reader) ratedHours(ctx context.Context, snap *snapshot.Snapshot, all []rollup.Sample, after, to uint32) ([]rollup.CityHour, error) {
 	var measured, averaged []rollup.Sample
 	for _, sm := range all {

@@ -32,7 +32,7 @@ func (h *History) Preload(ctx context.Context, cities []places.City) {
 	_ = group.Wait()
 }
 
-// dirtyEntry is an entry with days to reload, as it was before the reload.
+// dirtyEntry is an entry with days to reload, and the state of the entry before the reload.
 type dirtyEntry struct {
 	*entry
 	from  schema.Day

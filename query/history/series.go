@@ -31,8 +31,8 @@ func (h *History) Figures(ctx context.Context, snap *snapshot.Snapshot, q *Query
 	return label, all, err
 }
 
-// StationFigures returns the days or hours of a station, sorted. The figures of a day are those of its last hour with an
-// AQI, which is a mean of 24 hours. Reading takes one of the account's slots.
+// StationFigures returns the days or hours of a station, sorted. The figures of a day are those of its last hour with
+// an AQI, because an AQI covers the 24 hours before it. Reading takes one of the account's slots.
 func (h *History) StationFigures(ctx context.Context, station, account string, days Span, hourly bool) (all []Dated, err error) {
 	release, err := h.slots.Acquire(ctx, account)
 	if err != nil {

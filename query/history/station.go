@@ -22,7 +22,7 @@ func (h *History) StationAnswer(ctx context.Context, q *Query, st *air.Station, 
 	}
 	if q.Interval == OneDay {
 		f := &dated[0].Figures
-		// A day in the past is never marked as stale.
+		// Now is the time of the figures themselves, so that the record of a past day is never marked as stale.
 		return station.Record{City: city, Date: dated[0].Day.String(), Detail: q.Detail, Now: rollup.Instant(f.Updated)}.Answer(st, f)
 	}
 	rows := make([]row, len(dated))

@@ -30,7 +30,8 @@ func Params() []string { return []string{"hour", "scale", "limit", "cursor"} }
 const (
 	// cachedHours is the largest number of hours in memory for a world. It is a week.
 	cachedHours = 168
-	// cachedFigures limits the stations in all these hours together. Each needs 80 bytes.
+	// cachedFigures is the largest number of figures (one for each station and hour) in memory for a world. Each needs 80
+	// bytes. With many stations, fewer than cachedHours hours are therefore cached.
 	cachedFigures = 200_000
 	// cachedPages is the largest number of pages with a scale in memory for a world. The largest page has 1 MB.
 	cachedPages = 32
@@ -42,7 +43,8 @@ type figures struct {
 	station int32 // in the snapshot
 }
 
-// page names a page of an hour with a scale.
+// page is the key of a cached page: the stations from index from to index to in the hour `at`, with their index on a
+// scale.
 type page struct {
 	at       uint32
 	on       scale.Scale
@@ -63,9 +65,9 @@ type Slots interface {
 	Acquire(ctx context.Context, account string) (release func(), err error)
 }
 
-// Answer returns a page of the stations of a snapshot that have figures in the hour of the parameters. An hour that is not
-// in the cache takes one of the account's slots, and so do the hourly means of a scale. The error is a *schema.Problem if
-// a parameter is invalid.
+// Answer returns a page of the stations of a snapshot that have figures in the hour of the parameters. Reading an hour
+// that is not cached takes one of the account's slots. So does reading the hourly means for a scale. The error is a
+// *schema.Problem if a parameter is invalid.
 func (c *Cache) Answer(call *httpapi.Call, t rollup.Tables, s *snapshot.Snapshot, slots Slots, now time.Time) (resp httpapi.Response, err error) {
 	if err := param.Texts(call.Params); err != nil {
 		return resp, err
@@ -240,7 +242,7 @@ func (c *Cache) addPage(s *snapshot.Snapshot, key page, body []byte) {
 	}
 }
 
-// renew empties the cache for a newer snapshot. It returns false if the cache is that of a newer one. The caller holds mu.
+// renew empties the cache if s is newer than the cache's snapshot. It returns false if s is older. The caller holds mu.
 func (c *Cache) renew(s *snapshot.Snapshot) bool {
 	if c.of == s {
 		return true

@@ -12,7 +12,7 @@ import (
 // Box is an area between two meridians and two parallels, in degrees. Its sides belong to it.
 type Box struct{ West, South, East, North float64 }
 
-// Contains reports whether the box has a position. It has no unknown position.
+// Contains reports whether the box has a position. It returns false for an unknown position.
 func (b *Box) Contains(p places.Point) bool {
 	return b.West <= p.Longitude && p.Longitude <= b.East && b.South <= p.Latitude && p.Latitude <= b.North && p.Known()
 }
@@ -20,9 +20,9 @@ func (b *Box) Contains(p places.Point) bool {
 // maxBox limits the length of the text of a bbox, in bytes.
 const maxBox = 100
 
-// ParseBox parses the parameter bbox, which is west,south,east,north in degrees, the order of GeoJSON (RFC 7946, section
-// 5). The error is a *schema.Problem about the field bbox: for another form, a side beyond a pole or 180°, a box over the
-// date line, and a box in India whose sides begin with a latitude.
+// ParseBox parses the parameter bbox, which is west,south,east,north in degrees, the order of GeoJSON (RFC 7946,
+// section 5). The error is a *schema.Problem about the field bbox. ParseBox rejects another form, a side beyond a pole
+// or 180°, a box over the date line, and a box in India with latitudes first.
 func ParseBox(text string) (b Box, err error) {
 	const form = "The bbox must be west,south,east,north in degrees, for example 76.8,28.4,77.4,28.9."
 	parts := strings.Split(text, ",")

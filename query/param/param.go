@@ -49,7 +49,7 @@ func Text(name, value string) error {
 	return nil
 }
 
-// Name rejects a text that cannot be the name of a place. No similar names are then searched for it.
+// Name rejects a text that cannot be the name of a place. The search for similar names is skipped for it.
 func Name(field, value string) error {
 	if utf8.RuneCountInString(value) > MaxName {
 		return Invalid(field, "A name must have at most "+strconv.Itoa(MaxName)+" characters.")

@@ -49,7 +49,7 @@ func NewGrid(n int, point func(i int) Point) *Grid {
 	return g
 }
 
-// Cells returns the points of each cell that has points, as their numbers. The caller must not change them.
+// Cells returns the points of each cell that has points, as indices. The caller must not change them.
 func (g *Grid) Cells() [][]int32 { return g.in }
 
 // Around calls f with each cell that may have a point within km kilometres of p. It skips cells without points.

@@ -13,8 +13,8 @@ import (
 )
 
 // Named is a place that [Search] finds. Names are its names in all scripts. Around are the names of places around it,
-// which are less important: "Aurangabad Bihar" finds the city by its name and its state. Whole are names of several words
-// that find the place only if all words are searched.
+// such as its state, which count less: "Aurangabad Bihar" finds the city by its name and its state. Whole are names of
+// several words that find the place only if all words are searched.
 type Named struct{ Names, Around, Whole []string }
 
 // Search finds places by words of their names, also if letters are wrong or missing, or are in another script. It is
@@ -91,7 +91,7 @@ func NewSearch(all []Named) *Search {
 // builder collects the words of a Search.
 type builder struct {
 	words, sounds map[string]*searchWord
-	ofName        map[string][]*searchWord // words and sounds of a name, which many places have around them
+	ofName        map[string][]*searchWord // cached words and sounds of a name, because many places have the same name around them
 }
 
 // name returns the words and the sounds of a name: first the whole name, then its words. It returns only the whole name if
@@ -249,11 +249,11 @@ func (w *searchWord) lower(out []int, cost int) {
 	}
 }
 
-// minSound is the length of the shortest sound that is searched. Shorter ones have too many names.
+// minSound is the length of the shortest sound that is searched. Too many names have a shorter sound.
 const minSound = 2
 
-// soundCost returns how badly a sound matches a searched one, noMatch if it does not. Sounds have few vowels, so that one
-// letter that differs is allowed from five letters on.
+// soundCost returns the cost of a match of sound with the searched sound want, or noMatch. Sounds have few vowels, so
+// one different letter is allowed only from five letters on.
 func soundCost(want, sound []byte) int {
 	switch {
 	case bytes.Equal(want, sound):
@@ -281,7 +281,8 @@ func oneApart(a, b []byte) bool {
 	return len(b) == len(a)+1 && bytes.Equal(a[i:], b[i+1:])
 }
 
-// cost returns how badly the word matches a searched one. A short word, or one with digits, has no typing errors.
+// cost returns the cost of a match of w with a searched word, or noMatch. A short word, or one with digits, must match
+// without typing errors.
 func (w *searchWord) cost(key string, want []rune, set letterSet, digits bool) int {
 	switch {
 	case w.key == key:

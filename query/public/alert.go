@@ -22,7 +22,7 @@ import (
 // capType is the media type of an alert in the Common Alerting Protocol.
 const capType = "application/cap+xml"
 
-// warning is the alert about a category: severity and response as CAP 1.2 has them.
+// warning has the severity and the response type of an alert, with the values of CAP 1.2.
 type warning struct{ severity, response string }
 
 // warningOf returns the alert about an AQI; false for an AQI better than Poor. CPCB's bulletins call 401 and more Severe,
@@ -41,7 +41,8 @@ func warningOf(aqi int) (w warning, ok bool) {
 	return w, false
 }
 
-// alert is a message of the Common Alerting Protocol 1.2 (OASIS, 2010). The order of the fields is that of its schema.
+// alert is a message of the Common Alerting Protocol 1.2 (OASIS, 2010). The order of the fields is that of CAP's XML
+// schema.
 type alert struct {
 	XMLName    xml.Name `xml:"urn:oasis:names:tc:emergency:cap:1.2 alert"`
 	Identifier string   `xml:"identifier"`
@@ -120,7 +121,8 @@ func (e *edge) alertOf(r *request, i int) alert {
 	return a
 }
 
-// infoOf returns the information of an alert in one language. It ends when the figures of the next hour are expected.
+// infoOf returns the information of an alert in one language. It expires when the figures of the next hour are
+// expected.
 func (e *edge) infoOf(r *request, i int, language advice.Language) info {
 	c := &r.snap.Cities[i]
 	w, _ := warningOf(int(c.AQI))

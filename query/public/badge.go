@@ -38,7 +38,8 @@ func svgResponse(body string) httpapi.Response {
 	return resp
 }
 
-// Sizes of a badge in pixels. Glyph widths of fonts differ, so each text has the length that is computed for it.
+// Sizes of a badge in pixels. Fonts have different glyph widths, so textLength fits each text to the width that is
+// computed for it.
 const (
 	badgeHeight = 20
 	badgeGlyph  = 6.6 // mean width of a glyph of 11 px Verdana

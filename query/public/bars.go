@@ -95,7 +95,7 @@ func period(days int) string {
 	return fmt.Sprintf("last %d days", days)
 }
 
-// ticks yields the labelled times: each sixth hour of a day, or each midnight.
+// ticks yields the times that have a label: every sixth hour in a chart of one day, otherwise every midnight.
 func ticks(begin, end time.Time, days int) func(yield func(time.Time) bool) {
 	step := 6 * time.Hour
 	if days > 1 {

@@ -71,8 +71,8 @@ func (e *edge) city(r *request) (resp httpapi.Response, at uint32, err error) {
 	return resp, r.snap.Cities[i].At, err
 }
 
-// language returns the parameter language, English without it. It is exactly one of the codes, so that a cache holds few
-// forms of a reply. The error is a *schema.Problem that names the nearest code.
+// language parses the parameter language. The default is English. Only exact codes are valid, so that a cache has few
+// versions of a reply. The error is a *schema.Problem that names the nearest code.
 func (r *request) language() (advice.Language, error) {
 	text, given := r.Params["language"]
 	if !given {
@@ -85,7 +85,7 @@ func (r *request) language() (advice.Language, error) {
 	return "", param.Invalid("language", "The languages are "+names(advice.Languages[:])+". The nearest to yours is "+nearest+".")
 }
 
-// names lists languages.
+// names joins the codes of languages with commas.
 func names(languages []advice.Language) string {
 	var all []string
 	for _, l := range languages {
@@ -122,10 +122,10 @@ func (e *edge) page(r *request, i int, languages []advice.Language) (resp httpap
 	return resp, nil
 }
 
-// dayHours is the number of hours on the page of a city.
+// dayHours is the number of hours in a day, and on the page of a city.
 const dayHours = 24
 
-// incomplete is the Cache-Control of a reply without its hours, which could not be read.
+// incomplete is the Cache-Control of a city's page that lacks the hours, because they could not be read.
 var incomplete = lasting(time.Minute) //nolint:gochecknoglobals // a constant
 
 // hours returns the last n hours of a city up to its current one, in time order. An hour without an AQI is missing.
@@ -151,7 +151,7 @@ func (e *edge) hours(r *request, i, n int) ([]hour, error) {
 	return all, nil
 }
 
-// links returns the paths of the other forms of a city.
+// links returns the paths of a city's page and of its other forms, such as the badge and the feeds.
 func links(label string) map[string]string {
 	base := Prefix + "/cities/" + url.PathEscape(label)
 	return map[string]string{

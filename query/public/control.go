@@ -13,14 +13,15 @@ const (
 	// pendingAge is how long a reply is cached while newer figures are overdue. Sources publish an hour 10 to 40 minutes
 	// after its end, so a reply that was cached for an hour could be two hours old.
 	pendingAge = 5 * time.Minute
-	// staleWhile is how long after that a cache may send the reply while it fetches a new one. All replies expire at
-	// the same time, so that clients would otherwise wait.
+	// staleWhile is how long after its expiry a cache may send a reply while it fetches a new one. Without it many clients
+	// would wait at once, because all replies expire at the same time.
 	staleWhile = 5 * time.Minute
-	// staleIfError is how long a cache may send the reply while Vayu fails. The reply has the time of its figures.
+	// staleIfError is how long a cache may send the reply while Vayu fails. The reply states the time of its figures.
 	staleIfError = 24 * time.Hour
 )
 
-// errorControl is the Cache-Control of an error that the URL causes. It is short, because the place may get a station.
+// errorControl is the Cache-Control of an error that the URL causes. It is short, because a place without stations may
+// get one.
 var errorControl = []string{"public, max-age=60, s-maxage=60"} //nolint:gochecknoglobals // a constant
 
 // control returns the Cache-Control of a reply about the hour that ends at `at`, in Unix seconds. Caches hold the reply
@@ -43,7 +44,7 @@ func nextHour(now time.Time) time.Time {
 	return next
 }
 
-// lasting returns the Cache-Control of a reply that is valid for a time.
+// lasting returns the Cache-Control of a reply that caches may send for the duration age.
 func lasting(age time.Duration) []string {
 	seconds := max(int64(age/time.Second), 1)
 	return []string{fmt.Sprintf("public, max-age=%d, s-maxage=%[1]d, stale-while-revalidate=%d, stale-if-error=%d",

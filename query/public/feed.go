@@ -13,7 +13,7 @@ import (
 	"vayu/schema/naqi"
 )
 
-// feed is what a feed says in each format.
+// feed has the content of a feed. The content is the same in each format.
 type feed struct {
 	ID, Title string
 	URL       string // of the feed itself
@@ -31,14 +31,14 @@ type entry struct {
 	Summary   string
 }
 
-// format is a format of feeds.
+// format is a file format of feeds: Atom or RSS.
 type format struct {
 	suffix, mediaType string
 	document          func(*feed) any
 }
 
-// cityFeed returns the handler of a feed of a city. An entry is an hour in which the category was another one than
-// before, in the last 24 hours. An entry for each hour would be noise in a reader.
+// cityFeed returns the handler of a city's feed. The feed has an entry for each of the last 24 hours in which the AQI
+// category changed. An entry for every hour would flood a feed reader.
 func (e *edge) cityFeed(as format) handler {
 	return func(r *request) (resp httpapi.Response, at uint32, err error) {
 		i, err := r.cityOf()
@@ -69,7 +69,7 @@ func (e *edge) cityFeed(as format) handler {
 	}
 }
 
-// alertFeed returns the handler of a feed of the alerts, which links to the message of each.
+// alertFeed returns the handler of a feed of all alerts. Each entry links to the CAP message of an alert.
 func (e *edge) alertFeed(as format) handler {
 	return func(r *request) (resp httpapi.Response, at uint32, err error) {
 		title := func(p wording.Phrases) string { return p.Alerts }
@@ -89,9 +89,9 @@ func (e *edge) alertFeed(as format) handler {
 	}
 }
 
-// feed answers with a feed, in the language of the request. path is that of the feed without its suffix, and fill adds the
-// entries. The id is a tag URI (RFC 4151) that lasts while the path does. Feeds in other languages and formats have ids
-// of their own, so that a reader can follow several.
+// feed answers with a feed, in the language of the request. path is that of the feed without its suffix, and fill adds
+// the entries. The id of the feed is a tag URI (RFC 4151) that contains the path. Feeds in other languages and formats
+// have ids of their own, so that a reader can follow several.
 func (e *edge) feed(r *request, as format, path, site string, title func(wording.Phrases) string, fill func(*feed) error) (resp httpapi.Response, err error) {
 	language, err := r.language()
 	if err != nil {

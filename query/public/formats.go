@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// The media types of feeds. Readers of feeds ask for one of several.
+// The media types of feeds. A feed reader may accept only one of several.
 const (
 	atomType  = "application/atom+xml"
 	rssType   = "application/rss+xml"

@@ -27,7 +27,7 @@ func (e *edge) listCities(r *request) (resp httpapi.Response, at uint32, err err
 	return resp, r.snap.Newest(), err
 }
 
-// stations answers with all stations as GeoJSON. Stations of accounts are not in a snapshot.
+// stations answers with all stations as GeoJSON. A snapshot has no unpublished stations of accounts.
 func (e *edge) stations(r *request) (resp httpapi.Response, at uint32, err error) {
 	resp, err = e.answers.Get(r.snap, r.now, "stations", func() (httpapi.Response, error) {
 		all := air.FeatureCollection{Type: "FeatureCollection", Features: make([]air.Feature, len(r.snap.Stations))}
@@ -118,7 +118,7 @@ func (e *edge) parsePosition(r *request) (q snapshot.Position, err error) {
 	return q, param.Position(q.Point)
 }
 
-// degrees parses degrees with at most so many decimals.
+// degrees parses a number of degrees that has at most as many decimals as the constant decimals.
 func degrees(name, text string, limit float64) (float64, error) {
 	if _, fraction, _ := strings.Cut(text, "."); len(fraction) > decimals {
 		return 0, param.Invalid(name, fmt.Sprintf("The parameter %s must have at most %d decimals, about 1 km.", name, decimals))

@@ -40,7 +40,7 @@ func (s *Setting) UnmarshalText(text []byte) error {
 // World returns the world whose air is public; false if there is none.
 func (s Setting) World() (schema.World, bool) { return schema.WorldOf(string(s)), s != "" }
 
-// Config has the air of one world, and what the replies say about the service.
+// Config has the data of the public world, and the settings of the public edge.
 type Config struct {
 	World schema.World
 	// Snapshot returns the latest snapshot; nil if there is none yet.
@@ -76,8 +76,8 @@ const account = "public"
 type edge struct {
 	Config
 	answers *caching.Replies
-	// positions are replies to lat and lon. They are apart, because there are millions of positions, and requests for all
-	// of them would displace the cities.
+	// positions caches the replies to requests with lat and lon. There are millions of positions. In the cache answers,
+	// they would displace the replies about cities.
 	positions *caching.Replies
 	clients   *ratelimit.Limiter[netip.Addr]
 }
@@ -126,14 +126,14 @@ type request struct {
 // determines how long caches hold the reply.
 type handler func(r *request) (resp httpapi.Response, at uint32, err error)
 
-// embeddable lets pages of other origins use a reply, also pages that isolate themselves from other origins.
+// embeddable lets pages of other origins use a reply, even if these pages isolate themselves from other origins.
 var embeddable = map[string][]string{"Cross-Origin-Resource-Policy": {"cross-origin"}} //nolint:gochecknoglobals // a constant
 
 // errNoFigures is the problem of a world without data. It is not cached.
 var errNoFigures = schema.NewProblem(schema.ServiceUnavailable, "", "There is no data yet. Retry later.")
 
-// handle limits the rate of a client, calls a handler, and says how long caches hold the reply. An error about the URL is
-// cached for a short time. Every other error depends on the client or the time, and is not cached.
+// handle limits the rate of a client, calls a handler, and sets how long caches hold the reply. An error about the URL
+// is cached for a short time. Every other error depends on the client or the time, and is not cached.
 func (e *edge) handle(h handler) httpapi.Handler {
 	return func(c *httpapi.Call) (resp httpapi.Response, err error) {
 		r := &request{Call: c, snap: e.Snapshot(), now: e.Now()}
@@ -165,7 +165,7 @@ func withAir(h handler) handler {
 	}
 }
 
-// tile returns the handler of a map tile, whose request parse reads.
+// tile returns the handler of map tiles. The function parse parses their requests.
 func (e *edge) tile(parse func(*httpapi.Call) (tiles.Request, error)) handler {
 	return func(r *request) (resp httpapi.Response, at uint32, err error) {
 		t, err := parse(r.Call)

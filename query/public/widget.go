@@ -9,7 +9,7 @@ import (
 
 const scriptType = "text/javascript"
 
-// A page without an encoding of its own would read the script in another one.
+// Without the charset, a page that declares no encoding would read the script in an encoding other than UTF-8.
 const scriptContent = scriptType + "; charset=utf-8"
 
 //go:embed widget.js

@@ -21,7 +21,7 @@ import (
 	"vayu/schema/views"
 )
 
-// figure is the figure of a city in the period, with its coverage.
+// figure has the value of a city in the period, and the coverage of the period.
 type figure struct {
 	city            places.City
 	value           float64
@@ -30,7 +30,7 @@ type figure struct {
 	fresh           bool   // for now: the figures are not stale
 }
 
-// capture returns the share of the period with data.
+// capture returns the coverage: count as a share of expected.
 func (f *figure) capture() float64 { return float64(f.count) / float64(max(f.expected, 1)) }
 
 // Answer returns a page of the ranking. It queries the tables unless the ranking is of current figures. The error is a
@@ -65,7 +65,7 @@ func (r *Request) Answer(ctx context.Context, t rollup.Tables, s *snapshot.Snaps
 	return httpapi.Ready(body, time.Time{}), nil
 }
 
-// counted names what the coverage of a city counts.
+// counted returns the unit in which coverage is counted: stations, hours or days.
 func (r *Request) counted() string {
 	switch {
 	case r.Now():
@@ -129,7 +129,7 @@ func (r *Request) entry(f *figure, label string) air.RankingEntry {
 	return e
 }
 
-// round rounds a value to a fraction of one.
+// round rounds v to a multiple of 1/fraction.
 func round(v, fraction float64) float64 { return math.Round(v*fraction) / fraction }
 
 // currentFigures returns the current figures of the cities of a snapshot.

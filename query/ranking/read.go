@@ -8,17 +8,17 @@ import (
 	"vayu/schema"
 )
 
-// dayFigures is the AQI of a day, which is that of its last hour with an AQI, and the number of its hours with an AQI.
+// dayFigures is the query for a day. It reads the AQI of each city on that day, and the number of hours with an AQI.
 const dayFigures = `SELECT city, state, toFloat64(aqi), toUInt32(stations_used), toUInt32(hours)
 	FROM (SELECT city, state, aqi, stations_used FROM %[1]s.city_day FINAL WHERE day = toDate({first:Int32})) AS days
 	INNER JOIN (SELECT city, state, count() AS hours FROM %[1]s.city_hour FINAL
 		WHERE at > toDateTime({from:Int64}, 'UTC') AND at <= toDateTime({to:Int64}, 'UTC') GROUP BY city, state) AS counts USING (city, state)`
 
-// meanFigures is the mean of the AQIs of the days, and the number of these days.
+// meanFigures is the query for a month or year. It reads the mean AQI of the days, and the number of days with an AQI.
 const meanFigures = `SELECT city, state, avg(aqi), toUInt32(max(stations_used)), toUInt32(count()) FROM %[1]s.city_day FINAL
 	WHERE day >= toDate({first:Int32}) AND day <= toDate({last:Int32}) GROUP BY city, state`
 
-// pollutantFigures are rows of the view ranking, which has only cities with enough coverage.
+// pollutantFigures is the query for a pollutant. It reads the view ranking, which has only cities with enough coverage.
 const pollutantFigures = `SELECT city, state, mean, toUInt32(stations), toUInt32(hours), toUInt32(expected_hours) FROM %[1]s.ranking
 	WHERE year = toYear(toDate({first:Int32})) AND parameter = {parameter:String}
 	SETTINGS distributed_product_mode = 'global'`

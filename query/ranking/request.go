@@ -33,7 +33,7 @@ const (
 	lowest  = "lowest"
 )
 
-// index is the default of the parameter parameter: the National AQI.
+// index is the default of the query parameter named parameter: the National AQI.
 const index = "aqi"
 
 // Request selects a ranking. [Parse] makes it.
@@ -50,7 +50,7 @@ type Request struct {
 // Now reports whether the ranking is of the current figures, which needs no query to ClickHouse.
 func (r *Request) Now() bool { return r.period == current }
 
-// Parse parses the parameters, which are valid texts. The error is a *schema.Problem.
+// Parse parses the parameters, which [param.Texts] has accepted. The error is a *schema.Problem.
 func Parse(params map[string]string, now time.Time) (r Request, err error) {
 	r = Request{period: current, parameter: index, params: params}
 	if text, ok := params["period"]; ok {
@@ -78,8 +78,8 @@ func Parse(params map[string]string, now time.Time) (r Request, err error) {
 	return r, nil
 }
 
-// parseDate sets the days of the period that has a day of the parameter date, by default yesterday. A running month or
-// year ends yesterday, because today has no final figures.
+// parseDate sets the first and the last day of the period that contains the date of the parameter date. The default is
+// yesterday. A running month or year ends yesterday, because today has no final figures.
 func (r *Request) parseDate(today schema.Day) (err error) {
 	text, given := r.params["date"]
 	switch {
@@ -114,7 +114,8 @@ func (r *Request) parseDate(today schema.Day) (err error) {
 	return nil
 }
 
-// parseParameter parses the parameter parameter. Only a year has pollutants, because the view ranking is about years.
+// parseParameter parses the query parameter named parameter. Only a ranking of a year can be by a pollutant, because
+// the view ranking is about years.
 func (r *Request) parseParameter() error {
 	text, ok := r.params["parameter"]
 	if !ok || text == index {

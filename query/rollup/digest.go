@@ -54,8 +54,8 @@ type Digests struct {
 const digestReach = 5 * 24 * 3600
 
 // ReadDigests reads the digests of hours at or after the time `since`, which is the earliest hour of a roll-up, into d.
-// old are those of the previous snapshot, whose newest hour is newest; nil for none. ReadDigests returns which buckets of
-// stations have a changed hour, and whether old and d are the same in all.
+// old has the digests of the previous snapshot, or is nil. newest is the newest hour of that snapshot. ReadDigests
+// returns which buckets of stations have a changed hour, and whether old and d are equal.
 func (t Tables) ReadDigests(ctx context.Context, d, old *Digests, newest, since uint32) (changed []bool, same bool, err error) {
 	changed = make([]bool, Buckets)
 	if old == nil || since+digestReach < newest {

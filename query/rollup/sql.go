@@ -16,8 +16,9 @@ func Hundredths(expr string) string {
 	return fmt.Sprintf("ifNull(toInt32(if(%[1]s > 2e7, NULL, floor(%[1]s * 100 + 0.5))), %[2]d)", expr, schema.Unknown)
 }
 
-// figureColumns returns the SQL columns of figures, in the order of Scanned.Into. counts adds the columns with the
-// numbers of stations, which city_hour and city_day have but station_hour lacks.
+// figureColumns returns the SQL expressions that [Scanned.Into] scans, in its order: concentrations, sub-indices, AQI
+// and numbers of stations. If counts is true, the numbers of stations come from the table (city_hour, city_day).
+// Otherwise they are 1, because station_hour has no such columns.
 func figureColumns(counts bool) string {
 	columns := []string{"toUInt32(at)", "toUInt32(updated)"}
 	for _, p := range air.Pollutants {

@@ -15,7 +15,7 @@ import (
 	"vayu/schema/scale"
 )
 
-// Key names the current answer for a city, which is one of a limited number.
+// Key identifies the current answer for a city. The number of keys is limited.
 type Key struct {
 	City  int // position in Snapshot.Cities
 	Kinds rollup.KindSet
@@ -114,8 +114,8 @@ func (c *Cache) Put(snap *snapshot.Snapshot, k Key, resp httpapi.Response) {
 	}
 }
 
-// of returns the answers from a snapshot, which replace the cached ones. If another snapshot replaces them at the same
-// time, it returns those of the other.
+// of returns the cached answers from snap. If the cache has those from another snapshot, of replaces them with an empty
+// set. If a concurrent call replaces them first, of returns the answers of that call.
 func (c *Cache) of(snap *snapshot.Snapshot) *answers {
 	all := c.latest.Load()
 	if all == nil || all.snap != snap {

@@ -13,14 +13,15 @@ import (
 	"vayu/schema/scale"
 )
 
-// Stations are the stations whose hourly means are those of a place. Weights has the weight of each.
+// Stations has the stations from whose hourly means those of a place are computed, and the weight of each station.
 type Stations struct {
 	IDs     []string
 	Weights []float64
 }
 
-// StationsOf returns the stations of samples. A sample without a weight counts as one. It leaves out the same stations
-// as a record of the place. It takes at most as many stations as one query can name, and overwrites the slice.
+// StationsOf returns the stations of samples with their weights. A sample with weight 0 gets the weight 1. StationsOf
+// leaves out samples that would count a place twice, as [snapshot.Snapshot.PreferStations] does for a place's record.
+// It returns at most rollup.MaxStationsPerQuery stations. It overwrites the slice samples.
 func StationsOf(snap *snapshot.Snapshot, samples []rollup.Sample) Stations {
 	samples = snap.PreferStations(samples)
 	samples = samples[:min(len(samples), rollup.MaxStationsPerQuery)]
@@ -56,10 +57,10 @@ type Place struct {
 	After, To int64
 }
 
-// Read reads the hourly means of places. The result has one element per place, in the same order. The mean of a place is
-// the weighted mean of its stations. An hour of a station counts with three quarters of its readings, as in EU and US
-// rules. One query reads many places. A station that several places share needs a query for each. Units are those of
-// [scale.Hour]. An error is one of ClickHouse or of ctx.
+// Read reads the hourly means of places. The result has one element per place, in the same order. The mean of a place
+// is the weighted mean of its stations. An hour of a station counts if it has at least three quarters of its readings,
+// as in EU and US rules. One query reads many places, but places with a common station need separate queries. Units are
+// those of [scale.Hour]. An error is one of ClickHouse or of ctx.
 func Read(ctx context.Context, t rollup.Tables, of []Place) ([]Means, error) {
 	ctx, cancel := context.WithTimeout(ctx, rollup.QueryTimeout)
 	defer cancel()
@@ -77,8 +78,8 @@ func Read(ctx context.Context, t rollup.Tables, of []Place) ([]Means, error) {
 	return out, nil
 }
 
-// group returns the end of the places from `first` on that one query can read: they have different stations, and at most
-// as many as a query can name.
+// group returns the index after the last place that the query for place first can read too. The places of one query
+// have no common station, and together at most as many stations as one query can name.
 func group(of []Place, first int) int {
 	seen := map[string]bool{}
 	for i := first; i < len(of); i++ {

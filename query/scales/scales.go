@@ -1,5 +1,5 @@
-// Package scales adds the indices of package scale to the answers about the air. It reads the hourly means that some of
-// them need.
+// Package scales adds indices of other countries (see package scale) to the answers about the air. It reads the hourly
+// means that some of these indices need.
 package scales
 
 import (
@@ -14,7 +14,7 @@ import (
 	"vayu/schema/scale"
 )
 
-// Record is a record whose index on a scale is wanted.
+// Record is the record of a place for which an index on another scale is computed.
 type Record struct {
 	Figures *rollup.Figures
 	Means   Means      // hourly means of the place; nil if they are not needed or unknown
@@ -43,7 +43,7 @@ func (r *Record) On(s scale.Scale) (uncapped *int, on *air.Scale) {
 	return new(scale.Uncapped(p)), new(r.scale(s, p))
 }
 
-// place returns the figures of the record. It leaves out amounts that gap filling took from another place.
+// place returns the figures of the record. It leaves out concentrations that gap filling took from another place.
 func (r *Record) place() *scale.Place {
 	f := *r.Figures
 	f.ClearFilled()
@@ -63,7 +63,7 @@ func (r *Record) place() *scale.Place {
 	return &p
 }
 
-// unavailable is the reason for an index without hourly means.
+// unavailable is the reason of a missing index if the hourly means could not be read.
 const unavailable = "The hourly means are unavailable at the moment."
 
 func (r *Record) scale(s scale.Scale, p *scale.Place) air.Scale {
@@ -91,7 +91,7 @@ func (r *Record) scale(s scale.Scale, p *scale.Place) air.Scale {
 
 func figure(v float64) schema.Figure { return schema.Figure(rollup.HalfUp(v * 100)) }
 
-// RangeOf returns what a reply with many records says about their scale.
+// RangeOf returns the id, name, method and source of a scale, for a reply with many records.
 func RangeOf(s scale.Scale) *air.RangeScale {
 	return &air.RangeScale{ID: s.ID(), Name: s.Name(), Method: s.Method(), Source: s.Source()}
 }

@@ -18,7 +18,7 @@ type Unscaled struct {
 	Whole  bool // Resp has the index
 	Record Record
 	Place  Place // whose hourly means the index needs
-	Key    Key   // in the cache; City is -1 for none
+	Key    Key   // key of the answer in the cache; City is -1 if it is not cached
 }
 
 // AddMeans adds the hourly means that answers need. It reads them with one call of read.
@@ -34,7 +34,8 @@ func AddMeans(all []*Unscaled, on scale.Scale, read func([]Place) ([]Means, erro
 	means, err := read(places)
 	problem, down := errors.AsType[*schema.Problem](err)
 	for i, u := range all {
-		// While ClickHouse is down, current air has the indices that need no hourly means. Other errors are not hidden.
+		// While ClickHouse is down, a current record still gets the indices that need no hourly means. Any other error
+		// becomes the answer.
 		u.Record.Failed = down && problem.Code == schema.ServiceUnavailable && !u.Record.Daily
 		if err == nil {
 			u.Record.Means = means[i]

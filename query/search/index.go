@@ -19,7 +19,7 @@ type Index struct {
 	search *places.Search
 }
 
-// place is a city or station of the snapshot, or a state of Index.states.
+// place is a city or station of the snapshot, or a state of Index.states. number is the index in that list.
 type place struct {
 	kind   string
 	number int32
@@ -33,7 +33,7 @@ func NewIndex(s *snapshot.Snapshot) *Index {
 	for i := range cities {
 		cities[i] = int32(i)
 	}
-	slices.SortFunc(cities, func(a, b int32) int { // large cities are meant more often
+	slices.SortFunc(cities, func(a, b int32) int { // users search for large cities more often
 		return cmp.Or(len(s.Cities[b].Stations)-len(s.Cities[a].Stations), strings.Compare(s.Index.Label(int(a)), s.Index.Label(int(b))))
 	})
 	for _, i := range cities {
@@ -62,8 +62,8 @@ func stateNames(state string) []string {
 	return slices.Concat([]string{state}, names, codes)
 }
 
-// withState returns the names of a city in Latin script, each with its state and the codes of that. They find the city
-// before its stations.
+// withState returns the names of a city in Latin script, each followed by the name or a code of its state. With them, a
+// search for a city and its state finds the city before its stations.
 func withState(names []string, state string) []string {
 	var all []string
 	codes, _ := gazetteer.StateNames(state)
@@ -78,7 +78,7 @@ func withState(names []string, state string) []string {
 }
 
 // Fits reports whether the index has the places of a snapshot under their present names. A snapshot with the same
-// places.Index has the same stations in the same order.
+// places.Index has the same stations in the same order, so only the names are compared.
 func (x *Index) Fits(s *snapshot.Snapshot) bool {
 	return x.cities == s.Index && slices.EqualFunc(x.names, s.Stations, func(name string, st snapshot.Station) bool { return name == st.Name })
 }

@@ -41,7 +41,7 @@ type Request struct {
 	limit int
 }
 
-// Parse parses the parameters, which are valid texts. The error is a *schema.Problem.
+// Parse parses the parameters, which [param.Texts] has accepted. The error is a *schema.Problem.
 func Parse(params map[string]string) (r Request, err error) {
 	var given bool
 	if r.text, given = params["q"]; !given {
@@ -81,8 +81,8 @@ func (r *Request) Digits() string {
 	return b.String()
 }
 
-// digit returns a decimal digit of an Indian script as an ASCII digit. Each script has its digits at the code points
-// that end in 6 to F.
+// digit returns a decimal digit of an Indian script as an ASCII digit. In the Unicode block of each script, the code
+// points of the digits end in hexadecimal 6 to F.
 func digit(c rune) byte {
 	if c >= 0x0966 && c <= 0x0d6f {
 		return '0' + byte(c&0xf) - 6
@@ -93,7 +93,7 @@ func digit(c rune) byte {
 	return byte(c)
 }
 
-// Answer returns the reply for a request: first pins, which are those that the request names, and then other places.
+// Answer returns the reply for a request. It lists first the pin codes in pins, and then the other places that match.
 func (x *Index) Answer(s *snapshot.Snapshot, r Request, pins []places.Pin) (resp httpapi.Response, err error) {
 	reply := air.PlaceReply{Status: schema.Success, Data: []air.PlaceEntry{}}
 	for _, pin := range pins {

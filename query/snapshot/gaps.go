@@ -58,7 +58,7 @@ func (t loader) fillCityGaps(ctx context.Context, s *Snapshot, since uint32) err
 	return nil
 }
 
-// readRecent reads the recent amounts of all stations, for gap filling, into s.recent.
+// readRecent reads the recent concentrations of all stations, for gap filling, into s.recent.
 func (t loader) readRecent(ctx context.Context, s, before *Snapshot, c *rollup.Changes) (err error) {
 	at := s.Newest()
 	if at == 0 || len(s.Stations) == 0 {

@@ -74,8 +74,8 @@ func (s *Snapshot) NewestAround(p places.Point, kinds rollup.KindSet) uint32 {
 // Their hour is at most 3 h older than the newest hour of any such station within 100 km. PreferStations removes
 // duplicates.
 //
-// Missing values are filled with amounts up to 24 h old, from any station of these kinds within 100 km. Interpolate
-// returns false if no station within 100 km has an AQI.
+// Missing concentrations are filled with those up to 24 h old, from any station of these kinds within 100 km.
+// Interpolate returns false if no station within 100 km has an AQI.
 func (s *Snapshot) Interpolate(p places.Point, kinds rollup.KindSet) (rollup.Figures, []rollup.Sample, bool) {
 	newest := s.NewestAround(p, kinds)
 	if newest == 0 {
@@ -108,8 +108,8 @@ func (s *Snapshot) Fresh(samples []rollup.Sample, newest uint32) []rollup.Sample
 	}))
 }
 
-// PreferStations removes samples that would count twice. It removes city mean series if any station has an AQI. If a
-// physical station has several ids, it keeps one of them.
+// PreferStations removes samples that would count twice. It removes series of city means if any station has an AQI. If
+// a physical station has several ids, it keeps one of them.
 func (s *Snapshot) PreferStations(samples []rollup.Sample) []rollup.Sample {
 	mean := func(sm rollup.Sample) bool { return s.Stations[sm.Station].Kind == air.CityMean }
 	if slices.ContainsFunc(samples, func(sm rollup.Sample) bool { return sm.Figures.AQI >= 0 && !mean(sm) }) {
@@ -145,8 +145,8 @@ func (s *Snapshot) onePerStation(samples []rollup.Sample) []rollup.Sample {
 	return slices.DeleteFunc(samples, func(sm rollup.Sample) bool { return best[physical(sm)].Station != sm.Station })
 }
 
-// lastMeasured returns the amounts of station i that may fill gaps at the time `at`. They are from s.recent, or else
-// from the station's latest hour. It returns false if neither has amounts for that time.
+// lastMeasured returns the concentrations of station i that may fill gaps at the time `at`. They are from s.recent, or
+// else from the station's latest hour. It returns false if neither has any for that time.
 func (s *Snapshot) lastMeasured(i int32, at uint32) (*[rollup.Records]schema.Figure, bool) {
 	if amount, ok := s.recent.At(i, at); ok {
 		return amount, true

@@ -36,9 +36,9 @@ func (s *Snapshot) CityOfKinds(
 	return made.Response, true, nil
 }
 
-// CurrentOfKinds returns the current figures of the city at position i of Cities, computed from the stations of the
-// given kinds. It also returns the stations that reported in the latest hour of these stations. It returns false if none
-// of them has an AQI. If ClickHouse has to be read and is down, the error is a *schema.Problem.
+// CurrentOfKinds returns the current figures of the city at position i of Cities, computed from its stations of the
+// given kinds. It also returns the stations that reported in the hour of these figures. It returns false if the city
+// has no station of these kinds with an AQI. If ClickHouse has to be read and is down, the error is a *schema.Problem.
 func (s *Snapshot) CurrentOfKinds(
 	ctx context.Context, t rollup.Tables, i int, kinds rollup.KindSet, now time.Time,
 ) (f rollup.Figures, used []rollup.Sample, ok bool, err error) {
@@ -59,8 +59,8 @@ func (s *Snapshot) CurrentOfKinds(
 		}
 	}
 	in = s.PreferStations(in)
-	// recent is the number of stations that reported within a day. No hour of that day can have more stations. The
-	// latest hour is therefore current if it has at least half as many.
+	// recent is the number of stations that reported within a day. No hour of that day can have more stations. The latest
+	// hour is therefore current if it has at least half of that number.
 	latest := rollup.CityHour{At: at, Used: uint16(min(rollup.CountRated(in), math.MaxUint16))}
 	if 2*int(latest.Used) < recent && now.Before(rollup.Instant(at).Add(rollup.HourWait)) {
 		if in, err = s.readCurrentHour(ctx, t, all, at, now); err != nil {
@@ -98,8 +98,8 @@ func (s *Snapshot) readCurrentHour(
 	return by[hours[n].At], nil
 }
 
-// CityHours returns, in time order, the hours in by in which a station has an AQI. In each hour, it keeps only the
-// samples that PreferStations selects.
+// CityHours returns the hours of the map `by` in which a station has an AQI, in time order. In each hour, it keeps only
+// the samples that PreferStations selects.
 func (s *Snapshot) CityHours(by map[uint32][]rollup.Sample) []rollup.CityHour {
 	out := make([]rollup.CityHour, 0, len(by))
 	for _, at := range slices.Sorted(maps.Keys(by)) {

@@ -67,14 +67,13 @@ func (t loader) rollups(ctx context.Context, last mark) (now mark, since time.Ti
 	return now, rollup.Instant(from), nil
 }
 
-// hasReadings reports whether any reading is stored.
 func (t loader) hasReadings(ctx context.Context) (has bool, err error) {
 	err = t.Each(ctx, []any{&has}, func() {}, t.SQL("SELECT count() > 0 FROM (SELECT 1 FROM %s.reading LIMIT 1)"))
 	return has, err
 }
 
 // refresh reads the rows that changed in hours at or after the time `since`. It reads stations and their hours only in
-// buckets whose digest differs from the previous snapshot. If no digest differs, it sets f.unchanged and reads no rows.
+// buckets (see [rollup.Buckets]) whose digest has changed. If none has, it sets f.unchanged and reads no rows.
 func (t loader) refresh(ctx context.Context, before *Snapshot, since uint32, now time.Time) (snapshotInput, error) {
 	old := before.input()
 	if since == 0 {
@@ -150,7 +149,7 @@ func sameLocation(a, b *air.Station) bool {
 	return a.City == b.City && a.State == b.State && a.SameAs == b.SameAs && a.Kind == b.Kind && a.Latitude == b.Latitude && a.Longitude == b.Longitude
 }
 
-// refreshHours updates the figures of the stations in changed buckets.
+// refreshHours reads the hourly values of the stations in changed buckets.
 func (t loader) refreshHours(ctx context.Context, before *Snapshot, since uint32, f *snapshotInput) error {
 	var old *rollup.Digests
 	newest := uint32(0)

@@ -23,8 +23,8 @@ type Publisher struct {
 	read      atomic.Bool // whether this process has read the tables
 }
 
-// published is a snapshot, and the newest publication of the tables that it has the rows of. A roll-up that changes no row
-// of the snapshot only changes the publication.
+// published is a snapshot and its publication (see [rollup.Publication]). If a roll-up changes no row of the snapshot,
+// only the publication changes.
 type published struct {
 	*Snapshot
 	of rollup.Publication // zero for a restored snapshot

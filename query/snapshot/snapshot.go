@@ -186,7 +186,8 @@ func (s *Snapshot) Newest() uint32 {
 	return at
 }
 
-// promoted returns the newest hour of any city that had become current by the time of the snapshot at the latest.
+// promoted returns the newest hour of any city that ended at least [rollup.HourWait] before the time of the snapshot.
+// Such an hour is current however few stations it has. The result is in Unix seconds, 0 for none.
 func (s *Snapshot) promoted() (newest uint32) {
 	last := s.Built.Add(-rollup.HourWait).Unix()
 	for i := range s.Cities {

@@ -13,9 +13,9 @@ import (
 	"vayu/query/snapshot"
 )
 
-// InBox returns a page of the cities in the box of a query, by name: their positions in the snapshot, and the cursor of
-// the next page; nil for none. It leaves out cities whose current record does not exist, or is too old. A query about a
-// day, or about kinds of stations, has all cities. The error is a *schema.Problem.
+// InBox returns a page of the cities in the box of a query, sorted by name. It returns their indices in s.Cities, and
+// the cursor of the next page; nil if there is none. For current records of the default kinds of stations, it leaves
+// out cities without a record, and cities whose record is too old. The error is a *schema.Problem.
 func InBox(s *snapshot.Snapshot, q *request.Query, now time.Time) (cities []int, next *string, err error) {
 	var found []int
 	one := q.One("") // its age is checked
@@ -30,7 +30,8 @@ func InBox(s *snapshot.Snapshot, q *request.Query, now time.Time) (cities []int,
 				continue
 			}
 		}
-		// A city without a state is another name of one with a state. It has no record of its own.
+		// A city may be in the snapshot both with and without its state. Find returns the one with the state, which has the
+		// record.
 		if same, err := s.Index.Find(s.Index.Label(i)); err == nil && same == i {
 			found = append(found, i)
 		}
@@ -50,7 +51,7 @@ func InBox(s *snapshot.Snapshot, q *request.Query, now time.Time) (cities []int,
 	return found[from:to], next, nil
 }
 
-// latitude begins the position in a record.
+// latitude is the text with which a position begins in the JSON of a record.
 const latitude = `,"latitude":`
 
 // AppendPosition adds the position of a city to the JSON object at the end of b.
@@ -60,6 +61,6 @@ func AppendPosition(b []byte, p places.Point) []byte {
 	return append(strconv.AppendFloat(append(b, `,"longitude":`...), *lon, 'f', -1, 64), '}')
 }
 
-// Positions returns the number of positions that AppendPosition has added to plain records. The records have no
-// positions of their own.
+// Positions returns the number of positions that AppendPosition has added to the plain records in body. It counts the
+// field latitude, which plain records do not have on their own.
 func Positions(body []byte) int { return bytes.Count(body, []byte(latitude)) }

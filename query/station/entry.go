@@ -11,7 +11,8 @@ import (
 	"vayu/schema/naqi"
 )
 
-// CityEntry returns city i of a snapshot as an entry of GET /v1/cities. The age of its figures is that at now.
+// CityEntry returns city i of a snapshot as an entry of GET /v1/cities. The age of its figures is computed at the time
+// now.
 func CityEntry(s *snapshot.Snapshot, i int, now time.Time) air.CityEntry {
 	c := &s.Cities[i]
 	e := air.CityEntry{Name: s.Index.Label(i), City: c.Name, State: c.State, Stations: len(c.Stations)}
@@ -53,7 +54,8 @@ func headline(f *rollup.Figures) (aqi *int, category *string, updated *time.Time
 	return aqi, category, updated
 }
 
-// lastSeen returns the time of the last reading. The row of a station may be up to an hour behind its figures.
+// lastSeen returns the time of a station's last reading. The row of the station may be up to an hour older than its
+// figures, so lastSeen takes the later of their times.
 func lastSeen(st *air.Station, f *rollup.Figures) time.Time {
 	if updated := rollup.Instant(f.Updated); updated.After(st.LastSeen) {
 		return updated
@@ -61,7 +63,8 @@ func lastSeen(st *air.Station, f *rollup.Figures) time.Time {
 	return st.LastSeen
 }
 
-// Entry returns a station with its figures as an entry of GET /v1/stations. The age of its figures is that at now.
+// Entry returns a station with its figures as an entry of GET /v1/stations. The age of its figures is computed at the
+// time now.
 func Entry(st *air.Station, f *rollup.Figures, now time.Time) air.StationEntry {
 	e := air.StationEntry{
 		ID: st.ID, Name: st.Name, City: st.City, State: st.State, Kind: st.Kind.String(), Source: st.Source,

@@ -68,7 +68,8 @@ func (f *filter) station(st *air.Station) bool {
 	return f.place(at, st.State) && (f.kind == "" || st.Kind.String() == f.kind)
 }
 
-// city reports whether the filter selects city i of a snapshot. It selects a kind if the city has a station of it.
+// city reports whether the filter selects city i of a snapshot. If the filter has a kind, the city must have a station
+// of that kind.
 func (f *filter) city(s *snapshot.Snapshot, i int) bool {
 	c := &s.Cities[i]
 	return f.place(c.Position, c.State) && (f.kind == "" || slices.ContainsFunc(c.Stations, func(n int32) bool { return s.Stations[n].Kind.String() == f.kind }))

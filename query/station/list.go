@@ -23,8 +23,9 @@ const (
 	maxRadius     = 500.0
 )
 
-// Cities answers GET /v1/cities with a page of the cities of a snapshot: those near a position by distance, or all by
-// name. Their age is that at now.
+// Cities answers GET /v1/cities with a page of the cities of a snapshot. With the parameter near, it sorts the cities
+// near that position by distance. Otherwise it sorts all cities by name. The age of their figures is computed at the
+// time now.
 func Cities(c *httpapi.Call, s *snapshot.Snapshot, now time.Time) (httpapi.Response, error) {
 	at, radius, err := parseCircle(c.Params)
 	if err != nil {
@@ -61,8 +62,9 @@ func Cities(c *httpapi.Call, s *snapshot.Snapshot, now time.Time) (httpapi.Respo
 	return page(c, list, func(e *air.CityEntry) (string, *float64, *float64) { return e.Name, e.Latitude, e.Longitude })
 }
 
-// Stations answers GET /v1/stations with a page of the stations of a snapshot: those near a position by distance, or
-// all by id. Their age is that at now.
+// Stations answers GET /v1/stations with a page of the stations of a snapshot. With the parameter near, it sorts the
+// stations near that position by distance. Otherwise it sorts all stations by id. The age of their figures is computed
+// at the time now.
 func Stations(c *httpapi.Call, s *snapshot.Snapshot, now time.Time) (httpapi.Response, error) {
 	found, err := wanted(s, c.Params)
 	if err != nil {
@@ -98,7 +100,8 @@ func Stations(c *httpapi.Call, s *snapshot.Snapshot, now time.Time) (httpapi.Res
 	return StationPage(c, list)
 }
 
-// wanted returns the stations that near and radius_km select, in any order, or all by id.
+// wanted returns the stations that near and radius_km select, in any order. Without near, it returns all stations by
+// id.
 func wanted(s *snapshot.Snapshot, params map[string]string) ([]rollup.Sample, error) {
 	at, radius, err := parseCircle(params)
 	if err != nil {

@@ -43,7 +43,7 @@ func Own(ctx context.Context, t rollup.Tables, account, name string) ([]WithFigu
 }
 
 // ReadFigures sets the figures of stations that are not in the snapshot, and the times of their first and last
-// measurement. A station without hours stays unchanged.
+// measurement. A station without hourly rows stays unchanged.
 func ReadFigures(ctx context.Context, t rollup.Tables, stations []WithFigures) error {
 	ids, byID := make([]string, len(stations)), make(map[string]*WithFigures, len(stations))
 	for i := range stations {

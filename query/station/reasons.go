@@ -2,7 +2,8 @@ package station
 
 import "vayu/schema"
 
-// Reasons explains, for each condition that a station does not meet, why the station does not count, for error messages.
+// Reasons has, for each condition that a station must meet, the text for error messages about a station that does not
+// meet it.
 var Reasons = map[schema.Condition]string{
 	schema.ThreePollutants: "it measures fewer than three pollutants of the index",
 	schema.OnePM:           "it measures neither PM2.5 nor PM10",

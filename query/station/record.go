@@ -16,7 +16,7 @@ type Record struct {
 	City   string    // name of the place in the record
 	Date   string    // day of the figures; "" for current ones
 	Detail bool      // with the fields of view=detail
-	Now    time.Time // the field stale is about this time
+	Now    time.Time // time for which the field stale is computed
 }
 
 // Answer returns the record of a station with its own figures, which must have an AQI. A pollutant that the station

@@ -103,13 +103,13 @@ func (q *Request) place(params map[string]string, snap *snapshot.Snapshot) error
 			return schema.NewProblem(schema.NotFound, "station",
 				"There is no such station."+spelling.DidYouMean(params["station"], all)+" GET /v1/stations lists them.")
 		}
-		// The views have a physical station under one of its ids.
+		// A physical station may have several ids. The views contain it under one of them.
 		q.station = cmp.Or(snap.Stations[i].SameAs, snap.Stations[i].ID)
 	}
 	return nil
 }
 
-// stateName sets the state whose canonical name is like name.
+// stateName sets the state that has a name. It compares the names by their gazetteer.Key.
 func (q *Request) stateName(name string, snap *snapshot.Snapshot) error {
 	known := map[string]string{}
 	for i := range snap.Stations {

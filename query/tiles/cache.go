@@ -111,8 +111,9 @@ func (c *Cache) render(r Request, s *snapshot.Snapshot, errs *rendered[*errorsBy
 	return resp, nil
 }
 
-// entry returns the entry of a tile, and that of the errors of its parameter. It starts again with a new snapshot, and
-// after stalePeriod. For an older snapshot than that of the cache, it returns entries that the cache does not keep.
+// entry returns the entry of a tile, and the entry with the interpolation errors of the tile's parameter. It empties
+// the cache for a new snapshot, and after each stalePeriod. If s is older than the snapshot of the cache, it returns
+// new entries, and does not cache them.
 func (c *Cache) entry(r Request, s *snapshot.Snapshot, now time.Time) (*rendering, *rendered[*errorsByDistance]) {
 	period := now.Unix() / int64(stalePeriod/time.Second)
 	c.mu.Lock()

@@ -15,13 +15,13 @@ import (
 	"vayu/schema/naqi"
 )
 
-// maxPoints is the largest number of points of a tile. A tile with more has clusters.
+// maxPoints is the largest number of points of a tile. A tile with more points has clusters instead.
 const maxPoints = 1_000
 
 // clusterCells is the number of cells of a tile in each direction. The points of a cell are one cluster.
 const clusterCells = 16
 
-// place is a place of a layer. Its properties are computed only if the tile has no clusters.
+// place is a station, city or pin code in a tile. Its properties are computed only if the tile has no clusters.
 type place struct {
 	at         places.Point
 	aqi        int16 // -1 for none
@@ -93,7 +93,8 @@ func (r *Request) cities(s *snapshot.Snapshot, now time.Time) (found []place) {
 	return found
 }
 
-// describe adds the figures of a place. A missing figure has no property, because vector tiles have no null.
+// describe adds the figures of a place to the properties of its point. A missing figure has no property, because vector
+// tiles have no null.
 func describe(f *rollup.Figures, now time.Time, properties map[string]any) map[string]any {
 	properties["stale"] = f.Stale(now)
 	if f.AQI >= 0 {
@@ -130,8 +131,8 @@ func (r *Request) pins(s *snapshot.Snapshot, codes *places.Pins, now time.Time) 
 	return found, err
 }
 
-// cluster returns a point for each cell, at the mean position of the places there. It has their number, and the largest
-// AQI of those that are not stale.
+// cluster returns a point for each cell that has places. The point is at their mean position. It has their number, and
+// the largest AQI of the places that are not stale.
 func (r *Request) cluster(found []place) (clusters []*geojson.Feature) {
 	type cell struct {
 		lon, lat float64
@@ -166,5 +167,5 @@ func (r *Request) cluster(found []place) (clusters []*geojson.Feature) {
 	return clusters
 }
 
-// stalePeriod is the time for which a tile counts as new, because the staleness of its places depends on the time.
+// stalePeriod limits how long a tile is cached. A tile shows which places are stale, and this changes with the time.
 const stalePeriod = 5 * time.Minute

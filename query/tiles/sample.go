@@ -17,8 +17,9 @@ type sample struct {
 	km   float64       // distance to the nearest station that counts
 }
 
-// leaveOut returns the figures that the other stations give for the position of station i. It returns false if station
-// i has no AQI that is not stale at now, or if no other station within 100 km has one.
+// leaveOut interpolates the figures at the position of station i from the other stations. It returns false if station i
+// is not of a default kind, or has no AQI that is not stale at now. It also returns false if no other station within
+// 100 km has one.
 func leaveOut(s *snapshot.Snapshot, i int, now time.Time) (sample, bool) {
 	st := &s.Stations[i]
 	if st.AQI < 0 || st.Stale(now) || !s.Kinds.Has(st.Kind) {
@@ -27,10 +28,10 @@ func leaveOut(s *snapshot.Snapshot, i int, now time.Time) (sample, bool) {
 	return interpolate(s, st.Point(), st, now)
 }
 
-// interpolate returns the figures of a position, from the default kinds of stations. The AQI is that of
-// [snapshot.Snapshot.Interpolate]; missing amounts are not filled. It leaves out the station except and its other ids,
-// unless except is nil. It returns false if no station within 100 km has an AQI that is not stale at now: a map has no
-// place for the age of a figure.
+// interpolate returns the figures of a position, from the stations of the default kinds. The AQI is that of
+// [snapshot.Snapshot.Interpolate]. A missing concentration stays missing. interpolate leaves out the station except,
+// under each of its ids; nil leaves out none. It returns false if no station within 100 km has an AQI that is not stale
+// at now. A map does not show the age of a figure.
 func interpolate(s *snapshot.Snapshot, p places.Point, except *snapshot.Station, now time.Time) (sample, bool) {
 	newest := s.NewestAround(p, s.Kinds)
 	if newest == 0 {

@@ -16,7 +16,8 @@ import (
 const (
 	// pixels is the width and height of a tile of the surface.
 	pixels = 256
-	// step is the distance of two nodes in pixels. The surface is interpolated at the nodes, and bilinear between them.
+	// step is the distance between two nodes, in pixels. The surface is interpolated from stations at the nodes, and is
+	// bilinear between the nodes.
 	step  = 4
 	nodes = pixels/step + 1
 )
@@ -85,13 +86,13 @@ func between(grid *[nodes][nodes]node, x, y int) node {
 	return n
 }
 
-// fade has the opacity of the values by the distance to the nearest station.
+// fade has the opacity of a pixel for each distance to the nearest station, up to km.
 var fade = [...]struct {
 	km    float64
 	alpha uint8
 }{{snapshot.InterpolationReach, 200}, {50, 130}, {snapshot.NearestReach, 70}} //nolint:gochecknoglobals // a constant table
 
-// bands has the upper ends of the colours of each quantity. The last colour has no end.
+// bands returns the upper limit of each colour, for the quantity that the tile shows. The last colour has no limit.
 func (r *Request) bands() []float64 {
 	switch {
 	case r.show == uncertainty && r.parameter == aqi:

@@ -18,13 +18,13 @@ import (
 // MVT is the media type of a vector tile.
 const MVT = "application/vnd.mapbox-vector-tile"
 
-// PNG is the media type of a tile of the surface.
+// PNG is the media type of a tile of the interpolated surface.
 const PNG = "image/png"
 
-// maxZoom is the largest zoom. A pixel of a tile of 256 pixels is then 38 m wide, and positions have 10 cm.
+// maxZoom is the largest zoom. A pixel of a tile of 256 pixels is then 38 m wide at the equator.
 const maxZoom = 12
 
-// pinZoom is the smallest zoom with pin codes. A tile of it has at most some hundred of them.
+// pinZoom is the smallest zoom with pin codes. At this zoom, a tile has at most a few hundred pin codes.
 const pinZoom = 8
 
 // The layers of vector tiles.

@@ -7,7 +7,7 @@ import (
 	"vayu/query/snapshot"
 )
 
-// distances are the upper ends, in km, of the classes of the distance to the nearest station.
+// distances divides the distance to the nearest station into classes. It has the upper end of each class, in km.
 var distances = [...]float64{5, 10, 25, 50, snapshot.NearestReach} //nolint:gochecknoglobals // a constant table
 
 const (
@@ -18,8 +18,8 @@ const (
 	mostStations = 500
 )
 
-// errorsByDistance has the root-mean-square error of the surface by the distance to the nearest station. Each station
-// is left out once, and its figure compared with that of the surface.
+// errorsByDistance has the root-mean-square error of the surface by the distance to the nearest station. For it, each
+// station is left out once. Its figure is compared with the figure that the other stations give at its position.
 type errorsByDistance struct {
 	rmse     [len(distances)]float64 // NaN if it is unknown
 	stations [len(distances)]int

@@ -44,9 +44,9 @@ var load = sync.OnceValue(func() map[advice.Language]*translation {
 	return all
 })
 
-// Detail returns an answer with view=detail in the language that the client prefers. The fields category_name and health
-// have a language. The field category has values of the contract, which clients compare. A string in JSON has no plain
-// quotes, so the name of a station is never taken for a field.
+// Detail returns an answer with view=detail in the language that the client prefers. It replaces the fields
+// category_name and health in the text of the JSON. The field category stays in English, because clients compare its
+// values. A quote inside a JSON string is escaped, so the name of a station cannot look like a field.
 func Detail(r *http.Request, resp httpapi.Response) httpapi.Response {
 	language := advice.English
 	if accept := r.Header.Values("Accept-Language"); len(accept) > 0 {

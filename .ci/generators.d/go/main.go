@@ -1,4 +1,4 @@
-// Command calls makes ten calls with the client of oapi-codegen.
+// Command calls makes ten requests to the API with the Go client that oapi-codegen generates.
 package main
 
 import (

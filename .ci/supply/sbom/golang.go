@@ -16,7 +16,7 @@ func goModules(program string) ([]cdx.Component, error) {
 	if err != nil {
 		return nil, err
 	}
-	// "go1.26.8 X:…" names experiments after the version.
+	// A GoVersion such as "go1.26.8 X:…" lists experiments after the version.
 	release, _, _ := strings.Cut(strings.TrimPrefix(info.GoVersion, "go"), " ")
 	components := []cdx.Component{library("pkg:golang/std@"+release, "std", release)}
 	for _, m := range info.Deps {

@@ -89,8 +89,8 @@ func newOutcome(a *alert.Alert, step alert.Step, o *alert.Observation, now time.
 // errOlderAir means that another instance has evaluated newer air.
 var errOlderAir = errors.New("another instance has evaluated newer air")
 
-// advance stores that a publication is evaluated, before its changes are. From then on, no instance stores changes that
-// were computed from older air.
+// advance stores that the evaluation of a publication has begun, before the changes are stored. After that, no instance
+// stores changes that were computed from an older publication.
 func (e *Evaluator) advance(ctx context.Context, w *world, p rollup.Publication) error {
 	err := e.DB.Update(ctx, func(tx *sqlstore.Tx) error { return advance(tx, w.world, p) })
 	if err == nil {
@@ -123,8 +123,9 @@ func (e *Evaluator) commit(ctx context.Context, w *world, found []outcome, now t
 	return nil
 }
 
-// commitEach stores changes in a transaction each, after that of their group has failed. It returns an error if another
-// instance has evaluated newer air, or the store is unavailable: then a transaction without changes fails, too.
+// commitEach stores changes in a transaction each, after that of their group has failed. After a failure, it runs a
+// transaction without changes. If that fails too, the store is unavailable, or another instance has evaluated newer
+// air. commitEach then returns the error.
 func (e *Evaluator) commitEach(ctx context.Context, w *world, part []outcome, now time.Time) error {
 	for i := range part {
 		failed := e.commitGroup(ctx, w, part[i:i+1], now)

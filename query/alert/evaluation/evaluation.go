@@ -1,8 +1,8 @@
-// Package evaluation evaluates all alerts after each publication of current air. One instance does it, the leader.
+// Package evaluation evaluates all alerts after each publication of current air. Only the leader evaluates.
 //
 // Alerts are in memory, grouped by place, so that the figures of a place are computed once. Only changes touch the
-// store. A change needs the version of the state from which it was computed, and is one transaction with its event. So
-// an evaluation can be repeated after a crash, and by another leader.
+// store. A change is stored only if the stored state still has the version from which the change was computed. It is
+// one transaction with its event. So an evaluation can be repeated after a crash, and by another leader.
 package evaluation
 
 import (
@@ -24,12 +24,14 @@ import (
 )
 
 const (
-	// interval is the time between two looks for new air and changed alerts. The air is in memory, and the
-	// revision of alerts is one row.
+	// interval is the time between two checks for new air and changed alerts. A check is cheap, because the air is in
+	// memory, and the revision of alerts is one row.
 	interval = 250 * time.Millisecond
-	// clockInterval is the time between two evaluations without new air: for ages, quiet hours and minimum intervals.
+	// clockInterval is the time between two evaluations without new air, because ages, quiet hours and minimum intervals
+	// depend on the time.
 	clockInterval = time.Minute
-	// recheckInterval is the shortest time between two comparisons of past crossings with corrected hours.
+	// recheckInterval is the shortest time between two comparisons of past crossings with corrected hours. A crossing is
+	// the hour in which an alert was triggered.
 	recheckInterval = 5 * time.Minute
 	// recheckPlaces is the largest number of places that one call of Recheck compares, each with a query.
 	recheckPlaces = 10
@@ -38,7 +40,8 @@ const (
 	catchUpPlaces = 20
 	// catchUpRetry is the time after which the missed hours of a place are read again after an error.
 	catchUpRetry = 10 * time.Second
-	// maxLagging is the largest number of places whose evaluated hours are stored because they lag behind the newest.
+	// For each place that has not been evaluated up to the newest hour, the store keeps the last evaluated hour.
+	// maxLagging is the largest number of such places.
 	maxLagging = 1000
 	// maxCatchUp is how far back a new leader evaluates hours that no leader has evaluated.
 	maxCatchUp = 24 * time.Hour
@@ -109,11 +112,12 @@ type world struct {
 	lagging   map[string]uint32
 	recheck   bool      // air was published since the last comparison of past crossings began
 	recheckAt time.Time // next comparison of past crossings
-	unchecked []string  // keys of the places that the present comparison has left
+	unchecked []string  // keys of the places that the present comparison still has to compare
 
 	publication rollup.Publication // newest that is stored as evaluated
-	// inherited is the newest publication whose changes another instance has stored. An instance that read its tables
-	// while a roll-up wrote them has other figures of it. So they change no alert whose last change is of their hour.
+	// inherited is the newest publication that another instance has evaluated. This instance may have other figures of
+	// that publication, because it may have read the tables while a roll-up wrote them. These figures therefore change no
+	// alert whose last change was in the same hour.
 	inherited rollup.Publication
 }
 
@@ -163,7 +167,7 @@ func (e *Evaluator) Run(ctx context.Context) error {
 	})
 }
 
-// reset discards what an earlier term has loaded.
+// reset discards what was loaded in an earlier term as leader.
 func (e *Evaluator) reset() {
 	e.loaded, e.revision, e.alerts, e.lost = false, -1, make(map[string]*alert.Alert), nil
 	for _, w := range schema.Worlds {

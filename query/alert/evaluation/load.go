@@ -7,8 +7,8 @@ import (
 	"vayu/query/alert"
 )
 
-// load reads the alerts that accounts have changed, and those whose state others have changed. It returns them. The first load
-// reads all alerts, and returns none, because the first evaluation covers all.
+// load reads the alerts that accounts have changed, and those whose state another instance has changed. It returns
+// them. The first load reads all alerts, and returns none, because the first evaluation covers all.
 func (e *Evaluator) load(ctx context.Context) (changed []*alert.Alert, err error) {
 	revision, err := alert.Revision(ctx, e.DB)
 	if err != nil {

@@ -13,9 +13,10 @@ import (
 	"vayu/schema"
 )
 
-// catchUp evaluates places that have missed hours: at most [catchUpPlaces]. The hours between the newest evaluated one
-// and the present one became current while no instance was the leader. Then it evaluates the present hour. If no place
-// is left, it stores that the newest hour is evaluated. After an error it goes on with the other places.
+// catchUp evaluates places that have missed hours: at most [catchUpPlaces]. These are the hours between the newest
+// evaluated one and the present one. They became current while no instance was the leader. Then catchUp evaluates the
+// present hour. If no place is left, it stores that the newest hour is evaluated. After an error it goes on with the
+// other places.
 func (e *Evaluator) catchUp(ctx context.Context, w *world, now time.Time) error {
 	if !w.pending {
 		return nil

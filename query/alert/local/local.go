@@ -20,7 +20,8 @@ import (
 	"vayu/schema/air"
 )
 
-// Air has the air and the forecasts of both worlds (live and sandbox). It implements the interfaces of packages alert and evaluation.
+// Air has the air and the forecasts of both worlds (live and sandbox). It implements the interfaces of packages alert
+// and evaluation.
 type Air struct {
 	Publishers [len(schema.Worlds)]*snapshot.Publisher
 	Histories  [len(schema.Worlds)]*history.History
@@ -64,8 +65,8 @@ func (a Air) Observe(world schema.World, p *alert.Place) (o alert.Observation, o
 // Forecasts reports whether the service has forecasts.
 func (a Air) Forecasts() bool { return a.Latest[schema.Live] != nil }
 
-// Chances returns the forecasts of a place. It looks them up when it is called, so that it uses the latest ones, and
-// remembers where they are until there is a new snapshot, issue or day.
+// Chances returns a function that looks up the forecasts of a place. Each call uses the latest forecasts. The function
+// caches the result of the lookup until there is a new snapshot, issue or day.
 func (a Air) Chances(world schema.World, p *alert.Place) alert.Chances {
 	type key struct {
 		snap  *snapshot.Snapshot
