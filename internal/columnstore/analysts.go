@@ -8,8 +8,8 @@ import (
 )
 
 // Analysts are limits of the user analyst of the embedded engine. A query can lower its limits. All analysts together
-// use at most MaxQueries times MaxMemory, and MaxTemporary besides. A limit of 0 is none, except MaxQueries, which is
-// then 1.
+// use at most MaxQueries times MaxMemory, and MaxTemporary in addition. A limit of 0 is none, except MaxQueries, which
+// is then 1.
 type Analysts struct {
 	// MaxMemory limits the memory of one query.
 	MaxMemory config.Size `yaml:"max-memory" help:"memory that one query of the user analyst may use"`

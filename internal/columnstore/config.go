@@ -40,7 +40,8 @@ type Config struct {
 	Analysts Analysts `yaml:"analysts"`
 	// Listen is a further address of the embedded engine, for analysts of other machines.
 	Listen Listen `yaml:"listen"`
-	// Readable has the databases that the user analyst reads. Private has the tables of these databases that it does not.
+	// Readable has the databases that the user analyst reads. Private has the tables of these databases that it cannot
+	// read.
 	Readable, Private []string `yaml:"-"`
 	// Storage configures the retention and placement of rows, on the embedded engine, a server or a cluster.
 	Storage Storage `yaml:"storage"`
@@ -48,7 +49,7 @@ type Config struct {
 	// command starts an engine of its own.
 	Share bool `yaml:"-"`
 	// Guest is set, with Share, for a command that may be idle for hours. Once it has used the engine of a service, it
-	// starts none itself: when the service restarts, the data directory must be free.
+	// starts no engine itself, because the data directory must be free when the service restarts.
 	Guest bool `yaml:"-"`
 	// ReadyTimeout limits how long a command (Share is set) waits for a server; 0 means 20 seconds.
 	ReadyTimeout time.Duration `yaml:"-"`

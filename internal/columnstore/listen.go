@@ -19,8 +19,8 @@ type Listen struct {
 	Password config.Secret `yaml:"password" help:"password of the user analyst, at least 15 characters; the generated one when empty"`
 }
 
-// minPassword is the shortest password of one's own. NIST SP 800-63B asks for 8 characters at least, and for 15 if the
-// password is the only factor.
+// minPassword is the length of the shortest password that an operator may choose. NIST SP 800-63B asks for 8 characters
+// at least, and for 15 if the password is the only factor.
 const minPassword = 15
 
 // Validate returns an error for each wrong setting. It implements config.Validator.
@@ -36,7 +36,8 @@ func (l Listen) Validate() []error {
 	return f
 }
 
-// child returns the address for the engine's process. A command opens none: its engine lasts as long as the command.
+// child returns the address for the engine's process. The engine of a command has no such address, because it ends with
+// the command.
 func (l Listen) child(command bool) embedded.Listen {
 	if command {
 		l.Address = ""

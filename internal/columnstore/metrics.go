@@ -5,7 +5,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
-// metrics are the metrics of the embedded engine.
 type metrics struct {
 	restarts prometheus.Counter
 	up       prometheus.Gauge

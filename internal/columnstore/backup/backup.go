@@ -45,7 +45,6 @@ func Write(ctx context.Context, db Store, databases []migration.Params, dir stri
 	return m, nil
 }
 
-// backup is a backup in progress.
 type backup struct {
 	db  Store
 	dir string

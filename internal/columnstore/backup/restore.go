@@ -30,7 +30,6 @@ func Restore(ctx context.Context, db Store, databases []migration.Params, dir st
 	return m, nil
 }
 
-// restore is a restore of a backup in progress.
 type restore struct {
 	db        Store
 	dir       string

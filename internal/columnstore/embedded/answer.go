@@ -71,7 +71,6 @@ func (a *answer) write(data []byte) error {
 	return err
 }
 
-// flush sends buffered data to the client.
 func (a *answer) flush() {
 	if a.encoder != nil {
 		_ = a.encoder.Flush()
@@ -79,7 +78,6 @@ func (a *answer) flush() {
 	_ = http.NewResponseController(a.w).Flush()
 }
 
-// finish completes a reply.
 func (a *answer) finish() {
 	if a.encoder != nil {
 		_ = a.encoder.Close()

@@ -1,9 +1,9 @@
-// Package embedded runs the real ClickHouse engine, libchdb, inside this process and serves ClickHouse's HTTP
-// interface on loopback. It is meant for a child process: the library is 566 MB, has threads of its own and can crash
-// the process. Package columnstore starts, watches and restarts that child.
+// Package embedded runs the real ClickHouse engine, libchdb, inside this process and serves ClickHouse's HTTP interface
+// on loopback. It is meant for a child process: the library is 566 MB, has threads of its own and can crash the
+// process. Package columnstore starts, watches and restarts that child.
 //
-// Differences from a ClickHouse server: two users ("default" and "analyst"), the setting final is 1 by default. The
-// process is fenced in: it reads and writes the engine's own files only.
+// Differences from a ClickHouse server: there are two users ("default" and "analyst"), and the setting final is 1 by
+// default. The process is fenced in: it reads and writes the engine's own files only.
 package embedded
 
 import (

@@ -25,7 +25,7 @@ import (
 type external struct {
 	parts  *multipart.Reader
 	values url.Values // of the URL
-	tables []string   // names of those that the session has
+	tables []string   // names of the tables that were made in the session
 	fields int        // bytes of the query and the parameters that are parts, with their names
 	own    bool       // the session is for this request only
 }
@@ -45,7 +45,8 @@ func newExternal(r *http.Request, body io.Reader, values url.Values) (*external,
 	return &external{parts: multipart.NewReader(body, parameters["boundary"]), values: values}, nil
 }
 
-// name returns the session of a request with external tables. A request that names none gets one of its own.
+// name returns the session of a request with external tables. A request that names no session gets a session of its
+// own.
 func (e *external) name(n session.Name) session.Name {
 	if e.own = n.ID == ""; e.own {
 		n.ID = uuid.NewString()
@@ -79,7 +80,8 @@ func (h *handler) load(s *session.Session, q *request, r *http.Request) error {
 	}
 }
 
-// field reads the query or a parameter of it. All together have the limit of a query, because they stay in memory.
+// field reads the query or a parameter of it. Together they have the length limit of a query, because they stay in
+// memory.
 func (e *external) field(name string, part io.Reader) error {
 	e.fields += len(name)
 	text, err := io.ReadAll(io.LimitReader(part, int64(max(0, maxQuery-e.fields))+1))

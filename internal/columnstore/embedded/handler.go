@@ -139,7 +139,7 @@ func (h *handler) authenticate(r *http.Request) (access.User, error) {
 	return user, nil
 }
 
-// admit makes q a request of user, within the limits of analysts.
+// admit sets the user of q. It reduces the settings of an analyst to the limits.
 func (h *handler) admit(q *request, user access.User) (err error) {
 	q.user = user
 	if user == access.Analyst {
@@ -227,8 +227,8 @@ func (h *handler) check(s *session.Session, q *request) (err error) {
 	return nil
 }
 
-// analyse classifies a statement with the engine's parser. A statement that the engine cannot parse gets the engine's syntax error
-// from a function that parses and does not run it.
+// analyse classifies a statement with the engine's parser. A statement that the engine cannot parse gets the engine's
+// syntax error from a function that parses it and does not run it.
 func analyse(s *session.Session, text string) (chdb.Analysis, error) {
 	a, err := s.Analyse(text)
 	if err != nil || a.Statements > 0 {
@@ -308,7 +308,6 @@ func (h *handler) insert(s *session.Session, q *request, a *answer) error {
 	return nil
 }
 
-// feed runs an INSERT with the given data.
 func (h *handler) feed(s *session.Session, text, format string, params []chdb.Param, data io.Reader) (chdb.Counters, error) {
 	chunk := h.chunks.Get().(*[]byte)
 	defer func() {
@@ -325,7 +324,8 @@ func (h *handler) feed(s *session.Session, text, format string, params []chdb.Pa
 	})
 }
 
-// fill reads until b is full or r fails. io.ReadFull returns one error for both the end of a body and a lost client.
+// fill reads until b is full or r fails. io.ReadFull returns the same error for the end of a body and for a lost
+// client.
 func fill(r io.Reader, b []byte) (n int, err error) {
 	for n < len(b) && err == nil {
 		var m int

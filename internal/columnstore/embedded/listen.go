@@ -60,7 +60,7 @@ func (l Listen) open(ctx context.Context) (net.Listener, error) {
 	return tls.NewListener(listener, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}), nil
 }
 
-// forAnalysts returns a handler that knows no other user.
+// forAnalysts returns a handler that accepts only the user analyst.
 func (h *handler) forAnalysts() http.Handler {
 	limited := *h
 	limited.passwords = maps.Clone(h.passwords)

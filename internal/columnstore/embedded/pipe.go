@@ -15,7 +15,7 @@ import (
 // flushEvery is how long data waits in buffers of the compression and of the connection.
 const flushEvery = 200 * time.Millisecond
 
-// written is the end of a query that writes its result to a pipe.
+// written is the outcome of a query that writes its result to a pipe.
 type written struct {
 	counters chdb.Counters
 	err      error

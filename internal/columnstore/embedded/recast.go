@@ -16,9 +16,9 @@ var (
 	zoneType = regexp.MustCompile(`^DateTime\('([^']+)'\)$`)
 )
 
-// recaster returns the function that gives each type of a result the type that the format shows in its place; nil for
-// none. The engine writes an enum as a number to Arrow. Native has the time zone of a DateTime only from a revision of
-// the protocol on that libchdb does not write, but always that of a DateTime64. The service itself needs no zones.
+// recaster returns a function that maps a column's type to the type that the format needs; nil if no type changes. The
+// engine writes an enum as a number to Arrow. To Native, libchdb writes the time zone of a DateTime64, but not of a
+// DateTime. The service itself needs no zones.
 func (h *handler) recaster(q *request) func(kind string) string {
 	switch {
 	case strings.EqualFold(q.format, "Arrow"), strings.EqualFold(q.format, "ArrowStream"):
@@ -34,8 +34,8 @@ func (h *handler) recaster(q *request) func(kind string) string {
 	return nil
 }
 
-// recast changes a SELECT so that its result has types that the format shows. It leaves a statement that the engine
-// does not describe.
+// recast changes a SELECT so that its columns have the types that recaster states. It does not change a statement that
+// the engine cannot describe.
 func (h *handler) recast(s *session.Session, q *request) {
 	shown := h.recaster(q)
 	query, rest, ok := q.Query()
@@ -53,8 +53,8 @@ func (h *handler) recast(s *session.Session, q *request) {
 	}
 }
 
-// casts returns the expressions for the columns in the result of a DESCRIBE whose types shown replaces. Columns of equal
-// names cannot be replaced.
+// casts returns the expressions for the columns whose types the function shown changes. described is the result of a
+// DESCRIBE. If two columns have one name, casts returns nil.
 func casts(described []byte, shown func(string) string) (all []string) {
 	known := map[string]bool{}
 	for line := range bytes.Lines(described) {

@@ -82,7 +82,6 @@ func readRequest(r *http.Request, body io.Reader) (*request, error) {
 	return q, err
 }
 
-// readStatement reads the statement and its parameters.
 func (q *request) readStatement(values url.Values, r *http.Request, body io.Reader) error {
 	q.setParams(values)
 	if err := q.readQuery(values.Get("query"), body); err != nil {
@@ -119,7 +118,6 @@ func (q *request) setParams(values url.Values) {
 	slices.SortFunc(q.params, func(a, b chdb.Param) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// setSettings takes the settings from the URL's values, sorted by name.
 func (q *request) setSettings(values url.Values) {
 	for key, value := range values {
 		described := slices.ContainsFunc(externalSuffixes, func(suffix string) bool { return strings.HasSuffix(key, suffix) })

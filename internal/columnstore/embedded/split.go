@@ -11,8 +11,8 @@ type Statement struct {
 	Body   bool   // an INSERT … FORMAT name without rows, which are to follow
 }
 
-// Split splits SQL at its semicolons, but not at those in strings, quoted names and comments. It omits empty statements.
-// Behind INSERT … FORMAT name, the rest of the text is data and belongs to that statement.
+// Split splits SQL at its semicolons, but not at those in strings, quoted names and comments. It omits empty
+// statements. After INSERT … FORMAT name, the rest of the text is data and belongs to that statement.
 func Split(text string) []Statement {
 	var all []Statement
 	s := statement.Scan(text)

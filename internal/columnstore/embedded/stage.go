@@ -17,7 +17,8 @@ import (
 	"vayu/internal/columnstore/embedded/fence"
 )
 
-// stageVariable is set in the second stage of the engine's process. It names the file descriptor with the stage.
+// stageVariable is an environment variable of the second stage of the engine's process. It has the number of the file
+// descriptor from which the stage is read.
 const stageVariable = "VAYU_ENGINE_STAGE"
 
 // stage is what the first stage of the process passes to the second.
@@ -48,8 +49,8 @@ func inherited() (*stage, error) {
 	return &s, nil
 }
 
-// niceValue is the nice value of the engine. A thread of the service, at 0, gets 9 times the processor time of a thread of
-// the engine (sched(7)). So exports, roll-ups and analysts use what answers from memory leave.
+// niceValue is the nice value of the engine. A thread of the service, at 0, gets 9 times the processor time of a thread
+// of the engine (sched(7)). So exports, roll-ups and analysts get the time that answers from memory leave.
 const niceValue = 10
 
 // lower sets the nice value of this thread, and of the program that it executes. A higher value stays, because only a

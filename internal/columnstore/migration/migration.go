@@ -245,7 +245,6 @@ func (t target) run(ctx context.Context, f file) error {
 // file concurrently.
 var guardComment = regexp.MustCompile(`(?m)^-- when column ([a-z0-9_]+)\.([a-z0-9_]+)$`)
 
-// statements runs the statements in text one after the other.
 func (t target) statements(ctx context.Context, text string) error {
 	for n, statement := range splitStatements(text) {
 		if err := t.statement(ctx, statement); err != nil {
@@ -274,7 +273,6 @@ func (t target) statement(ctx context.Context, statement string) error {
 	return nil
 }
 
-// hasColumn reports whether a table on this node has a column.
 func (t target) hasColumn(ctx context.Context, table, column string) (bool, error) {
 	var columns uint64
 	err := t.Conn().QueryRow(ctx, "SELECT count() FROM system.columns WHERE database = {database:String} AND table = {table:String} AND name = {column:String}",

@@ -2,8 +2,8 @@
 //
 // libchdb runs every statement as one user of the engine, "default". That user has the rights of analysts. All other
 // rights are in a role. Connections of administrators have the role, and connections of analysts drop it. So the engine
-// itself refuses to write, to read other databases, and to use files and the network. [Guard] closes what rights do not
-// cover: taking the role again, cancelling queries of others, and the functions and clauses that need no right.
+// itself refuses to write, to read other databases, and to use files and the network. [Guard] refuses what rights do
+// not cover: taking the role again, cancelling queries of others, and the functions and clauses that need no right.
 package access
 
 import (
@@ -78,11 +78,11 @@ func (l Limits) bounds() []bound {
 	return slices.DeleteFunc(all, func(b bound) bool { return b.value == "0" })
 }
 
-// locked has settings that analysts cannot change. Those without a value have the engine's default.
+// locked has settings that analysts cannot change. Settings without a value have the engine's default.
 //
 // format_…, output_format_schema and dialect name files, or change how a statement is parsed. Data in the format Values
-// have no expressions, because a string can be such data. The time limit counts from the start of a query, not from an
-// estimate.
+// cannot have expressions, because such data can be in a string, which [Guard] does not check. The time limit counts
+// from the start of a query, not from an estimate.
 var locked = []bound{
 	{"readonly", "2"}, {"allow_ddl", "1"}, {"allow_introspection_functions", "0"},
 	{"implicit_select", "0"}, {"timeout_before_checking_execution_speed", "0"},
@@ -131,7 +131,8 @@ const (
 	profile = "vayu_analyst"
 )
 
-// Statements returns the statements that take the rights of an administrator from a new connection.
+// Statements returns the statements that turn a new connection into one of an analyst. A new connection has the rights
+// of an administrator. The statements drop its role, and set the settings profile of analysts.
 func Statements() []string { return []string{"SET ROLE NONE", "SET profile = '" + profile + "'"} }
 
 // Users returns the engine's file of users, in XML.

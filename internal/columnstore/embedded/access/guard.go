@@ -9,14 +9,15 @@ import (
 	"vayu/schema/statement"
 )
 
-// tableFunctions are those that analysts may use. They compute their rows, or read tables by the rights of the user.
+// tableFunctions are the table functions that analysts may use. They compute their rows, or read tables by the rights
+// of the user.
 var tableFunctions = []string{
 	"numbers", "numbers_mt", "zeros", "zeros_mt", "primes", "generateSeries", "generate_series", "values", "SQLStandardValues", "null",
 	"view", "viewIfPermitted", "viewExplain", "merge", "format", "input",
 }
 
-// functions need no right, although they read files or use the network. A query can also name them without
-// parentheses: APPLY(file).
+// functions are refused to analysts. They need no right, although they read files or use the network. A query can also
+// name them without parentheses: APPLY(file).
 var functions = []string{
 	"file", "catboostEvaluate", "showCertificate", "getServerSetting", "generateSerialID", "logTrace", "aiClassify", "aiEmbed", "aiExtract",
 	"aiFilter", "aiGenerate", "aiRedact", "aiSimilarity", "aiTranslate",
@@ -49,10 +50,10 @@ func NewGuard(all []string, l Limits) Guard {
 	return g
 }
 
-// Check returns the statement in the form in which the engine may run it for an analyst, or an exception of the engine's
-// kind. A SET or USE is composed from its parsed parts, because the engine does not check the rights of all forms of SET.
-// values is the data of an INSERT in the format Values, whose expressions the engine evaluates. analyse classifies a text
-// with the engine's parser, and fails for a text that it cannot parse.
+// Check returns the statement in the form in which the engine may run it for an analyst, or an exception like those of
+// the engine. A SET or USE is composed from its parsed parts, because the engine does not check the rights of all forms
+// of SET. values is the data of an INSERT in the format Values, whose expressions the engine evaluates. analyse
+// classifies a text with the engine's parser, and fails for a text that it cannot parse.
 func (g Guard) Check(st statement.Statement, values string, analyse func(text string) (chdb.Analysis, error)) (string, error) {
 	for _, text := range []string{st.Text, values} {
 		if err := g.names(text); err != nil {
@@ -137,8 +138,8 @@ func afterNumber(text string) string {
 	return strings.TrimLeft(text, "0123456789_")
 }
 
-// settings refuses clauses SETTINGS that pass a limit. The engine checks the clause of the outermost query only, and
-// accepts DEFAULT for every setting.
+// settings refuses a text with a clause SETTINGS that exceeds a limit. The engine checks the clause of the outermost
+// query only, and accepts DEFAULT for every setting.
 func (g Guard) settings(text string) error {
 	s := statement.Scan(text)
 	clause, name := false, "" // whether a clause has begun, and the name before t

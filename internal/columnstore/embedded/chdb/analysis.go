@@ -6,7 +6,7 @@ import (
 	"unsafe"
 )
 
-// Class is what a statement does, by the engine's parser. The values are those of chdb.h.
+// Class is what a statement does, according to the engine's parser. The values are those of chdb.h.
 type Class uint32
 
 // Classes of statements.

@@ -1,7 +1,7 @@
 // Package fence restricts the process of the embedded engine to its own files and port, with Landlock.
 //
-// A ruleset applies to a thread and its descendants, and libchdb must find itself restricted on every thread. So the
-// process restricts one thread and executes its program again on that thread.
+// A ruleset applies to a thread, and to the threads and processes that it starts. All threads of the engine must be
+// restricted. So the process restricts one thread, and executes its program again on that thread.
 package fence
 
 import (
@@ -58,8 +58,8 @@ func State(version int, disks bool) string {
 	return fmt.Sprintf("fenced in from files and the network (Landlock %d)", version)
 }
 
-// Parts returns what ClickHouse reads for a configuration file: the file, and the folders whose files it merges. The folder
-// of the file can also have secrets of others.
+// Parts returns what ClickHouse reads for a configuration file: the file, and the folders whose files it merges. It
+// omits the rest of the file's folder, which can have secrets of others.
 func Parts(file string) []string {
 	dir, name := filepath.Split(file)
 	own := strings.TrimSuffix(name, filepath.Ext(name)) + ".d"

@@ -52,7 +52,8 @@ func restrict(rules Rules, self string) error {
 	return ll.LandlockRestrictSelf(fd, flags)
 }
 
-// config restricts all that version 6 of Landlock knows: files, TCP, and signals to processes outside.
+// config returns the restrictions of version 6 of Landlock: files, TCP, and signals to processes outside the fence. If
+// Network is true, connections are not restricted. An older kernel restricts less.
 func (r Rules) config() landlock.Config {
 	config := landlock.V6
 	if r.Network {

@@ -43,13 +43,13 @@ func (s *Session) Guard(ctx context.Context) (stop func()) {
 	return func() { close(over); <-gone }
 }
 
-// errLeft is the error of a call that was left.
+// errLeft is the error of a call that has returned while its function still runs.
 var errLeft = chdb.NewException(159, "TIMEOUT_EXCEEDED",
 	"The query has ended for the client, but its present block of rows still runs: the engine can cancel a query between two blocks only. Until then it occupies a slot")
 
 // call calls a function of the engine. If the query is cancelled and the function does not return within killTime, call
-// returns errLeft. Then [Session.Left] is true, and the session can only be released. end runs after a function that was
-// left has returned.
+// returns errLeft. Then [Session.Left] is true, and the session can only be released. end runs when the function
+// returns.
 func (s *Session) call(cancelled <-chan struct{}, function func() error, end func(error)) error {
 	over := make(chan error, 1)
 	go func() { over <- function() }()

@@ -54,7 +54,7 @@ type namedKey struct {
 	id   string
 }
 
-// Request is what a named session needs of a request.
+// Request has the parts of a request that a named session needs.
 type Request struct {
 	Name     Name
 	User     access.User

@@ -68,7 +68,7 @@ type Session struct {
 	database string        // at its beginning, if the key has none
 }
 
-// Config is what a pool passes to the engine.
+// Config has the arguments and limits of a pool's connections.
 type Config struct {
 	Arguments []string      // of every connection
 	Admin     []string      // further arguments of the connections of administrators
@@ -128,7 +128,6 @@ func (p *Pool) wait(ctx context.Context, user access.User) error {
 	}
 }
 
-// free returns a slot of user.
 func (p *Pool) free(user access.User) { <-p.of[user].slots }
 
 func (p *Pool) reuse(key Key) *Session {

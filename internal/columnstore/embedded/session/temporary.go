@@ -9,9 +9,9 @@ import (
 	"vayu/internal/columnstore/embedded/chdb"
 )
 
-// temporaryBytes returns the memory of the temporary tables of a connection. A table of 300 columns, with 11 kB of text,
-// needs 0.9 MB without a row, so the text of a definition counts a hundredfold. The settings of the query replace those
-// of a session that would falsify its result.
+// temporaryBytes is the query for the memory of a connection's temporary tables. An empty table of 300 columns, with a
+// definition of 11 kB, needs 0.9 MB. The query therefore counts each byte of a definition as 100 bytes. Its SETTINGS
+// clause overrides settings of the session that would make the result wrong.
 const temporaryBytes = `SELECT ifNull(sum(total_bytes + 100 * length(create_table_query)), 0) FROM system.tables WHERE database = ''
 SETTINGS additional_table_filters = {}, additional_result_filter = '', use_query_cache = 0, limit = 0, offset = 0,
 	max_rows_to_read_leaf = 0, max_bytes_to_read_leaf = 0, extremes = 0`
@@ -19,9 +19,9 @@ SETTINGS additional_table_filters = {}, additional_result_filter = '', use_query
 // codeMemoryLimit is the code of MEMORY_LIMIT_EXCEEDED.
 const codeMemoryLimit = 241
 
-// Stored checks the memory that a session of analysts keeps, after a statement of theirs. Queries have limits of their
-// own, but a temporary table outlives its query, also one that failed. An error means that the session is above a limit,
-// and ends.
+// Stored checks the memory that an analyst's session keeps after a statement. Queries have limits of their own, but a
+// temporary table outlives its query, even a failed one. If the session is above a limit, Stored ends it and returns an
+// error.
 func (s *Session) Stored(verb, text string) error {
 	if s.named == nil || s.key.User != access.Analyst || s.bad.Load() {
 		return nil
@@ -46,8 +46,8 @@ func (s *Session) Stored(verb, text string) error {
 	return s.named.of.within(s.named)
 }
 
-// within returns an error if a session of analysts, or all of them, keep more than the limit. The session then ends. The
-// settings of a request are kept here, and by the engine.
+// within returns an error if a session of analysts, or all of them, keep more than the limit. The session then ends.
+// The settings of a request count twice, because this process and the engine each keep them.
 func (n *named) within(s *namedSession) error {
 	limit := n.pool.temporary
 	if limit == 0 || s.key.user != access.Analyst {

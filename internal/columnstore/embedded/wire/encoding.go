@@ -120,7 +120,7 @@ func (b *blockEncoder) Write(p []byte) (n int, err error) {
 func (*blockEncoder) Flush() error { return nil }
 func (*blockEncoder) Close() error { return nil }
 
-// ReadError returns the error for a body that cannot be read: it does not decompress, or the client is gone.
+// ReadError returns the error for a body that cannot be read: it does not decompress, or the client has disconnected.
 func ReadError(err error) error {
 	if known, ok := errors.AsType[*chdb.Exception](err); ok {
 		return known

@@ -23,7 +23,7 @@ type Result struct {
 	ended bool
 }
 
-// Head reads the beginning of a result. whole is true if that is all of it.
+// Head reads the beginning of a result. whole is true if that is the whole result.
 func (r *Result) Head() (head []byte, whole bool) {
 	head = make([]byte, headBytes)
 	n, err := r.Read(head)
@@ -53,7 +53,7 @@ func (r *Result) End() {
 	_ = r.SetReadDeadline(time.Unix(1, 0))
 }
 
-// CloseAfter closes the pipe. If the engine has been left and may still write, CloseAfter reads on in the background,
+// CloseAfter closes the pipe. If left is true, the engine may still write. CloseAfter then reads on in the background,
 // because the engine must not write to a closed pipe.
 func (r *Result) CloseAfter(left bool) {
 	if !left {

@@ -16,8 +16,8 @@ import (
 // packets (http_send_timeout, http_receive_timeout).
 const stallTime = time.Minute
 
-// leastRate is the least rate of a body or a reply after its first minute, in bytes a second. A result of 1 GB still has
-// a day.
+// leastRate is the least rate of a body or a reply after its first minute, in bytes a second. A result of 1 GB may
+// therefore take a day.
 const leastRate = 10_000
 
 // pace is how fast a client reads or sends.
@@ -61,7 +61,8 @@ func Limit(w http.ResponseWriter, r *http.Request) *Writer {
 	return &Writer{ResponseWriter: w, control: control}
 }
 
-// extend sets the deadline of the next chunk, and of the whole reply so far. A writer without deadlines is one of a test.
+// extend sets the deadline of the next chunk. It also enforces the limits of the whole reply. The writer of a test may
+// have no deadlines, so errors are ignored.
 func (w *Writer) extend() {
 	deadline := time.Now().Add(w.pace.left())
 	if !w.Until.IsZero() && w.Until.Before(deadline) {
@@ -95,8 +96,8 @@ type reader struct {
 	pace    pace
 }
 
-// Read reads from the body. Between two reads there is no deadline, because net/http reads from the connection while
-// the statement runs, and takes an error for the end of the client.
+// Read reads from the body. Between two reads there is no deadline: net/http reads from the connection while the
+// statement runs. It would treat an error as the end of the client.
 func (r *reader) Read(p []byte) (int, error) {
 	began, left := time.Now(), r.pace.left()
 	_ = r.control.SetReadDeadline(began.Add(left))
