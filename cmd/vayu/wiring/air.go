@@ -84,8 +84,8 @@ func (a *air) prepare(ctx context.Context) error {
 	return tool.AwaitTables(ctx, a.db, a.cfg.Has(settings.RoleIngest), a.log)
 }
 
-// changed rolls up new readings and refreshes the snapshot in memory. Then it runs the quality tests of time series. If
-// the tests change hours, it refreshes the snapshot again.
+// changed rolls up new readings into hourly rows, and refreshes the snapshot in memory. Then it runs the quality tests
+// that compare a reading with other readings. If their results change hourly rows, it refreshes the snapshot again.
 func (a *air) changed(ctx context.Context, w schema.World, rollup *airquality.Rollup) error {
 	if _, err := rollup.Increment(ctx); err != nil {
 		return fmt.Errorf("rolling up: %w", err)

@@ -71,7 +71,7 @@ type Service struct {
 	query  *query.Service
 	air    *air
 	alerts *alert.Service
-	// evaluator evaluates the alerts, with the role api, which has the current air.
+	// evaluator evaluates the alerts on an instance with the role api, because such an instance has the current air.
 	evaluator *evaluation.Evaluator
 	push      *push.Service
 	readings  *readinglog.Log // nil without a topic of readings
