@@ -10,7 +10,7 @@ type Claim struct {
 	Limit int
 }
 
-// Claims returns the claims to make now. The caller calls Claimed for each of them.
+// Claims returns the claims that the caller should make now. After each claim the caller calls Claimed.
 func (q *Queue[T]) Claims(now time.Time) (claims []Claim) {
 	q.refill(now)
 	rows := 0
@@ -36,8 +36,8 @@ func (q *Queue[T]) Claims(now time.Time) (claims []Claim) {
 	return claims
 }
 
-// Claimed adds the items that a claim has leased until the time `until`. `next` is the due time of the lane's next item
-// in the store; zero if there is none. After a failed claim, it is the time of the retry.
+// Claimed adds the items of a claim to its lane. The items are leased until the time `until`. `next` is the due time of
+// the lane's next item in the store; zero if there is none. After a failed claim, `next` is the time of the retry.
 func (q *Queue[T]) Claimed(c Claim, items []T, until, next time.Time) {
 	l := q.lane(c.Lane)
 	q.addReserved(l, len(items)-c.Limit)
@@ -48,7 +48,8 @@ func (q *Queue[T]) Claimed(c Claim, items []T, until, next time.Time) {
 	q.wake(l.host)
 }
 
-// NextClaim returns when to call Claims next; zero if only a change of the queue can cause a claim.
+// NextClaim returns when to call Claims next. It returns zero if no claim is possible before another method changes the
+// queue.
 func (q *Queue[T]) NextClaim() (at time.Time) {
 	for c := range class(classes) {
 		if l := q.groups[c].due.first(); l != nil && q.budget(c) > 0 && (at.IsZero() || l.next.Before(at)) {
@@ -58,7 +59,7 @@ func (q *Queue[T]) NextClaim() (at time.Time) {
 	return q.orNextToken(at)
 }
 
-// awaitRoom removes a lane from the due heap until the host of the lane has room for more items.
+// awaitRoom moves a lane from the due heap to the lanes that wait until their host has room for more items.
 func (q *Queue[T]) awaitRoom(l *lane[T]) {
 	q.groups[l.class].due.update(l, false)
 	l.roomEntry.join(&l.host.roomWaiters, l)
@@ -67,8 +68,7 @@ func (q *Queue[T]) awaitRoom(l *lane[T]) {
 	}
 }
 
-// orNextToken returns the earlier of two times: the given time, and the time at which the next unproven host is checked
-// for a token.
+// orNextToken returns the earlier of the time `at` and the time at which the next host is checked for a token.
 func (q *Queue[T]) orNextToken(at time.Time) time.Time {
 	if h := q.tokenWaiters.first(); h != nil {
 		return earlier(at, h.tokenAt)
@@ -76,7 +76,7 @@ func (q *Queue[T]) orNextToken(at time.Time) time.Time {
 	return at
 }
 
-// earlier returns the earlier of two times; zero means none.
+// earlier returns the earlier of two times. The zero time counts as no time.
 func earlier(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b

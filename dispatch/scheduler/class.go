@@ -3,29 +3,29 @@ package scheduler
 import "math"
 
 // class describes how the last attempt at an endpoint ended. The method pickLane usually tries the classes in the order
-// of the constants.
+// of these constants.
 type class int
 
 const (
 	quick   class = iota // acknowledged within quickLimit
 	untried              // no attempt has ended
-	slow                 // ended after quickLimit or by the timeout; or see MarkSlow
+	slow                 // ended after quickLimit or by the timeout; also set by MarkSlow
 	failing              // failed within quickLimit
 	classes = iota
 )
 
-// group has the lanes (queues of endpoints) of one class, and counts the items of these lanes.
+// group has the lanes of one class, and counts their items.
 type group[T any] struct {
-	ring     ring[T]            // lanes that could send, in round-robin order
-	due      timeHeap[*lane[T]] // lanes to claim for
+	ring     ring[T]            // lanes that have items and a free slot, in round-robin order
+	due      timeHeap[*lane[T]] // lanes that need a claim, by time
 	inFlight int
-	// buffered counts the items that wait in memory, and the reserved items.
+	// buffered counts items that wait in memory, and reservations for items.
 	buffered int
 }
 
-// budget returns how many more items of a class may be buffered. A class other than quick buffers at most one item per
-// free slot of its share. Further items could wait in memory until their leases expire. Releasing them costs more than
-// claiming them later.
+// budget returns how many more items of a class may be buffered. A class other than quick buffers at most one item for
+// each free slot of its share. More items could wait in memory until their leases expire. Releasing them costs more
+// than claiming them later.
 func (q *Queue[T]) budget(c class) int {
 	if c == quick {
 		return math.MaxInt
@@ -34,9 +34,9 @@ func (q *Queue[T]) budget(c class) int {
 	return q.share(c) - g.inFlight - g.buffered
 }
 
-// share returns how many attempts of a class may be in flight. Slow lanes get half of all slots,
-// and failing lanes an eighth. Slow, failing and untried lanes together get three quarters. So slow
-// and failing lanes leave slots to untried lanes, and all three leave slots to quick lanes.
+// share returns how many attempts of a class may be in flight. Slow lanes get half of all slots, and failing lanes an
+// eighth. Slow, failing and untried lanes together get three quarters. So slow and failing lanes leave slots to untried
+// lanes, and these three classes leave slots to quick lanes.
 func (q *Queue[T]) share(c class) int {
 	switch c {
 	case slow:
@@ -58,7 +58,7 @@ func (q *Queue[T]) hasClassSlot(c class) bool {
 	return q.groups[c].inFlight < q.share(c)
 }
 
-// startsOf returns the rate limit of a class that is not quick.
+// startsOf returns the limit of attempts that start per second in a class other than quick.
 func (q *Queue[T]) startsOf(c class) *tokenBucket {
 	if c == failing {
 		return &q.failingStarts
@@ -66,7 +66,7 @@ func (q *Queue[T]) startsOf(c class) *tokenBucket {
 	return &q.starts
 }
 
-// quickLimit is the minimum duration of an attempt that counts as slow. It is half of the horizon (how far ahead lanes
+// quickLimit is the duration from which an attempt counts as slow. It is half of the horizon (how far ahead lanes
 // buffer). A shorter attempt frees its slot too soon to delay other endpoints.
 const quickLimit = horizon / 2
 
@@ -80,7 +80,7 @@ func classOf(e Result) class {
 	return quick
 }
 
-// setClass moves a lane with its counts into another class.
+// setClass moves a lane into another class, and moves the lane's share of the counters of the old class with it.
 func (q *Queue[T]) setClass(l *lane[T], to class) {
 	if l.class == to {
 		return
@@ -96,5 +96,5 @@ func (q *Queue[T]) setClass(l *lane[T], to class) {
 	l.class = to
 	q.groups[to].inFlight += l.inFlight
 	q.groups[to].buffered += held
-	q.unpark(l.host) // another parked lane may use the slot for which the lane l waited
+	q.unpark(l.host) // the lane l may have been waiting for a slot of the host, which another parked lane can use now
 }

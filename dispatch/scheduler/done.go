@@ -6,12 +6,12 @@ import "time"
 type Result struct {
 	At   time.Time
 	Took time.Duration
-	OK   bool // the endpoint acknowledged
-	// TimedOut reports that the attempt reached its timeout.
+	OK   bool // the endpoint acknowledged the delivery
+	// TimedOut means that the attempt reached its timeout.
 	TimedOut bool
 }
 
-// Done records the end of an attempt.
+// Done records the end of an attempt at the endpoint id.
 func (q *Queue[T]) Done(id string, e Result) {
 	l := q.lane(id)
 	q.addInFlight(l, -1)
@@ -21,15 +21,15 @@ func (q *Queue[T]) Done(id string, e Result) {
 	q.reschedule(l)
 }
 
-// Abandon frees the slot of an item that Next returned and that was not attempted.
+// Abandon frees the slot of an item that Next has returned, if the caller has not attempted the item.
 func (q *Queue[T]) Abandon(id string) {
 	l := q.lane(id)
 	q.addInFlight(l, -1)
 	q.reschedule(l)
 }
 
-// MarkSlow moves an untried lane into the class slow. The caller uses it when a claimed delivery already has a failed
-// attempt, because the endpoint is then likely to fail again.
+// MarkSlow moves an untried lane into the class slow. The caller uses it if an attempt of a claimed delivery has failed
+// before, because the endpoint is then likely to fail again.
 func (q *Queue[T]) MarkSlow(id string) {
 	if l := q.lane(id); l.class == untried {
 		q.setClass(l, slow)

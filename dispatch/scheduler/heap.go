@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// timed is an element of a timeHeap. The method `at` returns the time that orders the element. The method `position`
-// points to the element's index in the heap. The index is -1 if the heap does not have the element.
+// timed is an element of a timeHeap. The method `at` returns the time by which the heap orders its elements. The method
+// `position` points to the element's index in the heap, which is -1 outside of the heap.
 type timed interface {
 	at() time.Time
 	position() *int
 }
 
-// timeHeap orders lanes (queues of endpoints) or hosts by time.
+// timeHeap is a heap of lanes or hosts. The element with the earliest time is the first.
 type timeHeap[E timed] struct{ all []E }
 
 func (h *timeHeap[E]) first() (e E) {
@@ -23,7 +23,7 @@ func (h *timeHeap[E]) first() (e E) {
 }
 
 // update inserts an element into the heap, or moves it after a change of its time. If `in` is false, update removes the
-// element instead.
+// element.
 func (h *timeHeap[E]) update(e E, in bool) {
 	switch index := *e.position(); {
 	case in && index >= 0:

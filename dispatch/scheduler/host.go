@@ -6,18 +6,18 @@ import (
 	"time"
 )
 
-// host has the counts and limits that all lanes (queues of endpoints) with one host and port share. A nil host has no
-// limits; addBuffered and addInFlight then do nothing.
+// host has the counters and limits that are common to all lanes with the same host and port. A nil host has no limits;
+// addBuffered and addInFlight then do nothing.
 type host[T any] struct {
 	name        string
 	lanes       int
 	inFlight    [classes]int
-	buffered    int           // items that wait in memory, and reserved items
+	buffered    int           // items that wait in memory, and reservations for items
 	took        time.Duration // moving average of the duration of an attempt
 	provenUntil time.Time
-	tokens      tokenBucket      // limits attempts while the host is not proven
+	tokens      tokenBucket      // limits attempts while the host is unproven
 	parked      [classes]ring[T] // lanes that could send if the host had a slot and a token
-	roomWaiters ring[T]          // lanes that could claim if the host had room
+	roomWaiters ring[T]          // lanes that could claim if the host had room for more items
 	index       int              // index in tokenWaiters; -1 for none
 	tokenAt     time.Time        // when to check the host for a token; set while index is not -1
 }
@@ -25,8 +25,8 @@ type host[T any] struct {
 func (h *host[T]) at() time.Time  { return h.tokenAt }
 func (h *host[T]) position() *int { return &h.index }
 
-// pruneHosts removes hosts that have no lanes and a full token bucket. If a host were removed with a partly empty
-// bucket, a client could refill the bucket by recreating its webhook.
+// pruneHosts removes hosts that have no lanes and a full token bucket. A host with a partly empty bucket stays.
+// Otherwise a client could refill the bucket by deleting its webhook and creating it again.
 func (q *Queue[T]) pruneHosts() {
 	for name, h := range q.hosts {
 		h.tokens.allows(q.clock)
@@ -36,8 +36,8 @@ func (q *Queue[T]) pruneHosts() {
 	}
 }
 
-// assignHost assigns a lane (queue of an endpoint) to the current host of the endpoint, because a client can change the
-// URL. A lane with attempts in flight keeps its host until they end, so that the host's counts stay right.
+// assignHost assigns a lane to the current host of its endpoint, because a client can change the URL. A lane with
+// attempts in flight keeps its host until they end. So each attempt is counted at one host only.
 func (q *Queue[T]) assignHost(l *lane[T]) {
 	name := q.hostName(l)
 	if l.inFlight > 0 || l.host == nil && name == "" || l.host != nil && l.host.name == name {
@@ -82,8 +82,8 @@ func (q *Queue[T]) leaveHost(l *lane[T]) {
 	}
 }
 
-// hostBudget returns how many more items of a host should be in memory. A host has at most as many
-// items as its slots can send within the horizon. An unproven host has at most one item per token.
+// hostBudget returns how many more items of a host may be in memory. A host may have as many items as its slots can
+// send within the horizon. An unproven host may have one item for each of its tokens.
 func (q *Queue[T]) hostBudget(h *host[T]) int {
 	if h == nil {
 		return math.MaxInt
@@ -100,7 +100,7 @@ func (q *Queue[T]) hostBudget(h *host[T]) int {
 }
 
 // proven reports whether a host is exempt from the limit for unproven hosts. A host is exempt for proofLasts after it
-// has acknowledged an attempt, and always if no limit is configured.
+// has acknowledged an attempt. If no limit is configured, every host is exempt.
 func (q *Queue[T]) proven(h *host[T]) bool {
 	return q.limits.Unproven == 0 || q.clock.Before(h.provenUntil)
 }
@@ -118,8 +118,8 @@ func (h *host[T]) totalInFlight() (n int) {
 	return n
 }
 
-// tokenRecheck is the minimum delay before a host is checked again for a token. It is shorter than the 2 s within which
-// a due attempt must start.
+// tokenRecheck is the minimum delay before the queue checks a host for a token again. It is shorter than the 2 s within
+// which a due attempt must start.
 const tokenRecheck = time.Second
 
 // hasSlot reports whether another attempt of a class may be in flight at a host.
@@ -132,8 +132,8 @@ func (q *Queue[T]) hasSlot(h *host[T], c class) bool {
 	return h.totalInFlight() < q.limits.Host && behind[c] < q.slots(c)
 }
 
-// slots returns the maximum number of attempts in flight at a host for a class. The limits of slow and failing count
-// the attempts of these two classes together. The limit of untried also counts the untried attempts. The limit of
+// slots returns the limit for a class of the attempts in flight at a host. Attempts of slow and failing lanes count
+// together towards the limit of these two classes. The limit of untried also counts untried attempts, and the limit of
 // quick counts all attempts. So slow and failing lanes leave slots to other lanes.
 func (q *Queue[T]) slots(c class) int {
 	switch most := q.limits.Host; c {
@@ -151,8 +151,8 @@ func (q *Queue[T]) hasToken(h *host[T]) bool {
 	return h == nil || q.proven(h) || h.tokens.allows(q.clock)
 }
 
-// awaitToken schedules a wake of an unproven host at its next token, but tokenRecheck from now at the earliest. It also
-// schedules a wake if the host has tokens now, because buffered items may use all of them.
+// awaitToken schedules a check of an unproven host when its next token is due, but at least tokenRecheck from now. The
+// delay applies even if the host has tokens now, because the buffered items may use all of them.
 func (q *Queue[T]) awaitToken(h *host[T]) {
 	h.tokenAt = q.clock.Add(tokenRecheck)
 	if at := h.tokens.next(q.clock); at.After(h.tokenAt) {
@@ -167,7 +167,7 @@ func (h *host[T]) addInFlight(c class, n int) {
 	}
 }
 
-// wake lets waiting lanes (queues of endpoints) of a host send and claim.
+// wake lets lanes that wait for a host send and claim, as far as the host has slots, tokens and room.
 func (q *Queue[T]) wake(h *host[T]) {
 	if h == nil {
 		return
@@ -183,10 +183,10 @@ func (q *Queue[T]) wake(h *host[T]) {
 	}
 }
 
-// unpark enqueues one parked lane of each class for which the host has a slot and a token.
+// unpark takes one parked lane of each class for which the host has a slot, and puts it into the ring of its class.
 func (q *Queue[T]) unpark(h *host[T]) {
 	if h == nil || !q.hasToken(h) {
-		return // without a token, awaitToken has scheduled a wake
+		return // awaitToken has scheduled a check for the next token
 	}
 	for c := range class(classes) {
 		if h.parked[c].list.Len() > 0 && q.hasSlot(h, c) {

@@ -10,17 +10,17 @@ type lane[T any] struct {
 	inFlight int
 	took     time.Duration // moving average of the duration of an attempt
 	host     *host[T]      // nil for none
-	// reserved counts items that are being stored or claimed, and have a reservation.
+	// reserved counts reservations for items that the caller is storing or claiming.
 	reserved  int
 	next      time.Time    // when the next item in the store is due; zero if none is known
 	claimedAt time.Time    // time of the last claim
 	index     int          // index in the due heap of its class; -1 for none
-	sendEntry ringEntry[T] // position in the ring (round-robin list) of its class, or parked at its host
+	sendEntry ringEntry[T] // position in the ring (round-robin list) of its class, or among the parked lanes of its host
 	roomEntry ringEntry[T] // position among the lanes that wait for room at their host
 }
 
-// at returns the time that orders a lane in a heap: the later of its due time and its last claim.
-// If only the due time counted, the lane with the oldest deliveries would always be first.
+// at returns the time that orders a lane in the due heap: the later of its due time and its last claim. If only the due
+// time counted, the lane with the oldest deliveries would always be first.
 func (l *lane[T]) at() time.Time {
 	if l.claimedAt.After(l.next) {
 		return l.claimedAt
@@ -41,8 +41,8 @@ func (q *Queue[T]) lane(id string) *lane[T] {
 	return l
 }
 
-// schedule updates a lane in the due heap, which has the lanes to claim for. A lane is not in the
-// heap if it needs no claim, has no due time, or waits for room at its host.
+// schedule updates a lane in the due heap, which has the lanes that need a claim. A lane is not in the heap if it needs
+// no claim, has no due time, or waits for room at its host.
 func (q *Queue[T]) schedule(l *lane[T]) {
 	q.groups[l.class].due.update(l, !l.next.IsZero() && q.needsClaim(l) && !l.roomEntry.in())
 }
@@ -66,8 +66,8 @@ func (q *Queue[T]) enqueue(l *lane[T]) {
 	}
 }
 
-// reschedule puts a lane whose attempt has started or ended into the ring and the heap where it belongs. It wakes the
-// host, because other lanes of the host may use the remaining slots.
+// reschedule updates a lane after an attempt has started or ended. It puts the lane into the ring and the heap if the
+// lane can send or claim. It wakes the host, because other lanes of the host may use the remaining slots.
 func (q *Queue[T]) reschedule(l *lane[T]) {
 	q.enqueue(l)
 	q.schedule(l)

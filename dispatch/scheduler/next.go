@@ -2,8 +2,8 @@ package scheduler
 
 import "time"
 
-// Next returns the lane and the value of an item whose attempt starts now. ok is false if no
-// item may start. After the attempt, the caller calls Done or Abandon for the lane.
+// Next returns an item whose attempt must start now, and the id of its lane. ok is false if no item may start. After
+// the attempt, the caller calls Done or Abandon for the lane.
 func (q *Queue[T]) Next(now time.Time) (id string, value T, ok bool) {
 	q.refill(now)
 	for q.inFlight < q.limits.All {
@@ -28,8 +28,8 @@ func (q *Queue[T]) Next(now time.Time) (id string, value T, ok bool) {
 	return "", value, false
 }
 
-// NextStart returns the earliest time at which a rate limit may allow another attempt. It returns
-// zero if all slots are in use or no item waits for a rate limit.
+// NextStart returns the earliest time at which a rate limit may allow another attempt. It returns zero if all slots are
+// in use or no item waits for a rate limit.
 func (q *Queue[T]) NextStart(now time.Time) (at time.Time) {
 	if q.inFlight >= q.limits.All {
 		return time.Time{}
@@ -42,12 +42,12 @@ func (q *Queue[T]) NextStart(now time.Time) (at time.Time) {
 	return q.orNextToken(at)
 }
 
-// reverseEvery is the number of calls of pickLane after which one call tries the classes in reverse order. If no call
-// did, busy quick lanes could starve all other lanes.
+// reverseEvery says how often pickLane tries the classes in reverse order: in one of reverseEvery calls. Otherwise busy
+// quick lanes could starve all other lanes.
 const reverseEvery = 8
 
-// pickLane removes and returns the next lane (queue of an endpoint) that may send; nil if no lane
-// may send. It tries the classes in order, but each reverseEvery-th call tries them in reverse.
+// pickLane removes the next lane that may send from its ring, and returns it; nil if no lane may send. It tries the
+// classes in order, but in one of reverseEvery calls in reverse.
 func (q *Queue[T]) pickLane(now time.Time) *lane[T] {
 	q.picks++
 	for i := range class(classes) {
@@ -67,7 +67,7 @@ func (q *Queue[T]) pickLane(now time.Time) *lane[T] {
 	return nil
 }
 
-// spend spends the tokens that the start of an attempt of a lane costs.
+// spend takes the tokens for the start of an attempt from the rate limits that apply to the lane.
 func (q *Queue[T]) spend(l *lane[T]) {
 	if l.class != quick {
 		q.startsOf(l.class).spend()
@@ -77,7 +77,7 @@ func (q *Queue[T]) spend(l *lane[T]) {
 	}
 }
 
-// refill sets the clock, and wakes the hosts that are due for a check of their tokens.
+// refill sets the clock, and wakes the hosts whose check for a token is due.
 func (q *Queue[T]) refill(now time.Time) {
 	q.clock = now
 	for h := q.tokenWaiters.first(); h != nil && !h.tokenAt.After(now); h = q.tokenWaiters.first() {
@@ -86,9 +86,10 @@ func (q *Queue[T]) refill(now time.Time) {
 	}
 }
 
-// admits reports whether a lane that pickLane took from its ring may send. If not, admits parks the lane until its host
-// allows another attempt. A lane whose host has changed waits for its attempts in flight. That lane is not parked,
-// because Done and Abandon enqueue the lane again.
+// admits reports whether a lane may start an attempt now. pickLane has already taken the lane from its ring. If the
+// lane's host has no free slot or token, admits parks the lane at the host. If the endpoint has moved to another host,
+// the lane first waits until its attempts in flight have ended. admits does not park this lane, because Done and
+// Abandon put it back into the ring.
 func (q *Queue[T]) admits(l *lane[T]) bool {
 	if name := q.hostName(l); l.inFlight > 0 && name != "" && (l.host == nil || l.host.name != name) {
 		return false

@@ -2,9 +2,9 @@ package scheduler
 
 import "time"
 
-// Reserve reserves room in memory for at most n items that the caller is about to store. It returns
-// the number of reservations. The caller ends each reservation with Add or Unreserve. Reserve
-// returns 0 while the store has due items of the lane, because these items are older.
+// Reserve reserves room in memory for at most n items that the caller is about to store. It returns the number of
+// reservations. The caller ends each reservation with Add or Unreserve. If the store has due items of the lane, Reserve
+// returns 0, because these older items come first.
 func (q *Queue[T]) Reserve(id string, n int, now time.Time) int {
 	q.clock = now
 	l := q.lane(id)
@@ -17,7 +17,7 @@ func (q *Queue[T]) Reserve(id string, n int, now time.Time) int {
 	return n
 }
 
-// Unreserve releases reservations made by Reserve.
+// Unreserve ends n reservations without adding items.
 func (q *Queue[T]) Unreserve(id string, n int) {
 	l := q.lane(id)
 	q.addReserved(l, -n)

@@ -34,7 +34,7 @@ func (f *fifo[E]) pop() E {
 	return e
 }
 
-// ring is a round-robin list of lanes (queues of endpoints).
+// ring is a round-robin list of lanes.
 type ring[T any] struct{ list list.List }
 
 func (r *ring[T]) pop() *lane[T] {

@@ -1,26 +1,26 @@
-// Package scheduler decides which delivery is attempted next. Each endpoint has a lane
-// with its own limit of attempts in flight.
+// Package scheduler decides which delivery is attempted next. Each endpoint has a lane (a queue) with its own limit of
+// attempts in flight.
 //
-// A lane buffers in memory only the deliveries that it can send soon. The others stay in the
-// store until the queue claims them. A faster endpoint gets a longer buffer, but not more slots.
+// A lane buffers in memory only the deliveries that it can send soon. The others stay in the store until the queue
+// claims them. A lane with short attempts buffers more deliveries, but gets no more slots.
 //
-// Two more limits on attempts in flight apply to the lanes of one host, and to all lanes. The
-// part of a limit that a lane may use depends on its class: how its endpoint behaved last.
-// Slow and failing lanes cannot use all slots, so some are left to quick and untried lanes.
+// The attempts in flight are also limited for each host and for all lanes together. The part of these limits that a
+// lane may use depends on its class: how the last attempt at its endpoint ended. Slow and failing lanes cannot use all
+// slots, so some are left to quick and untried lanes.
 package scheduler
 
 import "time"
 
 // Limits bound the attempts in flight.
 type Limits struct {
-	// Lane limits the attempts in flight at one endpoint. Host limits them at one host and port
-	// over all endpoints; 0 means no limit. All limits the attempts in flight at all endpoints.
+	// Lane limits the attempts in flight at one endpoint. Host limits them at one host and port over all endpoints; 0
+	// means no limit. All limits the attempts in flight at all endpoints.
 	Lane, Host, All int
-	// HostOf returns the host and port of a lane; "" exempts the lane from host limits.
-	// If HostOf is nil, all lanes are exempt.
+	// HostOf returns the host and port of a lane's endpoint. If it is nil or returns "", the host limits do not apply to
+	// the lane.
 	HostOf func(lane string) string
-	// Unproven limits the attempts a minute at a host that has acknowledged no attempt in the
-	// last 10 minutes (proofLasts); 0 means no limit.
+	// Unproven limits the attempts a minute at a host that has acknowledged no attempt in the last 10 minutes
+	// (proofLasts); 0 means no limit.
 	Unproven int
 	// Timeout is the maximum duration of an attempt. An attempt starts only if its lease
 	// lasts for at least Timeout and Margin.
@@ -34,11 +34,11 @@ type Limits struct {
 }
 
 const (
-	// horizon is how far ahead a lane buffers deliveries. It is longer than a claim takes. It is
-	// shorter than the time for which a leased delivery may wait before its attempt must start.
+	// horizon is how far ahead a lane buffers deliveries. It is longer than the duration of a claim. It is shorter than
+	// the time for which a leased delivery may wait before its attempt must start.
 	horizon = 2 * time.Second
-	// maxBuffered bounds the items of a lane in memory. An endpoint with 5,000 attempts a
-	// second uses up that many items in 0.2 s.
+	// maxBuffered bounds the items of a lane in memory. An endpoint with 5,000 attempts a second uses that many items in
+	// 0.2 s.
 	maxBuffered = 1024
 	// maxClaimLanes and maxClaimRows bound one claim to keep its transaction short.
 	maxClaimLanes = 64
@@ -77,7 +77,7 @@ func New[T any](l Limits) *Queue[T] {
 	}
 }
 
-// Add appends items to their lane, after a reservation or a claim. `until` is the end of their lease.
+// Add appends items to their lane. The caller has reserved or claimed them before. `until` is the end of their lease.
 func (q *Queue[T]) Add(id string, items []T, until time.Time) {
 	l := q.lane(id)
 	q.addReserved(l, -len(items))
@@ -89,7 +89,7 @@ func (q *Queue[T]) Add(id string, items []T, until time.Time) {
 	q.schedule(l)
 }
 
-// Due records that the store has an item of the lane that is due at a time.
+// Due records that the store has an item of the lane `id` that is due at the time `at`.
 func (q *Queue[T]) Due(id string, at time.Time) {
 	l := q.lane(id)
 	if l.next.IsZero() || at.Before(l.next) {
@@ -98,7 +98,7 @@ func (q *Queue[T]) Due(id string, at time.Time) {
 	}
 }
 
-// Expired removes and returns the items whose lease Next has found too short for an attempt.
+// Expired removes and returns the items that Next could not start because their leases end too soon for an attempt.
 func (q *Queue[T]) Expired() []T {
 	out := q.expired
 	q.expired = nil
@@ -121,7 +121,8 @@ func (q *Queue[T]) Drain() []T {
 	return out
 }
 
-// Prune removes the lanes of endpoints that no longer exist, except lanes that still have items.
+// Prune removes the lanes of endpoints that no longer exist (`there` returns false), except lanes that still have
+// items.
 func (q *Queue[T]) Prune(there func(id string) bool) {
 	for id, l := range q.lanes {
 		if !there(id) && l.items.empty() && l.inFlight == 0 && l.reserved == 0 {

@@ -2,7 +2,7 @@ package scheduler
 
 import "time"
 
-// tokenBucket is a rate limit: each action spends a token, and the bucket refills at a rate.
+// tokenBucket is a rate limit: each action takes a token, and the bucket gets new tokens at a constant rate.
 type tokenBucket struct {
 	rate   float64 // tokens per second; 0 for no limit
 	burst  float64 // capacity
@@ -10,10 +10,10 @@ type tokenBucket struct {
 	filled time.Time
 }
 
-// burstTime sets the capacity of a new bucket: the tokens that accrue in burstTime, but at least one.
+// burstTime determines the capacity of a new bucket: the number of tokens that it gets in burstTime, but at least one.
 const burstTime = 10 * time.Millisecond
 
-// newTokenBucket returns a bucket of `rate` tokens a second. The first call of the method `allows` fills the bucket.
+// newTokenBucket returns a bucket that gets `rate` tokens a second. The first call of the method `allows` fills it.
 func newTokenBucket(rate float64) tokenBucket {
 	return tokenBucket{rate: rate, burst: max(1, rate*burstTime.Seconds())}
 }
@@ -32,7 +32,7 @@ func (p *tokenBucket) allows(now time.Time) bool {
 
 func (p *tokenBucket) spend() { p.tokens-- }
 
-// next returns when the bucket has a token, possibly in the past. The caller must call `allows` before.
+// next returns when the bucket has a token; a past time if it has one now. The caller must call `allows` before.
 func (p *tokenBucket) next(now time.Time) time.Time {
 	return now.Add(time.Duration((1 - p.tokens) / p.rate * float64(time.Second)))
 }
