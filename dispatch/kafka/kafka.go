@@ -1,8 +1,7 @@
 // Package kafka publishes events to a Kafka topic and consumes them. A message that is not
 // an event, or that the dispatcher rejects, goes to the dead topic.
-//
-// Delivery is at least once. Events of an account are ordered, unless new partitions move
-// the account's key to another partition.
+// Delivery is at least once. Events of an account are ordered, unless new partitions of the topic move the account's
+// key to another partition.
 package kafka
 
 import (
@@ -19,7 +18,7 @@ import (
 	"vayu/internal/topic"
 )
 
-// limits bound a batch of events. In the time Linger, messages of several partitions can gather. That time is short
+// limits bound a batch of events. Linger is how long the client waits for more messages of a batch. It is short
 // compared with the delay of a delivery.
 var limits = topic.Limits{Messages: 500, Bytes: 8 << 20, Linger: time.Millisecond, Ahead: 1}
 
@@ -30,9 +29,8 @@ type Log struct {
 	published, publishFailures prometheus.Counter
 }
 
-// New returns a Log without connecting. It sets the names, the reasons and the limits in c.
-// It fails if settings, files or broker addresses are invalid. It panics if a metric is already
-// registered.
+// New returns a Log without connecting. It sets the names, the reasons and the limits in c. It fails if settings, files
+// or broker addresses are invalid. It panics if a metric is already registered.
 func New(c topic.Config) (*Log, error) {
 	c.Name, c.Content, c.Worker = "the event log", "events", "the dispatcher"
 	c.Prefix, c.Section, c.Reasons, c.Limits = "vayu_eventlog", "event-log", []string{reasonHeaders, reasonRefused}, limits
@@ -51,10 +49,10 @@ func New(c topic.Config) (*Log, error) {
 	}, nil
 }
 
-// Publish writes events to the topic, with the account as key. It returns the events that
-// all in-sync replicas have. It times out after ten seconds. Events in flight may then be in
-// the log, and a retry duplicates them. After an event that fails, Publish acknowledges no
-// later event of the account. Publish implements outbox.Publisher.
+// Publish writes events to the topic, with the account as key. It returns the events that all in-sync replicas have
+// stored. It times out after ten seconds. The topic may then contain events that Publish did not return, and a retry
+// duplicates these. If an event of an account fails, Publish returns no later event of that account. Publish implements
+// outbox.Publisher.
 func (l *Log) Publish(ctx context.Context, batch []outbox.Event) (safe []outbox.Event, err error) {
 	if len(batch) == 0 {
 		return nil, nil
@@ -80,9 +78,9 @@ func (l *Log) Publish(ctx context.Context, batch []outbox.Event) (safe []outbox.
 	return safe, nil
 }
 
-// Process is the type of the function that handles a batch of events, given by their ids. It returns
-// the reason of each permanently rejected event. An error causes a retry of the whole batch.
-// The function must return soon after ctx ends, and must be idempotent.
+// Process handles a batch of events, given by their ids. It returns each event that it rejects permanently, with the
+// reason. After an error, the whole batch is retried. The function must return soon after ctx ends, and must be
+// idempotent.
 type Process = func(ctx context.Context, ids []string) (rejected map[string]error, err error)
 
 // Values of the metric label "reason" of dead letters.
