@@ -14,7 +14,7 @@ import (
 	"vayu/schema"
 )
 
-// stages lists the stages of a request in their order. The constants below are indexes into it.
+// stages has the stages of a request in their order. The constants below are indexes into stages.
 var stages = [...]schema.Stage{schema.StageDNS, schema.StageConnect, schema.StageTLS, schema.StageWrite, schema.StageWait}
 
 const (
@@ -25,8 +25,8 @@ const (
 	wait
 )
 
-// attempt observes one request through net/http, whose goroutines call the methods. The goroutine
-// of a dial may call methods even after the request has ended. So an attempt is never reused.
+// attempt follows one request through net/http, whose goroutines call the methods. The goroutine that dials may call
+// methods even after the request has ended, so an attempt is never reused.
 type attempt struct {
 	sign     func(now time.Time) (string, error)
 	header   http.Header
@@ -34,9 +34,9 @@ type attempt struct {
 	cancel   context.CancelFunc
 	slow     atomic.Bool // the attempt reached its timeout
 	unsigned atomic.Bool // sign has failed
-	// dialed is the stage that this request's dial has reached. It counts only while sent is 0. sent is 0 until the
-	// request has a connection, and then the stage of the request. The connection may be another one than the dialled:
-	// a pooled connection that became idle during the dial.
+	// dialed is the stage that the dial for this request has reached. sent is 0 until the request has a connection, and
+	// then the stage of the request. If sent is not 0, dialed does not count: the request may use a pooled connection that
+	// became idle during the dial.
 	dialed, sent atomic.Int32
 }
 
@@ -84,13 +84,13 @@ func (a *attempt) getConn(string)              { a.sent.Store(0) }
 func (a *attempt) connectStart(string, string) { a.dialed.Store(connect) }
 func (a *attempt) handshakeStart()             { a.dialed.Store(handshake) }
 
-// gotConn signs the request. net/http calls gotConn in the goroutine of RoundTrip, once the request
-// has a connection. Then RoundTrip passes the request to the writing goroutine over a channel. So
-// the writing goroutine reads the header after gotConn has changed the header. A second call, for
-// another connection, comes only after the writing goroutine of the first connection has ended.
+// gotConn signs the request. net/http calls it in the goroutine of RoundTrip, once the request has a connection. Then
+// RoundTrip passes the request over a channel to the goroutine that writes it. So that goroutine reads the header after
+// gotConn has changed the header. net/http calls gotConn again for another connection only after the writing goroutine
+// of the first connection has ended.
 //
-// If signing fails, nothing may be written. So gotConn closes the connection, because the writing
-// goroutine ignores a cancellation. gotConn also cancels the context, so that net/http does not retry.
+// If signing fails, nothing may be written. So gotConn closes the connection, because the writing goroutine ignores a
+// cancellation. gotConn also cancels the context, so that net/http does not retry.
 func (a *attempt) gotConn(info httptrace.GotConnInfo) {
 	a.sent.Store(write)
 	if a.sign == nil {

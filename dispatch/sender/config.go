@@ -12,36 +12,35 @@ import (
 )
 
 const (
-	// maxHeader is the limit of a response's header in bytes, including 1xx responses.
+	// maxHeader is the maximum size of a response's header in bytes, including 1xx responses.
 	maxHeader = 64 << 10
-	// maxBody is the limit of a response's body in bytes.
+	// maxBody is how much of a response's body the sender reads, in bytes.
 	maxBody = 64 << 10
-	// keptBody is the number of bytes of a response's body that are stored.
+	// keptBody is how much of a response's body a [Result] contains, in bytes.
 	keptBody = 1 << 10
-	// keptHeader is the number of bytes of a response's header that are stored, and keptValue of one value.
+	// keptHeader is how much of a response's header a [Result] contains, in bytes, and keptValue of one value.
 	keptHeader = 2 << 10
 	keptValue  = 512
-	// defaultTimeout is the documented time for an acknowledgement.
+	// defaultTimeout is the default of Config.Timeout: the time that the API's documentation gives a receiver to answer.
 	defaultTimeout = 5 * time.Second
-	// grace limits the time to read the response's body. Only the status decides the attempt. But the body helps to
-	// find a fault, and a connection is reusable only after its end. Half a second is several round trips around the
-	// earth. Without this limit, a slow body could extend the attempt to its timeout of 5 s.
+	// grace limits the time for reading the body of a response. Only the status decides the result of the attempt. But the
+	// body helps to find a fault, and the connection can be reused only after the end of the body. Half a second is
+	// several round trips around the earth. Without this limit, a slow body could extend the attempt to its timeout of 5
+	// s.
 	grace = 500 * time.Millisecond
-	// idleTimeout is how long a connection may be idle. It is below the 5 s after which Node, Apache
-	// and uvicorn close idle connections by default. If the receiver closes a connection first, a
-	// request sent at that moment fails.
+	// idleTimeout is how long a connection may be idle. Node, Apache and uvicorn close idle connections after 5 s by
+	// default. If the receiver closes the connection first, a request sent at that moment fails.
 	idleTimeout = 4 * time.Second
-	// readBuffer is the size of a connection's read buffer, in which a usual response fits. It also
-	// limits how much net/http logs of an unsolicited response.
+	// readBuffer is the size of a connection's read buffer in bytes. A usual response fits into it. It also limits how
+	// much net/http logs of an unsolicited response.
 	readBuffer = 1 << 10
-	// sessions is the number of TLS sessions that are cached. A session has a copy of the receiver's
-	// certificates, at most 256 KiB.
+	// sessions is the number of TLS sessions that are cached. A session contains the receiver's certificates, at most 256
+	// KiB.
 	sessions = 128
-	// closeTimeout limits the time to close a TLS connection. The limit of crypto/tls is 5 s, so a
-	// receiver that does not read could double the time of an attempt.
+	// closeTimeout limits the time to close a TLS connection. With the limit of crypto/tls, 5 s, a receiver that does not
+	// read could double the time of an attempt.
 	closeTimeout = 100 * time.Millisecond
-	// defaultPerHost is the default of Config.PerHost. It equals the default concurrency of an
-	// endpoint.
+	// defaultPerHost is the default of Config.PerHost. It equals the default concurrency of an endpoint.
 	defaultPerHost = 8
 	// defaultIdle is the default of Config.Idle. It has room for the connections of 32 endpoints.
 	defaultIdle = 256
@@ -49,15 +48,14 @@ const (
 
 // Config configures a Sender.
 type Config struct {
-	// Control is called with the address of each connection before the connection is made, as in
-	// net.Dialer. An error of Control prevents the connection; nil for no check.
+	// Control is called with the address of each connection before the connection is made, as in net.Dialer. An error of
+	// Control prevents the connection; nil for no check.
 	Control func(network, address string, c syscall.RawConn) error
 	// Resolver resolves names; nil for the system's resolver.
 	Resolver *net.Resolver
 	// Roots are the trusted certificate authorities; nil for the system's.
 	Roots *x509.CertPool
-	// PerHost limits the idle connections to each host; 0 means 8. Idle limits all idle
-	// connections; 0 means 256.
+	// PerHost limits the idle connections to each host; 0 means 8. Idle limits all idle connections; 0 means 256.
 	PerHost, Idle int
 	// Timeout limits the time of an attempt, from DNS to the body; 0 means 5 s.
 	Timeout time.Duration
@@ -74,9 +72,9 @@ func New(c Config) *Sender {
 	if c.Idle <= 0 {
 		c.Idle = defaultIdle
 	}
-	// net/http continues a dial after its request has ended, because a later request may use the
-	// connection. So the dial and the handshake have their own timeouts. The dial's timeout is
-	// slightly longer than the attempt's timeout, so that the attempt times out first.
+	// net/http continues a dial after its request has ended, because a later request may use the connection. So the dial
+	// and the handshake have their own timeouts. The dial's timeout is slightly longer than the attempt's, so that the
+	// attempt times out first.
 	dialer := &net.Dialer{Timeout: c.Timeout + c.Timeout/16, Resolver: c.Resolver}
 	if c.Control != nil {
 		dialer.Control = func(network, address string, conn syscall.RawConn) error {
@@ -116,9 +114,8 @@ func New(c Config) *Sender {
 	}
 }
 
-// fastCloseConn is a connection that closes within closeTimeout. It shortens every write deadline.
-// Only crypto/tls sets a write deadline, and only to close the connection. The time of an attempt
-// is limited by its context.
+// fastCloseConn is a connection that closes within closeTimeout. It shortens every write deadline to closeTimeout. That
+// affects only closing: crypto/tls sets a write deadline when it closes the connection, and nothing else sets one.
 type fastCloseConn struct{ net.Conn }
 
 func (c fastCloseConn) SetWriteDeadline(t time.Time) error {

@@ -14,10 +14,9 @@ import (
 	"vayu/schema"
 )
 
-// Error texts for the owner of a receiver, who may be an attacker. They contain no resolved
-// addresses, texts of libraries or data of the receiver. A name that does not exist has the same
-// text and stage as a name with an internal address. Otherwise the texts would reveal which
-// internal names exist.
+// Error texts for the owner of a receiver, who may be an attacker. They contain no resolved addresses, texts of
+// libraries or data of the receiver. A name that does not exist has the same text and stage as a name with an internal
+// address. Otherwise the owner could find out which internal names exist.
 const (
 	textURL       = "the URL of the subscription cannot be used"
 	textStopped   = "the attempt was aborted because the service stopped"
@@ -54,16 +53,15 @@ func isRefused(err error) bool {
 	return is
 }
 
-// timedOut reports whether an error is a timeout of the kernel or net/http. Such a timeout may
-// come just before the timeout of the attempt. A DNS timeout is excluded, because it comes from
-// the resolver's own limit.
+// timedOut reports whether an error is a timeout of the kernel or of net/http, which may come just before the timeout
+// of the attempt. It returns false for a DNS timeout, because that comes from the resolver's own limit.
 func timedOut(err error) bool {
 	var name *net.DNSError
 	var timeout net.Error
 	return errors.As(err, &timeout) && timeout.Timeout() && !errors.As(err, &name)
 }
 
-// slowness returns the error text of an attempt whose timeout ended it in the given stage.
+// slowness returns the error text of an attempt that reached its timeout in the given stage.
 func slowness(stage schema.Stage, timeout time.Duration) string {
 	within := " within " + timeout.String()
 	switch stage {
@@ -135,7 +133,7 @@ func explainTLS(err error) string {
 		return textBadCert
 	case errors.As(err, &record):
 		return textNoTLS
-	case errors.As(err, &op) && op.Op == "remote error": // an alert, whose type is unexported
+	case errors.As(err, &op) && op.Op == "remote error": // a TLS alert of the receiver, whose type is unexported
 		return textAlert
 	case closed(err):
 		return textCut

@@ -10,20 +10,21 @@ import (
 
 // Texts in Result.Header that do not come from the receiver.
 const (
-	// Masked replaces values that can be secrets.
+	// Masked replaces a value, or a part of a value, that may be secret.
 	Masked = "[masked]"
-	// Cut is the last line of a header that does not fit. No line of a header looks like it, because it has no colon.
+	// Cut is the last line of Result.Header if lines are missing. No line of a header equals Cut, because Cut has no
+	// colon.
 	Cut = "…"
 )
 
-// secretNames are parts of the names of headers whose values can be secrets, in lower case.
+// secretNames are parts of names of headers, in lower case. A header whose name contains one may have a secret value.
 var secretNames = []string{"cookie", "auth", "token", "secret", "password", "-key", "apikey", "jwt", "credential", "session", "csrf"}
 
-// userInfo matches the user and the password of a URL.
+// userInfo matches the user name and the password in a URL.
 var userInfo = regexp.MustCompile(`//[^/@\s]*@`)
 
-// headerText returns the header of a response as lines "Name: value", sorted by name. It has at most keptHeader bytes. It
-// masks values that can be secrets, because the operators and analysts of the service must not see secrets of receivers.
+// headerText returns the header of a response as lines "Name: value", sorted by name, with at most keptHeader bytes. It
+// masks values that may be secret, because the operators and analysts of the service must not see secrets of receivers.
 func headerText(h http.Header) string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(h)) {
@@ -45,7 +46,7 @@ func headerText(h http.Header) string {
 	return b.String()
 }
 
-// masked returns the value of a header, or Masked in place of what can be a secret.
+// masked returns the value of a header, with Masked in place of the parts that may be secret.
 func masked(name, value string) string {
 	lower := strings.ToLower(name)
 	for _, part := range secretNames {

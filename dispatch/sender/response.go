@@ -5,9 +5,8 @@ import (
 	"strconv"
 )
 
-// read returns the first KiB of a body. It reads on, up to 64 KiB, because the connection
-// can be reused only after the end of the body. It ignores read errors, because the status
-// has already decided the attempt.
+// read returns the first KiB of a body. It reads on, up to 64 KiB, because the connection can be reused only after the
+// end of the body. It ignores read errors, because the status has already decided the result of the attempt.
 func (s *Sender) read(resp *http.Response) []byte {
 	defer resp.Body.Close()
 	if resp.Body == http.NoBody || resp.StatusCode == http.StatusSwitchingProtocols {

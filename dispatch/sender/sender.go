@@ -20,15 +20,14 @@ type Sender struct {
 
 // Post is the request of an attempt.
 type Post struct {
-	URL string // http:// works too; package ssrf enforces https
-	// Header is complete except for the signature, and is not changed. The request has these headers, the signature,
-	// Host and Content-Length. The request has no Idempotency-Key, even if Header has one, because net/http would retry
-	// the request.
+	URL string // Send also accepts http://; the package ssrf enforces https
+	// Header has all headers of the request except the signature, Host and Content-Length. Send does not change it. Send
+	// leaves out Idempotency-Key and X-Idempotency-Key, because net/http retries a request that has one of them.
 	Header http.Header
-	Body   []byte // not changed
-	// Sign returns the signature; nil for an unsigned request. It is called when the request gets a
-	// connection. It is called again for a new connection if the previous connection is closed
-	// before a byte was written. If Sign fails, nothing is sent.
+	Body   []byte // Send does not change it
+	// Sign returns the signature; nil for an unsigned request. Send calls it when the request gets a connection. It calls
+	// Sign again for a new connection if the previous one is closed before a byte was written. If Sign fails, nothing is
+	// sent.
 	Sign func(now time.Time) (string, error)
 }
 
@@ -37,16 +36,16 @@ type Result struct {
 	SentAt   time.Time // start of the attempt
 	Duration time.Duration
 	Stage    schema.Stage // last stage reached
-	Status   int          // HTTP; 0 for no response
+	Status   int          // HTTP status; 0 for no response
 	Error    string       // shown to the owner of the receiver; at most 200 bytes
 	Body     []byte       // first KiB of the response's body
 	// Signature is what Sign returned, if the request was written; else "". Header is the header of the response, as lines
-	// "Name: value" of at most 2 KiB. Values that can be secrets are masked. Its last line is Cut if lines are missing.
+	// "Name: value" of at most 2 KiB together. Values that may be secret are masked. If lines are missing, the last line
+	// is Cut.
 	Signature, Header string
 	// Slow means that the attempt timed out.
 	Slow bool
-	// Unsent means that Sign failed, so no byte of the request was written. Of the other
-	// fields, only SentAt and Duration are then set.
+	// Unsent means that Sign failed, so no byte of the request was written. Only SentAt and Duration are then set besides.
 	Unsent bool
 }
 
@@ -55,9 +54,8 @@ func (r *Result) OK() bool { return r.Status >= 200 && r.Status < 300 }
 
 // Send makes one attempt and returns how it ended. The end of ctx aborts the attempt.
 //
-// The request is written once. If a pooled connection is closed before a byte was written, the
-// request uses another connection. After any other failure the request is not repeated, because
-// the receiver may have it.
+// The request is written once. If a pooled connection is closed before a byte was written, the request uses another
+// connection. After any other failure the request is not repeated, because the receiver may have it.
 func (s *Sender) Send(ctx context.Context, p Post) Result {
 	r := Result{SentAt: time.Now()}
 	s.send(ctx, p, &r)
@@ -80,7 +78,7 @@ func (s *Sender) send(parent context.Context, p Post, r *Result) {
 	resp, err := s.transport.RoundTrip(req)
 	if a.unsigned.Load() {
 		r.Unsent = true
-		if err == nil { // the receiver has responded without a request
+		if err == nil { // the receiver has responded before the request was written
 			resp.Body.Close()
 		}
 		return
