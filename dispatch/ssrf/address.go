@@ -12,10 +12,10 @@ var missed4 = []netip.Prefix{
 	netip.MustParsePrefix("168.63.129.16/32"),
 }
 
-// permits reports whether an address is allowed: public unicast at an allowed port, or in an
-// allowed network. Outside of allowed networks, IPv6 addresses that embed IPv4 (mapped, compatible,
-// NAT64, 6to4, Teredo, ISATAP) are denied, because public receivers do not need them. IPv4 networks
-// include IPv4-mapped addresses, because sockets may show IPv4 addresses in this form.
+// permits reports whether a connection to an address is allowed. Addresses in an allowed network are allowed at any
+// port. There, an IPv4-mapped IPv6 address counts as its IPv4 address, because sockets may report IPv4 addresses in
+// this form. Any other address must be public unicast, at an allowed port. There, IPv6 addresses that embed an IPv4
+// address (mapped, compatible, NAT64, 6to4, Teredo, ISATAP) are denied. Public receivers do not need them.
 func (g *Guard) permits(ap netip.AddrPort) bool {
 	addr := ap.Addr()
 	if !addr.IsValid() || addr.Zone() != "" || ap.Port() == 0 {
@@ -29,15 +29,15 @@ func (g *Guard) permits(ap netip.AddrPort) bool {
 	return !isatap(addr) && g.public.SafeAddrPort(ap) == nil
 }
 
-// isatap reports whether an address embeds an IPv4 address as in RFC 5214 (ISATAP). A host with an
-// ISATAP interface accepts such an address with any prefix.
+// isatap reports whether an address embeds an IPv4 address as in RFC 5214 (ISATAP). Such an address can have any
+// prefix.
 func isatap(addr netip.Addr) bool {
 	b := addr.As16()
 	return addr.Is6() && b[8]&^2 == 0 && b[9] == 0 && b[10] == 0x5e && b[11] == 0xfe
 }
 
-// unmapped returns a prefix of IPv4-mapped IPv6 addresses as an IPv4 prefix, and any other prefix
-// as it is. The host bits of the result are 0.
+// unmapped converts a prefix of IPv4-mapped IPv6 addresses to an IPv4 prefix, and does not change the family of others.
+// The host bits of the result are 0.
 func unmapped(p netip.Prefix) netip.Prefix {
 	if p.Addr().Is4In6() && p.Bits() >= 96 {
 		p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)

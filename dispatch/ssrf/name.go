@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Lists of names that deniedName denies, with their subdomains. Public DNS does not have these names, or resolves them
-// to addresses that Control denies. With the lists, the client gets the error when it creates a subscription, not after
-// eight attempts.
+// Lists of names. deniedName denies these names and their subdomains. Public DNS does not have them, or resolves them
+// to addresses that Control denies. Because of the lists, a client gets the error already when it creates a
+// subscription, not after eight failed attempts.
 var (
 	// machineNames are names of the machine itself (RFC 6761 6.3, /etc/hosts of Debian).
 	machineNames = []string{"localhost", "localdomain", "ip6-localhost", "ip6-loopback", "broadcasthost"}

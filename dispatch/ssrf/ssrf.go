@@ -1,8 +1,8 @@
 // Package ssrf restricts webhooks to public addresses, to prevent server-side request forgery.
 //
-// There are two checks. Check validates the URL of a subscription without DNS, to report errors
-// early. Control checks the address of each connection in the dialer. Only Control is decisive,
-// because a name can resolve to another address later.
+// There are two checks. Check validates the URL of a subscription without DNS, so that a client gets an error early.
+// Control checks the address of each connection in the dialer. Only Control is decisive, because a name can resolve to
+// another address later.
 package ssrf
 
 import (
@@ -26,13 +26,13 @@ type Guard struct {
 	allow  []netip.Prefix // unmapped and masked
 	ports  []uint16       // ascending
 	public *ssrf.Guardian
-	// local means that names without a public meaning are allowed, because the operator allows
-	// private networks. loopback means that addresses and names of this machine are allowed.
+	// local means that names without a public meaning are allowed, because the operator allows private networks. loopback
+	// means that addresses and names of this machine are allowed.
 	local, loopback bool
 }
 
-// New returns a guard that allows public addresses at port 443 and at the given ports. It also
-// allows the given networks at any port. It ignores invalid ports and prefixes.
+// New returns a guard that allows public addresses at port 443 and at the given ports. It also allows the given
+// networks at any port. It ignores invalid ports and prefixes.
 func New(allow []netip.Prefix, ports []int) *Guard {
 	g := &Guard{ports: []uint16{httpsPort}}
 	for _, port := range ports {
@@ -55,9 +55,9 @@ func New(allow []netip.Prefix, ports []int) *Guard {
 	return g
 }
 
-// Check validates the URL of a subscription without DNS. It returns the URL with a lower-case
-// host and without port 443. The error is a *schema.Problem about the field "url":
-// invalid_webhook_url for a malformed URL, url_not_allowed for a denied destination.
+// Check validates the URL of a subscription without DNS. It returns the URL with a lower-case host and without port
+// 443. The error is a *schema.Problem about the field "url": invalid_webhook_url for a malformed URL, url_not_allowed
+// for a denied destination.
 func (g *Guard) Check(text string) (*url.URL, error) {
 	t, err := read(text)
 	if err != nil {
@@ -102,7 +102,7 @@ func (g *Guard) wrongPort() error {
 	return forbidden("This port is not allowed. Allowed ports: " + strings.Join(list, ", ") + ".")
 }
 
-// Control is a function for net.Dialer, which calls Control before each connection, with a resolved
+// Control has the signature of net.Dialer.Control. The dialer calls it before each connection, with the resolved
 // address. The error for a denied address is an *AddressError.
 func (g *Guard) Control(network, address string, _ syscall.RawConn) error {
 	ap, err := netip.ParseAddrPort(address)
@@ -112,8 +112,8 @@ func (g *Guard) Control(network, address string, _ syscall.RawConn) error {
 	return nil
 }
 
-// AddressError is the error of a denied connection. Address is the dialled host:port. The error is
-// for logs only: Address would help the owner of a subscription to map an internal network.
+// AddressError is the error of a denied connection. Address is the dialled host:port. The error is for logs only:
+// Address would help the owner of a subscription to explore an internal network.
 type AddressError struct{ Address string }
 
 // Error implements error.
