@@ -27,11 +27,12 @@ var (
 	ErrNoSecret = errors.New("a secret is missing")
 )
 
-// Verify returns nil if the header has a signature of the body under one of the secrets. The time of signing may differ
-// from `now` by at most Tolerance. The body must be the bytes as received; after an error it must not be used. Compare
-// errors with errors.Is.
+// Verify returns nil if the value of the signature header has a signature of the body with one of the secrets. The time
+// of the signature may differ from `now` by at most Tolerance. The body must be the bytes as received. After an error
+// the receiver must not use the body. Compare errors with errors.Is.
 //
-// A header has several signatures during a rotation; one valid signature is enough. Schemes other than v1 are ignored.
+// During a rotation of the secret, a header has several signatures; one valid signature is enough. Verify ignores
+// signatures of other versions than v1.
 func Verify(body []byte, header string, now time.Time, secrets ...string) error {
 	stamp, err := parse(header)
 	if err != nil {
@@ -68,8 +69,8 @@ func Verify(body []byte, header string, now time.Time, secrets ...string) error 
 // maxDigits limits a timestamp to about the year 33000, so that arithmetic cannot overflow.
 const maxDigits = 12
 
-// parse returns the digits of the timestamp (t=…) in a header. A header without a v1 signature of
-// the right length is malformed.
+// parse returns the digits of the timestamp (t=…) in a header. A header without a v1 signature of the right length is
+// malformed.
 func parse(header string) (stamp string, err error) {
 	if header == "" {
 		return "", ErrNoSignature
