@@ -43,8 +43,9 @@ func (b *Cache) specOf(c *httpapi.Call) (Spec, error) {
 	return spec, readable(may, spec.Events)
 }
 
-// clearable returns a problem if a key may not use clear numbers. Only the events of recharges have clear numbers, so
-// the key must be able to read these events. `may` lists the event types that the key may read.
+// clearable returns a problem if a key may not turn on clear_numbers (unmasked mobile numbers). Only events of
+// recharges contain mobile numbers, so the key must be able to read these events. `may` lists the event types that the
+// key may read.
 func clearable(may []schema.EventType) error {
 	if slices.Contains(may, schema.EventRechargeCompleted) {
 		return nil
@@ -52,8 +53,8 @@ func clearable(may []schema.EventType) error {
 	return schema.NewProblem(schema.InsufficientScope, "clear_numbers", "The API key lacks the scope "+string(schema.RechargeRead)+", which clear_numbers requires.")
 }
 
-// readable returns a problem if a key may not read one of the given event types. Without this check, a key could get
-// any event by creating a webhook. `may` lists the event types that the key may read.
+// readable returns a problem if a key may not read one of the given event types, which are those of a webhook. Without
+// this check, a key could get any event by creating a webhook. `may` lists the event types that the key may read.
 func readable(may, events []schema.EventType) error {
 	for _, event := range events {
 		if !slices.Contains(may, event) {
@@ -63,7 +64,7 @@ func readable(may, events []schema.EventType) error {
 	return nil
 }
 
-// optional is a field that a body may leave out. It distinguishes null from a missing field.
+// optional is a field that a body may leave out. It distinguishes a null value from a missing field.
 type optional[T any] struct {
 	present, null bool
 	value         T
@@ -75,7 +76,7 @@ func (g *optional[T]) UnmarshalJSONFrom(d *jsontext.Decoder) error {
 	return json.UnmarshalDecode(d, &g.value)
 }
 
-// in reports whether the body has the field with a value. It adds an error if the value is null.
+// in reports whether the body has the field with a value other than null. It adds an error if the value is null.
 func (g *optional[T]) in(f *faults, field string) bool {
 	if g.null {
 		f.Add(field, "The "+field+" must not be null. Omit it to keep its value.")
@@ -142,8 +143,7 @@ func rotationOf(c *httpapi.Call) (Rotation, error) {
 	return n, f.Problem()
 }
 
-// testOf parses the optional body of a test and returns the event type. It returns "" for a
-// body without a type.
+// testOf parses the optional body of a request for a test event, and returns the event type; "" if the body has none.
 func testOf(c *httpapi.Call) (schema.EventType, error) {
 	wanted, err := httpapi.DecodeOptional[struct {
 		Type *schema.EventType `json:"type"`

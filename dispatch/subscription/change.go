@@ -17,8 +17,8 @@ func entry(action string, r *record, detail map[string]any) audit.Entry {
 	return audit.Entry{Account: r.Account, World: r.World, Action: action, Subject: r.ID, Detail: detail}
 }
 
-// hostOf returns the host of a URL for the audit log. The log must not have the rest of the URL. The rest is often a
-// credential, and the log is kept forever.
+// hostOf returns the host of a URL, for the audit log. The rest of the URL is not logged, because it often contains a
+// credential, and the audit log is never deleted.
 func hostOf(text string) string {
 	u, err := url.Parse(text)
 	if err != nil {
@@ -57,8 +57,7 @@ func (p Patch) apply(r *record) (detail map[string]any) {
 	return detail
 }
 
-// mayGrant returns a problem if a change makes a subscription send events that the key of the
-// request may not read.
+// mayGrant returns a problem if a change makes a subscription send data that the key of the request may not read.
 func (p Patch) mayGrant(before, after *Subscription) error {
 	if after.ClearNumbers && !before.ClearNumbers {
 		if err := clearable(p.Readable); err != nil {
@@ -68,8 +67,8 @@ func (p Patch) mayGrant(before, after *Subscription) error {
 	return readable(p.Readable, granted(before, after))
 }
 
-// granted returns the event types that a change newly sends to the URL. For a new URL, these are all types of the
-// subscription.
+// granted returns the event types that a subscription sends to its URL only after a change. If the change sets a new
+// URL, these are all types of the subscription.
 func granted(before, after *Subscription) []schema.EventType {
 	if after.URL != before.URL {
 		return after.Events
@@ -77,8 +76,8 @@ func granted(before, after *Subscription) []schema.EventType {
 	return slices.DeleteFunc(slices.Clone(after.Events), func(e schema.EventType) bool { return slices.Contains(before.Events, e) })
 }
 
-// Delete deletes a subscription of an owner and its secrets. It returns a *schema.Problem if
-// the owner has no such subscription.
+// Delete marks a subscription of an owner as deleted, and erases its secrets. It returns a *schema.Problem if the owner
+// has no such subscription.
 func (b *Cache) Delete(tx *sqlstore.Tx, of schema.Owner, id string, now time.Time) (audit.Entry, error) {
 	revision, err := nextRevision(tx)
 	if err != nil {
@@ -98,16 +97,16 @@ func (b *Cache) Delete(tx *sqlstore.Tx, of schema.Owner, id string, now time.Tim
 
 // Rotation is a request for a new secret.
 type Rotation struct {
-	Grace  time.Duration // how long the old secret signs beside the new one; whole seconds
+	Grace  time.Duration // how long attempts are signed with the old secret, too; whole seconds
 	Secret string        // empty to generate one
 }
 
-// Rotate gives a subscription a new secret. The previous secret also signs during the grace period;
-// older secrets do not. Rotate returns a *schema.Problem if the subscription does not exist. It
-// does not validate the rotation, because the handler has done so.
+// Rotate gives a subscription a new secret. During the grace period, attempts are signed with the previous secret, too;
+// older secrets no longer count. Rotate returns a *schema.Problem if the subscription does not exist. It does not
+// validate the rotation, because the handler has done so.
 //
-// From 300 ms after the commit, all instances sign with the new secret. The handler must not
-// reply before.
+// For up to 300 ms after the commit, instances may still sign with the old secret only. The handler must delay its
+// reply until then.
 func (b *Cache) Rotate(tx *sqlstore.Tx, of schema.Owner, id string, n Rotation, now time.Time) (Made, audit.Entry, error) {
 	revision, err := nextRevision(tx)
 	if err != nil {
@@ -117,7 +116,7 @@ func (b *Cache) Rotate(tx *sqlstore.Tx, of schema.Owner, id string, n Rotation, 
 		return Made{}, audit.Entry{}, err
 	}
 	secret, made := secretOr(n.Secret)
-	// SET reads the old row, so previous_secret becomes the old secret.
+	// SET reads the old row, so previous_secret gets the value that secret had before.
 	previous, args := "previous_secret = NULL, previous_until = NULL", []any{id, secretColumn.Encrypt(b.Cipher, []byte(secret), id), lastFour(secret), revision}
 	if n.Grace > 0 {
 		previous, args = "previous_secret = secret, previous_until = $5", append(args, now.Add(n.Grace).UnixMicro())
@@ -132,8 +131,8 @@ func (b *Cache) Rotate(tx *sqlstore.Tx, of schema.Owner, id string, n Rotation, 
 	return Made{r.wire(now), made}, entry("webhook.rotate", r, map[string]any{"grace_seconds": int64(n.Grace / time.Second)}), nil
 }
 
-// testable returns the subscription of a test event and the type of the event. Without a given type, the type is the
-// first one of the subscription.
+// testable returns the subscription for a test event, and the type of the event. If `event` is "", the type is the
+// first type of the subscription.
 func testable(tx *sqlstore.Tx, of schema.Owner, id string, event schema.EventType) (*record, schema.EventType, error) {
 	r, err := recordOf(tx, of, id)
 	switch {

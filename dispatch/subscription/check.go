@@ -12,23 +12,23 @@ import (
 )
 
 const (
-	// Most is the maximum number of subscriptions of an account in each world (live, sandbox), unless Limits are lower.
+	// Most is the maximum number of subscriptions of an account in each world (live, sandbox). Limits can set a lower one.
 	Most = 10_000
 	// DefaultGrace is the grace period of a rotation if the request has none.
 	DefaultGrace = 24 * time.Hour
 	maxGrace     = 7 * 24 * time.Hour
 )
 
-// Limits of the length of secrets that clients choose. Many forms and files of receivers take at most 255 characters.
+// Limits of the length of secrets that clients choose, in bytes. Many forms and files of receivers take at most 255.
 const (
 	minSecret = 8
 	maxSecret = 255
 )
 
-// faults collects all errors of a request.
+// faults collects all errors in a request.
 type faults struct{ schema.RequestErrors }
 
-// url returns the normalised URL. If Check returns a *schema.Problem, url adds it to the errors of the request. It
+// url validates and normalises a URL. If Check returns a *schema.Problem, url adds it to f and returns no error. It
 // returns any other error of Check.
 func (b *Cache) url(f *faults, text string) (string, error) {
 	u, err := b.Check(text)
@@ -65,7 +65,7 @@ func (f *faults) events(events []schema.EventType) []schema.EventType {
 	return slices.DeleteFunc(slices.Clone(schema.EventTypes), func(e schema.EventType) bool { return !slices.Contains(events, e) })
 }
 
-// unknownEvent is the message about an unknown type. It repeats the beginning of a long one only.
+// unknownEvent returns the message about an unknown event type. It quotes at most 64 characters of the type.
 func unknownEvent(event schema.EventType) string {
 	return fmt.Sprintf("There is no event type %.64q. The reference at /docs lists all types.", event)
 }

@@ -2,8 +2,8 @@ package subscription
 
 import "vayu/internal/sqlstore"
 
-// Personal returns what the erasure of an account changes: the subscriptions of the account become
-// deleted, without URL and secrets. The rows are purged when no delivery refers to them.
+// Personal returns the changes that erase an account: they mark its subscriptions as deleted and clear their URLs and
+// secrets. The purge deletes the rows when no delivery refers to them.
 func Personal() []sqlstore.Erasure {
 	return []sqlstore.Erasure{{
 		Table: "webhook", Key: []string{"id"}, From: "webhook t WHERE t.account_id = $1 AND (t.url <> '' OR t.deleted_at IS NULL)",

@@ -8,15 +8,15 @@ import (
 	"vayu/schema"
 )
 
-// generation builds the next snapshot of the cache.
+// generation builds the next snapshot of the cache from the previous one.
 type generation struct {
 	next       *Snapshot
 	byID       *tablecache.Draft[string, *Subscription]
 	byAudience *tablecache.Draft[audienceKey, []*Subscription]
-	changed    map[audienceKey][]*Subscription // copied lists, which this generation may change
+	changed    map[audienceKey][]*Subscription // lists that this generation has copied, and may change
 }
 
-// newGeneration returns a generation with the content of a snapshot. A nil snapshot is empty.
+// newGeneration returns a generation with the content of a snapshot; an empty generation for nil.
 func newGeneration(before *Snapshot) *generation {
 	if before == nil {
 		before = &Snapshot{}
@@ -39,7 +39,7 @@ func (g *generation) put(s *Subscription) {
 	}
 }
 
-// remove removes a subscription. It is a no-op for an unknown id.
+// remove removes a subscription. An unknown id is no error.
 func (g *generation) remove(id string) {
 	old := g.byID.Get(id)
 	if old == nil {
@@ -64,8 +64,9 @@ func (g *generation) count(s *Subscription, n int) {
 	}
 }
 
-// update applies `change` to the list of the subscriptions to an event type, at the position of s. The first change of
-// a list copies it, because older snapshots still use the original.
+// update replaces the list of the subscriptions to an event type by the result of `change`. It passes the list, the
+// position at which s is or belongs, and whether s is in the list. The first change of a list copies it, because older
+// snapshots still use the original.
 func (g *generation) update(s *Subscription, event schema.EventType, change func(list []*Subscription, at int, found bool) []*Subscription) {
 	of := audienceKey{schema.Owner{Account: s.Account, World: s.World}, event}
 	list, own := g.changed[of]

@@ -14,8 +14,8 @@ import (
 	"vayu/schema"
 )
 
-// nextRevision increments the counter of changes and returns the revision of this change. It locks the counter until
-// the transaction ends, so changes commit in the order of their revisions.
+// nextRevision increments the counter of changes of subscriptions, and returns the new value. The counter stays locked
+// until the transaction ends, so changes commit in the order of their revisions.
 func nextRevision(tx *sqlstore.Tx) (revision int64, err error) {
 	err = tx.QueryRow("UPDATE webhook_revision SET n = n + 1 WHERE id = 1 RETURNING n").Scan(&revision)
 	if err != nil {
@@ -34,16 +34,17 @@ type Spec struct {
 	ClearNumbers bool
 }
 
-// Made is a subscription with the generated secret; Secret is empty if none was generated.
+// Made is a subscription after its creation or a rotation. Secret is the generated secret; "" if the client has chosen
+// one.
 type Made struct {
 	Webhook schema.Webhook
 	Secret  string
 }
 
-// Create stores a subscription of an existing account. It returns a *schema.Problem if the owner
-// has too many. It does not validate the specification, because the handler has done so.
+// Create stores a subscription of an existing account. It returns a *schema.Problem if the owner has too many
+// subscriptions. It does not validate spec, because the handler has done so.
 func (b *Cache) Create(tx *sqlstore.Tx, spec Spec, now time.Time) (Made, audit.Entry, error) {
-	revision, err := nextRevision(tx) // serialises creations
+	revision, err := nextRevision(tx) // also makes concurrent creations wait for each other, so that checkLimit counts all
 	if err != nil {
 		return Made{}, audit.Entry{}, err
 	}
@@ -71,8 +72,8 @@ func (b *Cache) Create(tx *sqlstore.Tx, spec Spec, now time.Time) (Made, audit.E
 	return Made{r.wire(now), made}, entry("webhook.create", r, detail), nil
 }
 
-// countThere counts the subscriptions of an owner by the index webhook_account. The index omits
-// deleted subscriptions, which are kept for their deliveries and may be many more.
+// countThere counts the subscriptions of an owner by the index webhook_account. The index omits deleted subscriptions.
+// These stay in the table for their deliveries, and may be many more.
 const countThere = "SELECT COUNT(*) FROM webhook WHERE account_id = $1 AND mode = $2 AND deleted_at IS NULL"
 
 func (b *Cache) checkLimit(tx *sqlstore.Tx, of schema.Owner) error {
@@ -96,8 +97,8 @@ func (b *Cache) checkLimit(tx *sqlstore.Tx, of schema.Owner) error {
 		strconv.Itoa(n)+". Delete a webhook first.")
 }
 
-// secretOr returns the chosen secret, and "" as the second result. If no secret is chosen, both results are a new
-// secret of 32 random bytes.
+// secretOr returns the chosen secret and "". If `chosen` is empty, it generates a secret from 32 random bytes, and
+// returns the new secret as both results.
 func secretOr(chosen string) (secret, made string) {
 	if chosen != "" {
 		return chosen, ""
@@ -115,15 +116,15 @@ type Patch struct {
 	URL    *string
 	Events []schema.EventType
 	Active *bool
-	// ClearNumbers requires the scope recharge:read if the change turns clear numbers on.
+	// ClearNumbers turns unmasked mobile numbers on or off. Turning them on requires the scope recharge:read.
 	ClearNumbers *bool
-	// Readable are the event types that the key may read; nil for all. They must include the
-	// types that the change adds, and with a new URL all types of the webhook.
+	// Readable are the event types that the key may read; nil for all. Update returns a problem if it lacks a type that
+	// the change adds. If the change sets a new URL, that applies to all types of the webhook.
 	Readable []schema.EventType
 }
 
-// Update changes a subscription. It returns a *schema.Problem if the key may not make the change,
-// or the owner has no such subscription. If nothing changes, the audit entry is empty.
+// Update changes a subscription. It returns a *schema.Problem if the key may not make the change, or if the owner has
+// no such subscription. If nothing changes, the audit entry is empty.
 func (b *Cache) Update(tx *sqlstore.Tx, of schema.Owner, id string, p Patch, now time.Time) (schema.Webhook, audit.Entry, error) {
 	revision, err := nextRevision(tx)
 	if err != nil {

@@ -12,15 +12,15 @@ import (
 
 const (
 	purgeEvery = 10 * time.Minute
-	// purgeAfter is the least time between a deletion and its purge. Long before the purge, the
-	// caches of all instances have dropped the subscription.
+	// purgeAfter is the minimum time between the deletion of a subscription and the purge of its row. By then, the caches
+	// of all instances have long read the deletion.
 	purgeAfter = time.Hour
 	// purgeGroup is the maximum number of rows that a transaction deletes. On SQLite all other
 	// writes wait for the transaction.
 	purgeGroup = 500
 )
 
-// purge deletes the rows of deleted subscriptions without deliveries until ctx ends.
+// purge deletes the rows of deleted subscriptions that have no deliveries, every purgeEvery until ctx ends.
 func (b *Cache) purge(ctx context.Context) {
 	for sleep.For(ctx, purgeEvery) {
 		b.purgeCounted(ctx)
@@ -35,13 +35,13 @@ func (b *Cache) purgeCounted(ctx context.Context) {
 	}
 }
 
-// unused is the condition of rows to purge: subscriptions deleted before a time, without deliveries.
+// unused is the SQL condition of the rows to purge: deleted at or before $1, and without deliveries.
 const unused = "deleted_at <= $1 AND NOT EXISTS (SELECT 1 FROM delivery WHERE delivery.webhook_id = webhook.id)"
 
 var removeUnused = sqlstore.NewBatchStatement(1, "DELETE FROM webhook WHERE id IN (", "?", ") AND "+unused)
 
-// purgeOnce deletes unused rows. It finds them outside of a transaction, because it scans all
-// rows. It does not change the revision, because no cache has the deleted rows.
+// purgeOnce deletes unused rows. It finds them outside of a transaction, because the search reads all rows. The
+// revision does not change, because the caches have removed these subscriptions already.
 func (b *Cache) purgeOnce(ctx context.Context) error {
 	until := b.Now().Add(-purgeAfter).UnixMicro()
 	ids, err := sqlstore.All(b.DB.View(ctx), sqlstore.Scalar[string], "SELECT id FROM webhook WHERE "+unused, until)

@@ -11,10 +11,10 @@ import (
 )
 
 const (
-	// pageRows is the number of rows that one query of a full read returns.
+	// pageRows is the maximum number of rows that one query returns when the cache reads the whole table.
 	pageRows = 2000
-	// maxDelta is the maximum number of changes that a refresh reads one by one, by their revision. For more changes, a
-	// full read is as fast and needs no more memory.
+	// maxDelta is the maximum number of changed rows that a refresh reads by their revision. After more changes, reading
+	// the whole table is as fast and needs no more memory.
 	maxDelta = 10_000
 	// maxLogged is how many unreadable secrets are logged after one refresh.
 	maxLogged = 5
@@ -26,7 +26,7 @@ const (
 		created_at, COALESCE(previous_until, 0), deleted_at IS NOT NULL FROM webhook`
 )
 
-// read loads changed rows into a new snapshot.
+// read brings the cache up to date: it reads the changed rows into a new snapshot.
 func (b *Cache) read(ctx context.Context, now time.Time) error {
 	r := &reading{Cache: b, ctx: ctx, now: now, lists: map[string][]schema.EventType{}}
 	revision, err := r.revision()
@@ -58,11 +58,11 @@ type reading struct {
 	ctx        context.Context //nolint:containedctx // a reading lasts for one refresh
 	now        time.Time
 	generation *generation
-	lists      map[string][]schema.EventType // by the text of the list; most subscriptions share a few lists
+	lists      map[string][]schema.EventType // parsed lists by their text; most subscriptions share a few lists
 	unreadable map[string]error              // decryption errors of secrets, by subscription id
 }
 
-// query runs `do` with a timeout of its own, because a full read consists of many queries.
+// query runs `do` with a timeout. Each query has its own, because reading the whole table takes many.
 func (r *reading) query(do func(view sqlstore.View) error) error {
 	limit, done := context.WithTimeout(r.ctx, r.follower.Timeout)
 	defer done()
@@ -84,8 +84,7 @@ func (r *reading) since(revision int64) error {
 	})
 }
 
-// all reads all subscriptions page by page. The next refresh reads the changes that are made between
-// two pages.
+// all reads all subscriptions, page by page. If a row changes between two pages, the next refresh reads the change.
 func (r *reading) all() error {
 	after := ""
 	for {
@@ -103,7 +102,8 @@ func (r *reading) all() error {
 	}
 }
 
-// take applies a row to the generation, and returns the id of its subscription.
+// take adds the subscription of a row to the generation, or removes it if it is deleted. It returns the subscription's
+// id.
 func (r *reading) take(row sqlstore.Scanner) (id string, err error) {
 	s := &Subscription{}
 	var mode, events string
@@ -132,7 +132,7 @@ func (r *reading) take(row sqlstore.Scanner) (id string, err error) {
 	return s.ID, nil
 }
 
-// list parses the types of a row; equal texts share one slice.
+// list parses the event types of a row. For equal texts it returns the same slice.
 func (r *reading) list(text string) []schema.EventType {
 	list, known := r.lists[text]
 	if !known {
@@ -142,8 +142,9 @@ func (r *reading) list(text string) []schema.EventType {
 	return list
 }
 
-// decrypt decrypts the current secret, and the previous secret until its grace period ends. If the current secret
-// cannot be decrypted, it sets no secret. During a rotation, an attempt must be signed with both secrets.
+// decrypt decrypts the current secret, and during the grace period of a rotation the previous one, too. If the current
+// secret cannot be decrypted, it sets no secret. If only the previous one cannot be decrypted, it sets the current one
+// and returns the error.
 func (s *Subscription) decrypt(c *encryption.Cipher, secret, previous []byte, now time.Time) error {
 	plain, err := secretColumn.Decrypt(c, secret, s.ID)
 	if err != nil {
@@ -159,7 +160,8 @@ func (s *Subscription) decrypt(c *encryption.Cipher, secret, previous []byte, no
 	return err
 }
 
-// logUnreadable logs unreadable secrets: up to maxLogged by id, and the number if there are more.
+// logUnreadable logs the ids of up to maxLogged subscriptions whose secrets cannot be decrypted, and the number if
+// there are more.
 func (r *reading) logUnreadable() {
 	logged := 0
 	for id, err := range r.unreadable {

@@ -31,14 +31,14 @@ type Subscription struct {
 	unreadable    bool  // a stored secret cannot be decrypted
 }
 
-// Saw reports whether the subscription existed at a time. After a replay or an offset reset,
-// events are delivered up to a month after their creation. Younger subscriptions must not get them.
+// Saw reports whether the subscription existed at a time. A subscription must not get events that are older than
+// itself. Such events come after a replay or a reset of Kafka offsets, up to a month after their creation.
 func (s *Subscription) Saw(at time.Time) bool {
 	return s.createdAt <= at.Add(schema.WebhookClockMargin).UnixMicro()
 }
 
-// Secrets returns the secrets that sign an attempt at a time, newest first. It returns none
-// if the current secret cannot be decrypted. The result is read-only.
+// Secrets returns the secrets with which an attempt at a time must be signed, newest first. It returns none if the
+// current secret cannot be decrypted. The result is read-only.
 func (s *Subscription) Secrets(now time.Time) []string {
 	if len(s.secrets) > 1 && now.UnixMicro() >= s.previousUntil {
 		return s.secrets[:1]
@@ -72,7 +72,7 @@ func scanRecord(row sqlstore.Scanner) (*record, error) {
 	return r, nil
 }
 
-// wire returns a record as the API shows it.
+// wire returns the subscription in the form of the API.
 func (r *record) wire(now time.Time) schema.Webhook {
 	w := schema.Webhook{
 		ID: r.ID, URL: r.URL, Events: r.Events, Active: r.Active, APIVersion: r.Version, Mode: r.World.String(),
@@ -106,11 +106,11 @@ func recordOf(q sqlstore.Querier, of schema.Owner, id string) (*record, error) {
 	return r, nil
 }
 
-// selectList reads a page by the index webhook_account.
+// selectList reads a page of an owner's subscriptions by the index webhook_account.
 const selectList = selectRecord + " AND id > $3 ORDER BY id LIMIT $4"
 
-// list returns at most `limit` subscriptions of an owner, oldest first. It starts after the id `after`; "" for the
-// first page.
+// list returns at most `limit` subscriptions of an owner, oldest first, with ids greater than `after`; "" for the first
+// page.
 func list(q sqlstore.Querier, of schema.Owner, after string, limit int) ([]*record, error) {
 	return sqlstore.All(q, scanRecord, selectList, of.Account, of.World.String(), after, limit)
 }

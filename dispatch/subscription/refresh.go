@@ -9,11 +9,11 @@ import (
 )
 
 const (
-	// maxAge is the maximum age of the last refresh. If the cache is older, Fresh refreshes it.
+	// maxAge is the age of the last refresh from which on Fresh refreshes the cache again.
 	maxAge = 200 * time.Millisecond
-	// rotateDelay is the delay between the commit of a rotation and the reply to the client. It is
-	// the sum of maxAge and the 100 ms for which an instance may sign after a call of Fresh. So
-	// after the delay, no instance signs from a cache without the rotation.
+	// rotateDelay is the delay between the commit of a rotation and the reply to the client. It is the sum of maxAge and
+	// the 100 ms for which an instance may sign after a call of Fresh. So after the delay, no instance signs with secrets
+	// from before the rotation.
 	rotateDelay = 300 * time.Millisecond
 )
 
@@ -28,10 +28,11 @@ func (b *Cache) newFollower() *tablecache.Follower {
 	})
 }
 
-// Refresh reads changes into the cache now, within two seconds. A process calls Refresh after its
-// own changes, and before it matches events. A background refresh or Fresh reads other changes.
+// Refresh reads all changes into the cache now. It fails after two seconds. A process calls it after its own changes,
+// and before it matches events. Changes of other processes also come by the background refresh and by Fresh.
 func (b *Cache) Refresh(ctx context.Context) error { return b.follower.Refresh(ctx) }
 
-// Fresh refreshes the cache within two seconds, unless the last refresh is younger than maxAge. After an error the
-// caller must not sign. After success, the caller may sign with the cached secrets for 100 ms.
+// Fresh refreshes the cache if the last refresh is older than maxAge. It fails after two seconds. After an error the
+// caller must not sign, because a cached secret may have been rotated. After success the caller may sign with the
+// cached secrets for 100 ms.
 func (b *Cache) Fresh(ctx context.Context) error { return b.follower.Fresh(ctx, maxAge) }

@@ -37,7 +37,7 @@ func (b *Cache) Routes() []httpapi.Route {
 
 func idOf(c *httpapi.Call) string { return mux.Vars(c.Request)["id"] }
 
-// changed makes a change and refreshes the cache of this instance before the reply.
+// changed runs a change in a transaction, and then refreshes the cache of this instance before the reply.
 func (b *Cache) changed(c *httpapi.Call, do access.Changer) (httpapi.Response, error) {
 	resp, err := b.Change(do)(c)
 	if err == nil {
@@ -107,8 +107,8 @@ func (b *Cache) deleteOne(c *httpapi.Call) (httpapi.Response, error) {
 	})
 }
 
-// rotate answers POST /v1/webhooks/{id}/rotate-secret. The reply waits until all instances
-// sign with the new secret, so that deliveries after the reply have the new signature.
+// rotate answers POST /v1/webhooks/{id}/rotate-secret. It delays the reply until all instances sign with the new
+// secret.
 func (b *Cache) rotate(c *httpapi.Call) (httpapi.Response, error) {
 	wanted, err := rotationOf(c)
 	if err != nil {
@@ -118,7 +118,7 @@ func (b *Cache) rotate(c *httpapi.Call) (httpapi.Response, error) {
 		made, e, err := b.Rotate(tx, c.Owner(), idOf(c), wanted, b.Now())
 		return shown(http.StatusOK, made), e, err
 	})
-	if err == nil { // also for a stored reply, which may be sent while the first reply is delayed
+	if err == nil { // also for a stored reply, because the first reply may still be delayed
 		sleep.For(c.Context(), rotateDelay)
 	}
 	return resp, err

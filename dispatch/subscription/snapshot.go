@@ -7,19 +7,19 @@ import (
 	"vayu/schema"
 )
 
-// unread is the revision of a cache before its first refresh. No store has this revision.
+// unread is the revision of a cache before its first refresh. The store never has this revision.
 const unread = math.MinInt64
 
 // Snapshot is an immutable state of the cache.
 type Snapshot struct {
-	revision   int64 // of the last change that the snapshot has
+	revision   int64 // revision of the last change that the snapshot includes
 	byID       *tablecache.Map[string, *Subscription]
 	byAudience *tablecache.Map[audienceKey, []*Subscription] // sorted by id
 	size       int
 	unreadable int // subscriptions with a secret that cannot be decrypted
 }
 
-// audienceKey is the key of the subscriptions of an owner to an event type.
+// audienceKey selects the subscriptions of an owner to an event type.
 type audienceKey struct {
 	schema.Owner
 

@@ -25,7 +25,8 @@ import (
 type Config struct {
 	DB     *sqlstore.DB
 	Cipher *encryption.Cipher
-	// Change is access.Service.Change. It returns a handler that makes and audits a change.
+	// Change is access.Service.Change. It returns a handler that runs a change and writes its audit entry in one
+	// transaction.
 	Change func(access.Changer) httpapi.Handler
 	// Check is ssrf.Guard.Check. It validates the URL of a subscription.
 	Check func(url string) (*url.URL, error)
@@ -39,15 +40,15 @@ type Config struct {
 	Now func() time.Time
 }
 
-// Limits limit the subscriptions of an account. An account above its limit keeps its
-// subscriptions but cannot create more.
+// Limits limit how many subscriptions an account can have. An account above its limit keeps its subscriptions but
+// cannot create more.
 type Limits struct {
-	Sandbox int            // limit in the sandbox; 0 for Most
-	Plans   map[string]int // limits in the live world by plan; nil for Most
-	Others  int            // limit in the live world for a plan that Plans lacks
+	Sandbox int            // limit in the sandbox; 0 means Most
+	Plans   map[string]int // limit in the live world by plan; nil means Most for all plans
+	Others  int            // limit in the live world for a plan that is not in Plans
 }
 
-// of returns the limit of an account that has a given plan, in a world (live or sandbox).
+// of returns the limit for a world (live or sandbox) of an account with a given plan.
 func (l Limits) of(plan string, world schema.World) int {
 	switch most, known := l.Plans[plan]; {
 	case world == schema.Sandbox && l.Sandbox > 0:
