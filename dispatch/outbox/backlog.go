@@ -8,9 +8,9 @@ import (
 
 const (
 	countEvery = time.Second
-	// countTimeout bounds a count when the store does not respond.
+	// countTimeout bounds the duration of a count if the store does not respond.
 	countTimeout = 500 * time.Millisecond
-	// maxCount bounds the events that are counted. A count takes 10 ms even with a million events.
+	// maxCount is the number up to which events are counted, so that a count takes 10 ms even with a million events.
 	maxCount = 100_000
 )
 
@@ -22,8 +22,8 @@ type backlog struct {
 }
 
 // Backlog returns the number of unpublished events and the age of the oldest. The number is at most 100,001, which
-// means more than 100,000. Backlog counts at most once a second. It returns zeros until Run is called, and the last
-// count if the store does not respond.
+// means more than 100,000. Backlog counts at most once a second. It returns zeros before Run is called. If the store
+// does not respond, it returns the result of the last count.
 func (o *Outbox) Backlog(ctx context.Context) (waiting int64, oldest time.Duration) {
 	counted := o.backlog.Load()
 	if counted == nil {

@@ -11,9 +11,8 @@ import (
 	"vayu/schema"
 )
 
-// maxEnvelope bounds the bytes of an envelope (the JSON of an event). Every documented event
-// is far smaller. The limit of Kafka's brokers, 1 MiB, is far larger. So Kafka accepts every
-// stored event.
+// maxEnvelope is the maximum size of an envelope (the JSON of an event) in bytes. Every documented event is far
+// smaller. Kafka's brokers accept 1 MiB, so they accept every stored event.
 const maxEnvelope = 256 << 10
 
 var (

@@ -15,21 +15,21 @@ import (
 // Feed finds new events for SSE streams (Server-Sent Events).
 type Feed struct{ DB *sqlstore.DB }
 
-// Kinds returns the only kind of notices of a Feed: events. It implements sse.Feed.
+// Kinds implements sse.Feed. A Feed has one kind of notices: events.
 func (Feed) Kinds() []sse.Kind {
 	return []sse.Kind{{Name: schema.LiveEvent, Scopes: []schema.Scope{schema.WebhooksManage}}}
 }
 
-// feedLimit bounds the rows that one statement reads for a group of accounts.
+// feedLimit is the maximum number of rows that one statement reads for a group of accounts.
 const feedLimit = 1000
 
-// selectSince reads the new events of some owners (account and world) by the index event_account,
-// from a given id of each owner. CROSS JOIN fixes the join order in SQLite. There is no ORDER BY,
-// because the statement would then read all rows before the LIMIT applies.
+// selectSince reads new events by the index event_account. Its values are owners (account and world), each with the id
+// at which the owner's new events start. CROSS JOIN fixes the join order in SQLite. There is no ORDER BY, because the
+// statement would then read all rows before the LIMIT applies.
 var selectSince = sqlstore.NewBatchStatement(1, "SELECT e.id, e.account_id, e.mode, e.type, e.subject, e.created_at FROM (VALUES ", "(?, ?, ?)", `) AS v
 	CROSS JOIN event e WHERE e.account_id = v.column1 AND e.mode = v.column2 AND e.id >= v.column3 LIMIT $1`)
 
-// Changes returns notices of new events. It implements sse.Feed.
+// Changes implements sse.Feed. It returns notices of new events.
 func (f Feed) Changes(ctx context.Context, asks []sse.Query) (found sse.Result, err error) {
 	view := f.DB.View(ctx)
 	err = found.Search(&selectSince, asks, feedLimit, func(text string, asks []sse.Query) ([]sse.Notice, error) {

@@ -14,8 +14,8 @@ import (
 type filter struct {
 	account, mode string
 	typ           string // "" for all
-	// readable are the types that the key may read; nil for all. If the key may read every type, the query has no
-	// condition on the type.
+	// readable are the types that the key may read; nil for all. If it contains every type, the query has no condition on
+	// the type.
 	readable []schema.EventType
 	subject  string // "" for all
 	from, to int64  // microseconds; to is exclusive
@@ -24,10 +24,11 @@ type filter struct {
 	newest   bool // the newest event comes first
 }
 
-// idRange is a range of ids. In a list with the newest event first, upper is excluded and lower is included.
+// idRange is a range of event ids. If the newest event comes first, the range includes lower and excludes upper.
+// Otherwise it excludes lower and includes upper.
 type idRange struct{ lower, upper string }
 
-// condition returns the condition on the arguments $3 and $4, and the order.
+// condition returns the SQL condition for an idRange whose bounds are $3 and $4, and the ORDER BY clause.
 func (a filter) condition() (ids, order string) {
 	if a.newest {
 		return "id >= $3 AND id < $4", " ORDER BY id DESC"
@@ -35,7 +36,7 @@ func (a filter) condition() (ids, order string) {
 	return "id > $3 AND id <= $4", " ORDER BY id"
 }
 
-// ids returns the range of the ids that a page can contain.
+// ids returns the range of ids in which the events of a page are.
 func (a filter) ids() idRange {
 	ids := idRange{idAt(a.from), idAt(min(a.to, math.MaxInt64-999) + 999)}
 	switch {
@@ -47,19 +48,19 @@ func (a filter) ids() idRange {
 	return ids
 }
 
-// scanMost bounds the events that one request scans if the filter has a condition on types, but no subject. A scan of
-// so many events takes 20 ms. The client continues the scan with the cursor.
+// scanMost is the maximum number of events that one request scans if the filter has a condition on types, but no
+// subject. Scanning that many takes 20 ms. The client can continue the scan with the cursor.
 const scanMost = 10_000
 
-// find returns a page of envelopes, in the order of the filter, and the id after which the next page
-// begins; "" on the last page. If scanMost applies, other pages may also be shorter than the limit.
+// find returns a page of envelopes, in the order of the filter, and the id after which the next page begins; "" on the
+// last page. If scanMost ends the scan, a page may be shorter than the limit although more pages follow.
 //
-// An id contains the time of its event in milliseconds, so a time range is a range of ids. A
-// condition on created_at makes the range exact. A subject (the recharge or the like that events
-// are about) has few events, so one page scans them all.
+// An id contains the time of its event in milliseconds, so a time range is a range of ids. A condition on created_at
+// makes the range exact. A subject (the recharge or other thing that an event is about) has few events. So a page with
+// a subject scans all of them.
 func (a filter) find(view sqlstore.View) (envelopes []json.RawMessage, next string, err error) {
 	ids := a.ids()
-	more := "" // the last id of the scan; "" if it includes all events
+	more := "" // id at which this request ends its scan; "" if it scans all events
 	if (a.typ != "" || schema.HidesCustomerEvents(a.readable)) && a.subject == "" {
 		within, order := a.condition()
 		err := view.QueryRow("SELECT id FROM event WHERE account_id = $1 AND mode = $2 AND "+within+order+" LIMIT 1 OFFSET $5",
@@ -100,15 +101,15 @@ func (a filter) find(view sqlstore.View) (envelopes []json.RawMessage, next stri
 	return envelopes, next, nil
 }
 
-// query returns the statement that reads matching events between two ids, at most one event
-// more than the limit.
+// query returns the statement that reads the matching events between two ids. It reads up to one event more than the
+// limit, to detect a next page.
 func (a filter) query(lower, upper string) (text string, args []any) {
 	within, order := a.condition()
 	text = "SELECT id, envelope FROM event WHERE account_id = $1 AND mode = $2 AND " + within + `
 		AND created_at >= $5 AND created_at < $6 AND (CAST($7 AS TEXT) = '' OR type = $7)`
 	args = []any{a.account, a.mode, lower, upper, a.from, a.to, a.typ, a.limit + 1}
 	if a.subject != "" {
-		text += " AND subject = $9 AND subject <> ''" // the condition of the partial index
+		text += " AND subject = $9 AND subject <> ''" // the partial index requires subject <> ''
 		args = append(args, a.subject)
 	}
 	if a.readable != nil && len(a.readable) < len(schema.EventTypes) {

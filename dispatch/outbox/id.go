@@ -16,9 +16,8 @@ import (
 // idPrefix is the prefix of event ids; a ULID follows.
 const idPrefix = "evt_"
 
-// ids generates ids and times of events. Both are monotonic within a process, even if the
-// clock is not. An id contains the time of its event in milliseconds, so a time range is
-// a range of ids.
+// ids generates the ids and times of events. Within a process, both ascend even if the clock goes back. An id contains
+// the time of its event in milliseconds, so a time range is a range of ids.
 type ids struct {
 	mu      sync.Mutex
 	entropy *ulid.MonotonicEntropy
@@ -27,8 +26,8 @@ type ids struct {
 
 func (i *ids) init() { i.entropy = ulid.Monotonic(rand.Reader, 0) }
 
-// next returns the next id and its time in UTC with microseconds. It fails only for times
-// before 1970 or after 10889.
+// next returns the next id and its time, in UTC and truncated to microseconds. It fails only for times before 1970 or
+// after 10889.
 func (i *ids) next(now time.Time) (string, time.Time, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -48,8 +47,8 @@ func (i *ids) next(now time.Time) (string, time.Time, error) {
 	return idPrefix + id.String(), now, nil
 }
 
-// idAt returns the lowest id of the millisecond of a time. It returns "" for a time before 1970,
-// and an id above all others for a time that a ULID cannot represent.
+// idAt returns the lowest id in the millisecond of a time in microseconds. It returns "" for a time before 1970, and an
+// id above all others for a time that a ULID cannot represent.
 func idAt(micros int64) string {
 	id, ok := pagination.FirstID(idPrefix, micros)
 	if !ok && micros > 0 {
@@ -58,7 +57,7 @@ func idAt(micros int64) string {
 	return id
 }
 
-// timeOf returns the time in an id; zero for an invalid id.
+// timeOf returns the time that an id contains; the zero time for an invalid id.
 func timeOf(id string) time.Time {
 	parsed, err := ulid.ParseStrict(strings.TrimPrefix(id, idPrefix))
 	if err != nil {

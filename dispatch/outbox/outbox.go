@@ -1,7 +1,6 @@
-// Package outbox implements the transactional outbox. An event is a row that is inserted
-// in the transaction of the change that it records, so neither exists without the other.
-// The relay publishes the events, in order within an account. It removes an event from the
-// outbox only after the publisher has acknowledged the event.
+// Package outbox implements the transactional outbox. An event is a row. The transaction of the change that it records
+// inserts it, so neither exists without the other. The relay publishes the events of an account in order. It removes an
+// event from the outbox only after the publisher has acknowledged the event.
 package outbox
 
 import (
@@ -20,13 +19,13 @@ import (
 
 // Event is a record of a change, in the form in which it is published.
 type Event struct {
-	ID        string // evt_ + ULID: ascends with time
+	ID        string // evt_ and a ULID, so ids ascend with time
 	Account   string
 	World     schema.World // live or sandbox
 	Type      schema.EventType
 	CreatedAt time.Time
 	Envelope  []byte // JSON; read-only
-	Trace     string // trace context of the change; empty for none
+	Trace     string // W3C trace context of the change; empty for none
 }
 
 // Config configures an Outbox.
@@ -39,18 +38,17 @@ type Config struct {
 	Now func() time.Time
 }
 
-// Outbox stores events. Its Run relays them to the publisher.
+// Outbox stores events. Its method Run publishes them.
 type Outbox struct {
 	Config
 
 	ids        ids
 	metrics    *metrics
-	wakeSignal chan struct{}           // gets a value after the commit of an event; its capacity is one
+	wakeSignal chan struct{}           // wakes the relay after the commit of an event; its capacity is one
 	backlog    atomic.Pointer[backlog] // nil before Run
 }
 
-// New returns an outbox that can append at once. It panics if a metric is already
-// registered.
+// New returns an outbox. Append works before Run is called. New panics if a metric is already registered.
 func New(c Config) *Outbox {
 	if c.Now == nil {
 		c.Now = time.Now
@@ -62,14 +60,13 @@ func New(c Config) *Outbox {
 	return o
 }
 
-// Append stores an event in the transaction of the recorded change, and returns the event id.
-// `data` must marshal to a JSON object. If it has a method Subject() string, clients can search the
-// event by the subject. The commit wakes the relay of this process. If Append fails, the caller
-// must roll the transaction back.
+// Append stores an event in the transaction of the change that the event records, and returns the event id. `data` must
+// marshal to a JSON object. If it has a method Subject() string, clients can search for the event by that subject. The
+// commit wakes the relay of this process. If Append fails, the caller must roll the transaction back.
 //
-// Ids ascend in the order of calls. On SQLite that is the order of commits. On PostgreSQL
-// concurrent changes may commit in another order, and ids of two processes depend on their clocks.
-// So the order of two events is certain only if the second change has read the first change.
+// Ids ascend in the order of calls. On SQLite that is the order of commits. On PostgreSQL concurrent changes may commit
+// in another order, and ids of two processes depend on their clocks. So the order of two events is certain only if the
+// second change has read the first change.
 func (o *Outbox) Append(tx *sqlstore.Tx, account string, world schema.World, event schema.EventType, data any) (id string, err error) {
 	e, err := o.Store(tx, account, world, event, data)
 	if err != nil {
@@ -82,8 +79,7 @@ func (o *Outbox) Append(tx *sqlstore.Tx, account string, world schema.World, eve
 	return e.ID, nil
 }
 
-// Store is Append without the outbox: the relay does not publish the event, because the caller delivers the event
-// itself.
+// Store stores an event like Append, but not in the outbox. So the relay does not publish it: the caller delivers it.
 func (o *Outbox) Store(tx *sqlstore.Tx, account string, world schema.World, event schema.EventType, data any) (Event, error) {
 	e, err := o.event(account, world, event, data)
 	if err == nil {

@@ -7,25 +7,25 @@ import (
 )
 
 const (
-	// quickPoll is the poll interval while another process commits events. It delays these
-	// events by 1.5 ms on average. Commits of this process wake the relay without polling.
+	// quickPoll is the poll interval after a poll has found an event, which another process has committed. Polling delays
+	// such events by 1.5 ms on average. Commits of this process wake the relay without polling.
 	quickPoll = 3 * time.Millisecond
 	// quickFor is how long quick polling continues after a poll has found an event.
 	quickFor = 2 * time.Second
-	// slowPoll is the longest poll interval. A poll costs about 200 µs on either engine,
-	// so an idle relay uses about 0.2 % of a core (BenchmarkIdle).
+	// slowPoll is the longest poll interval. A poll costs about 200 µs with SQLite or PostgreSQL, so an idle relay uses
+	// about 0.2 % of a core (BenchmarkIdle).
 	slowPoll = 150 * time.Millisecond
 	// firstRetry and lastRetry bound the exponential backoff after failures.
 	firstRetry = 100 * time.Millisecond
 	lastRetry  = 5 * time.Second
 )
 
-// pollDelay computes the delay before the relay's next pass through the outbox. The zero
-// value is the state without a recent event and without a failure.
+// pollDelay computes the delay before the relay reads the outbox again. The zero value means that no recent poll has
+// found an event, and that the last pass did not fail.
 type pollDelay struct {
-	quick    time.Time     // end of quick polling
+	quick    time.Time     // when quick polling ends
 	delay    time.Duration // until the next poll
-	failures int           // in a row
+	failures int           // number of failed passes in a row
 }
 
 // found records that polling found an event.
@@ -41,8 +41,8 @@ func (p *pollDelay) idle(now time.Time) time.Duration {
 	return p.delay
 }
 
-// failure returns the delay after a failed pass. `progress` means that some events were acknowledged in the pass.
-// Progress resets the backoff.
+// failure returns the delay after a failed pass. `progress` means that the publisher acknowledged some events in the
+// pass. Then the backoff starts again from firstRetry.
 func (p *pollDelay) failure(progress bool) time.Duration {
 	if progress {
 		p.failures = 0

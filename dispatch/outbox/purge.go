@@ -11,27 +11,26 @@ import (
 )
 
 const (
-	// retention is how long events are kept at least, as documented.
+	// retention is how long events are kept at least. The documentation of the API states this value.
 	retention  = 30 * 24 * time.Hour
-	purgeDelay = time.Minute // after the start, which is busy
+	purgeDelay = time.Minute // delay of the first purge, because an instance has much to do after its start
 	purgeEvery = time.Hour
-	// purgeGroup is the maximum number of events that a transaction deletes. On SQLite all
-	// other writes wait for the transaction. With so few events it takes only milliseconds.
+	// purgeGroup is the maximum number of events that a transaction deletes. On SQLite all other writes wait for the
+	// transaction. With so few events it takes only milliseconds.
 	purgeGroup = 500
-	// purgePause is the pause after each group, for other writes. It allows 10,000 deletions a second.
+	// purgePause is the pause after each group, in which other writes can run. So at most 10,000 events are deleted a
+	// second.
 	purgePause = 50 * time.Millisecond
 )
 
-// purge deletes expired events once an hour until ctx ends. After an error it retries an
-// hour later.
+// purge deletes expired events once an hour until ctx ends. After an error, the next purge continues.
 func (o *Outbox) purge(ctx context.Context) {
 	for sleep.For(ctx, purgeDelay); ctx.Err() == nil; sleep.For(ctx, purgeEvery) {
 		o.metrics.purging.Observe(ctx, o.purgeOnce(ctx))
 	}
 }
 
-// purgeOnce deletes expired events. It keeps unpublished events, and events whose
-// deliveries are not purged yet.
+// purgeOnce deletes expired events. It keeps unpublished events, and events that still have deliveries.
 func (o *Outbox) purgeOnce(ctx context.Context) error {
 	until := idAt(o.Now().Add(-retention).UnixMicro())
 	for after := ""; ctx.Err() == nil; sleep.For(ctx, purgePause) {

@@ -15,23 +15,22 @@ import (
 	"vayu/schema"
 )
 
-// maxBatch bounds the events of a batch. A batch of this size spreads the cost of its commits over many events. In a
-// larger batch, the first event would wait longer until the whole batch is published.
+// maxBatch is the maximum number of events in a batch. Such a batch spreads the cost of its commits over many events.
+// In a larger batch, the first event would wait longer until the whole batch is published.
 const maxBatch = 500
 
-// Publisher is where the relay sends events. Its implementations are kafka.Log for Kafka, and dispatch.Service without
-// Kafka. cmd/vayu/wiring chooses one of them.
+// Publisher is the destination of the relay. kafka.Log implements it for Kafka, and dispatch.Service without Kafka.
+// cmd/vayu/wiring chooses one of them.
 type Publisher interface {
-	// Publish publishes a batch and returns the acknowledged events of the batch in order, even
-	// with an error. The relay retries the other events, so an event may be published twice.
+	// Publish publishes a batch. It returns the acknowledged events of the batch in their order, even with an error. The
+	// relay retries the other events, so an event may be published twice.
 	//
-	// Events of an account are published in order. After an unacknowledged event, the relay publishes no later event
-	// of that account before it has retried that event. So Publish must not acknowledge an event without the earlier
-	// events of its account in the batch. Publish may keep the batch but must not change it.
+	// Events of an account must be published in order. If an event of the batch is not acknowledged, Publish must not
+	// acknowledge later events of the same account. The relay retries that event before it publishes later ones of the
+	// account. Publish may keep the batch but must not change it.
 	//
-	// ErrYield is not a failure: the relay publishes events of other accounts, and then retries the
-	// unacknowledged events of the batch. ErrPartial means that only some accounts failed: the relay
-	// continues with the events after the batch.
+	// ErrYield is not a failure: the relay publishes events of other accounts, and then retries the unacknowledged events
+	// of the batch. ErrPartial means that only some accounts failed: the relay continues with the events after the batch.
 	Publish(ctx context.Context, batch []Event) (safe []Event, err error)
 }
 
@@ -45,15 +44,15 @@ var (
 type relay struct {
 	*Outbox
 	to Publisher
-	// acked are the ids of acknowledged events that are not yet deleted from the outbox.
-	// They are deleted before the next read, so that they are not published again.
+	// acked are the ids of acknowledged events that are still in the outbox. The relay deletes them before it reads the
+	// next events, so that it does not publish them again.
 	acked []string
 }
 
 const leadName = "outbox"
 
-// Run publishes events and purges expired ones while this instance leads, until ctx ends. It
-// returns only after a call of the publisher in progress has returned.
+// Run publishes events and purges expired ones while this instance is the leader, until ctx ends. If a call of Publish
+// is in progress then, Run waits for it.
 func (o *Outbox) Run(ctx context.Context, to Publisher) error {
 	o.backlog.Store(&backlog{})
 	return leader.Run(ctx, leader.Config{DB: o.DB, Name: leadName, Log: o.Log, Metrics: o.Metrics}, func(ctx context.Context, _ leader.Fence) error {
@@ -83,23 +82,23 @@ func (o *Outbox) relay(ctx context.Context, to Publisher) {
 		}
 		if err != nil {
 			sleep.For(ctx, p.failure(safe > 0))
-			woken = true // polling did not find these events: the failure delayed them
+			woken = true // the next pass must not count as quick polling: these events are late because of the failure
 			continue
 		}
 		woken = o.await(ctx, p.idle(time.Now()))
 	}
 }
 
-// empty reports whether the outbox is empty. It costs less than the method read. On an error it
-// returns false, and the next call of read reports the error.
+// empty reports whether the outbox is empty. It costs less than the method read. After an error it returns false, so
+// that the caller calls read, which reports the error.
 func (o *Outbox) empty(ctx context.Context) bool {
 	var id string
 	err := o.DB.View(ctx).QueryRow("SELECT event_id FROM outbox LIMIT 1").Scan(&id)
 	return errors.Is(err, sql.ErrNoRows)
 }
 
-// await waits until this process commits an event, but at most for the duration d. It returns false if d or ctx has
-// ended before a commit.
+// await waits until this process commits an event, and then returns true. If the duration d or ctx ends before, it
+// returns false.
 func (o *Outbox) await(ctx context.Context, d time.Duration) (woken bool) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -114,10 +113,10 @@ func (o *Outbox) await(ctx context.Context, d time.Duration) (woken bool) {
 
 var errNotAcked = errors.New("the publisher has not acknowledged all events")
 
-// pass publishes the outbox once, batch after batch from the oldest event, and returns the
-// number of acknowledged events. After an unacknowledged event it skips the event's account,
-// so that a Kafka partition without a leader blocks only its own accounts. If it has skipped
-// an account, it returns an error, which is ErrYield if nothing failed.
+// pass publishes the events in the outbox once, batch after batch from the oldest event, and returns the number of
+// acknowledged events. After an unacknowledged event it skips the account of the event. So a Kafka partition without a
+// leader blocks only its own accounts. If pass has skipped an account, it returns an error, which is ErrYield if
+// nothing failed.
 func (r *relay) pass(ctx context.Context) (safe int, err error) {
 	blocked := map[string]bool{} // accounts with an unacknowledged event
 	for after := ""; ctx.Err() == nil; {
@@ -136,7 +135,7 @@ func (r *relay) pass(ctx context.Context) (safe int, err error) {
 		if len(all) < maxBatch || failure != nil && n == 0 && !errors.Is(failure, ErrPartial) {
 			break
 		}
-		if len(blocked) > 0 { // otherwise the pass reads from the start, to find older ids that were committed late
+		if len(blocked) > 0 { // else the next read starts at the oldest event again, which finds lower ids committed late
 			after = all[len(all)-1].ID
 		}
 	}
@@ -146,8 +145,8 @@ func (r *relay) pass(ctx context.Context) (safe int, err error) {
 	return safe, err
 }
 
-// read returns the oldest events in the outbox after an id. A subquery reads the ids of these events. Without the
-// subquery, PostgreSQL might scan the table "event", because its statistics of the outbox are often wrong.
+// read returns the oldest events in the outbox whose ids are greater than `after`. A subquery reads these ids first.
+// Without it, PostgreSQL might scan the whole table "event", because its statistics of the outbox are often wrong.
 func (r *relay) read(ctx context.Context, after string) (all []Event, err error) {
 	defer func() { r.metrics.reading.Observe(ctx, err) }()
 	return sqlstore.All(r.DB.View(ctx), scanEvent, `
@@ -158,7 +157,7 @@ func (r *relay) read(ctx context.Context, after string) (all []Event, err error)
 
 var selectByIDs = sqlstore.NewBatchStatement(0, `SELECT id, account_id, mode, type, created_at, envelope, trace FROM event WHERE id IN (`, "?", ")")
 
-// ByIDs reads events in the order of the given ids. It omits ids without an event.
+// ByIDs returns the events with the given ids, in the order of the ids. It omits unknown ids.
 func ByIDs(view sqlstore.View, ids []string) (all []Event, err error) {
 	found := make(map[string]Event, len(ids))
 	err = selectByIDs.Each(len(ids), func(text string, from, to int) error {
@@ -190,8 +189,8 @@ func scanEvent(row sqlstore.Scanner) (e Event, err error) {
 	return e, err
 }
 
-// publish publishes the events of a batch whose accounts are not blocked. It adds the accounts of unacknowledged events
-// to `blocked`.
+// publish publishes the events of a batch, except those of blocked accounts. It adds the accounts of unacknowledged
+// events to `blocked`.
 func (r *relay) publish(ctx context.Context, all []Event, blocked map[string]bool) (safe int, err error) {
 	batch := all
 	if len(blocked) > 0 {
@@ -222,19 +221,20 @@ func (r *relay) publish(ctx context.Context, all []Event, blocked map[string]boo
 	switch {
 	case errors.Is(err, ErrYield):
 		r.metrics.publishing.Observe(ctx, nil)
-	case err != nil || len(blocked) == 0: // success after blocked events does not end the failure
+	case err != nil || len(blocked) == 0: // while accounts are blocked, the success of others does not end the failure
 		r.metrics.publishing.Observe(ctx, err)
 	}
 	return safe, err
 }
 
-// deleteTimeout bounds the deletion of acknowledged events after ctx has ended.
+// deleteTimeout bounds the time for deleting acknowledged events if ctx has ended.
 const deleteTimeout = 2 * time.Second
 
 var deleteRelayed = sqlstore.NewBatchStatement(0, "DELETE FROM outbox WHERE event_id IN (", "?", ")")
 
-// deleteAcked deletes acknowledged events from the outbox, also after ctx has ended, so that the next leader does not
-// publish them again. It deletes each id: a range of ids could include unpublished events that were committed late.
+// deleteAcked deletes acknowledged events from the outbox. It does so even if ctx has ended, so that the next leader
+// does not publish them again. It deletes by single ids, because a range of ids could include unpublished events that
+// were committed late.
 func (r *relay) deleteAcked(ctx context.Context) error {
 	if len(r.acked) == 0 {
 		return nil

@@ -13,20 +13,20 @@ import (
 )
 
 const (
-	// ReplayReach is the maximum age of a replayed event. Deliveries are kept for 30 days after their end. So the
-	// deliveries of a replayed event still exist, with a day to spare for the relay and Kafka.
+	// ReplayReach is the maximum age of an event that can be replayed. A delivery is deleted 30 days after its end. So all
+	// deliveries of such an event still exist, with a day to spare for the relay and Kafka.
 	ReplayReach = retention - 24*time.Hour
-	// replayGroup bounds the events of a transaction. Each event is compared with the
-	// subscriptions of its account. An account may have ten thousand subscriptions.
+	// replayGroup is the maximum number of events in a transaction. Each event is compared with all subscriptions of its
+	// account, which may be ten thousand.
 	replayGroup = 250
 )
 
-// ErrReach is the error of Replay if Replay.From is longer ago than ReplayReach.
+// ErrReach is the error of Replay for events that are older than ReplayReach.
 var ErrReach = errors.New("events older than 29 days cannot be replayed, because records of their deliveries may have been purged")
 
-// Replay selects the events to replay: events in a time range that lack a delivery.
+// Replay selects the events to replay: events in a time range to which a delivery is missing.
 type Replay struct {
-	From, To time.Time        // To is exclusive; both have milliseconds
+	From, To time.Time        // To is exclusive; both are exact to the millisecond
 	Account  string           // "" for all
 	Type     schema.EventType // "" for all
 	Tests    bool             // include test events
@@ -35,19 +35,19 @@ type Replay struct {
 
 // Replayed is the progress of a replay.
 type Replayed struct {
-	Scanned int64     // events scanned of the selected account and type
-	Missing int64     // events that lack a delivery, without excluded test events
-	Tests   int64     // excluded test events that lack a delivery
-	Queued  int64     // events of Missing added to the outbox, which lacked them; 0 in a dry run
+	Scanned int64     // events of the selected account and type that have been scanned
+	Missing int64     // events with a missing delivery, except excluded test events
+	Tests   int64     // excluded test events with a missing delivery
+	Queued  int64     // events that were added to the outbox: those of Missing that it did not contain; 0 in a dry run
 	Until   time.Time // events before this time have been scanned
 }
 
-// Replay adds events that lack a delivery to the outbox again. An event should have a delivery, in any state, to each
-// subscription that is older, includes the type of the event and is not deleted. Replay is idempotent and can run
-// during normal operation.
+// Replay puts events with a missing delivery into the outbox again. A delivery is missing if a subscription that should
+// get the event has no delivery of it in any state. The subscription must be older than the event, include its type,
+// and not be deleted. Replay is idempotent and can run during normal operation.
 //
-// After each group of events, Replay calls `progress`. An error of `progress` ends the replay. Replay returns the
-// counts so far even with an error.
+// After each group of events, Replay calls `progress`, and ends if that returns an error. Replay returns its counts
+// even with an error.
 func (o *Outbox) Replay(ctx context.Context, r Replay, progress func(Replayed) error) (done Replayed, err error) {
 	if r.From.Before(o.Now().Add(-ReplayReach)) {
 		return done, ErrReach
@@ -73,11 +73,11 @@ func (o *Outbox) Replay(ctx context.Context, r Replay, progress func(Replayed) e
 }
 
 const (
-	// selectReplayGroup reads the last id of the next group and the number of its selected events.
+	// selectReplayGroup reads the last id of the next group of events, and how many events of the group Replay selects.
 	selectReplayGroup = `SELECT max(id), coalesce(sum(CASE WHEN (CAST($4 AS TEXT) = '' OR account_id = $4) AND (CAST($5 AS TEXT) = '' OR type = $5) THEN 1 ELSE 0 END), 0)
 		FROM (SELECT id, account_id, type FROM event WHERE id > $1 AND id < $2 ORDER BY id LIMIT $3) AS next`
-	// selectMissing reads the events of a group that lack a delivery. It searches the types of a subscription with
-	// LIKE: they are separated by blanks and contain no wildcards.
+	// selectMissing reads the events of a group that have a missing delivery. The column webhook.events contains types
+	// separated by blanks. LIKE finds a type in it, because types contain no wildcards.
 	selectMissing = `SELECT e.id, e.envelope FROM event e WHERE e.id > $1 AND e.id <= $2
 		AND (CAST($3 AS TEXT) = '' OR e.account_id = $3) AND (CAST($4 AS TEXT) = '' OR e.type = $4)
 		AND EXISTS (SELECT 1 FROM webhook w WHERE w.account_id = e.account_id AND w.mode = e.mode AND w.deleted_at IS NULL
@@ -88,7 +88,7 @@ const (
 
 var insertReplayed = sqlstore.NewBatchStatement(0, "INSERT INTO outbox (event_id) VALUES ", "(?)", " ON CONFLICT (event_id) DO NOTHING")
 
-// replayAfter replays the next group and returns the last id of the group; "" if no group is left.
+// replayAfter replays the next group of events, and returns the last id of the group; "" if no group is left.
 func (o *Outbox) replayAfter(ctx context.Context, r Replay, after, until string, done *Replayed) (last string, err error) {
 	var end sql.NullString
 	var looked int64
@@ -125,8 +125,8 @@ func (o *Outbox) replayAfter(ctx context.Context, r Replay, after, until string,
 	return end.String, nil
 }
 
-// missing returns the ids of the events of a group that lack a delivery. It excludes test events, unless r.Tests is
-// set, and returns the number of excluded events.
+// missing returns the ids of the events of a group that have a missing delivery. It excludes test events unless r.Tests
+// is set, and returns their number.
 func missing(view sqlstore.View, r Replay, after, last string) (ids []any, tests int64, err error) {
 	err = sqlstore.Each(view, func(row sqlstore.Scanner) error {
 		var id string

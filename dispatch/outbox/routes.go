@@ -25,8 +25,8 @@ func (o *Outbox) Routes() []httpapi.Route {
 	}
 }
 
-// listEvents answers GET /v1/events. The oldest event comes first by default, so that a client can resume at
-// its cursor. A key gets only events whose type needs a read scope that the key has.
+// listEvents answers GET /v1/events. By default the oldest event comes first, so that a client can later continue from
+// its last cursor. A key gets only events of the types that its scopes allow it to read.
 func (o *Outbox) listEvents(c *httpapi.Call) (httpapi.Response, error) {
 	var f schema.RequestErrors
 	ask := filter{account: c.Account, mode: c.World.String(), typ: c.Params["type"], subject: c.Params["subject"], readable: c.Scopes.Readable()}
@@ -88,8 +88,8 @@ func (o *Outbox) getEvent(c *httpapi.Call) (httpapi.Response, error) {
 	return verbatim(schema.EventReply{Status: schema.Success, Data: envelope})
 }
 
-// verbatim encodes a reply without a change of the stored envelopes in it. json.Marshal would
-// escape HTML characters in the envelopes.
+// verbatim encodes a reply without changing the stored envelopes in it. json.Marshal would escape HTML characters in
+// them.
 func verbatim(reply any) (httpapi.Response, error) {
 	body, err := encode(reply)
 	return httpapi.Response{Body: body}, err

@@ -7,8 +7,7 @@ import (
 	"vayu/internal/tracing"
 )
 
-// Steps starts a span (a timed step) for each event that has a trace.
-// [tracing.DoneAll] ends the spans.
+// Steps starts a span (a timed step) for each event that has a trace. The caller ends the spans with [tracing.DoneAll].
 func Steps(ctx context.Context, t *tracing.Tracer, batch []Event, now time.Time, name string, kind tracing.Kind) (all []tracing.Span) {
 	if t == nil {
 		return nil
