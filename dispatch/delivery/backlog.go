@@ -12,42 +12,40 @@ import (
 )
 
 const (
-	// boundEvery is how often the backlog of each webhook is compared with Config.Backlog. A comparison
-	// reads one index entry for each waiting delivery, up to the limit. It reads rows of deliveries
-	// only if the backlog exceeds the limit.
+	// boundEvery is how often the service compares the number of a webhook's waiting deliveries with Config.Backlog. The
+	// comparison reads one index entry for each of them, up to the limit. Only if they exceed the limit, it reads rows.
 	boundEvery = 10 * time.Second
-	// deadAfter is the time without an acknowledgement after which a failing endpoint counts as
-	// dead.
+	// deadAfter is how long a failing endpoint must not have acknowledged a delivery to count as dead.
 	deadAfter = 10 * time.Minute
-	// boundMost limits the deliveries of a webhook that are marked as failed after one comparison.
+	// boundMost is the maximum number of a webhook's deliveries that are marked as failed after one comparison.
 	boundMost = 10_000
 )
 
 const (
 	selectBeyond = `SELECT due_at FROM delivery WHERE webhook_id = $1 AND state = 'waiting' ORDER BY due_at LIMIT 1 OFFSET $2`
 	selectActive = "SELECT active <> 0 FROM webhook WHERE id = $1"
-	// selectFailing reads the creation time of the oldest waiting delivery that has a failed attempt.
+	// selectFailing reads the creation time of the oldest waiting delivery that had an attempt.
 	selectFailing = "SELECT min(created_at) FROM delivery WHERE webhook_id = $1 AND state = 'waiting' AND attempts > 0"
-	// selectAcknowledged reads when the newest acknowledged delivery finished. It scans all deliveries that are newer
-	// than the acknowledged one.
+	// selectAcknowledged reads when the newest acknowledged delivery was acknowledged. It scans all deliveries that are
+	// newer than this delivery.
 	selectAcknowledged = "SELECT finished_at FROM delivery WHERE webhook_id = $1 AND state = 'delivered' ORDER BY id DESC LIMIT 1"
 	countWaiting       = "SELECT count(*) FROM delivery WHERE webhook_id = $1 AND state = 'waiting'"
-	// selectOldest sorts all waiting deliveries, so it runs only for a backlog above the limit.
+	// selectOldest sorts all waiting deliveries. It runs only if their number exceeds the limit.
 	selectOldest = "SELECT id FROM delivery WHERE webhook_id = $1 AND state = 'waiting' ORDER BY id LIMIT $2"
-	// recordBacklog adds a number of failed deliveries to the webhook's backlog report.
+	// recordBacklog adds to the number of deliveries of a webhook that failed because of the limit.
 	recordBacklog = `INSERT INTO webhook_backlog (webhook_id, reached_at, most, failed) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (webhook_id) DO UPDATE SET reached_at = excluded.reached_at, most = excluded.most, failed = webhook_backlog.failed + excluded.failed`
 	deleteBacklog = "DELETE FROM webhook_backlog WHERE reached_at <= $1"
 )
 
-// failOldest marks the given deliveries as failed if they wait and have no unexpired lease. Like
-// all failed deliveries, they can be retried manually.
+// failOldest marks deliveries as failed if they are waiting and have no unexpired lease. Clients can retry them like
+// all failed deliveries.
 var failOldest = sqlstore.NewBatchStatement(1, "UPDATE delivery SET state = 'failed', token = '', finished_at = $1 WHERE id IN (", "?",
 	") AND state = 'waiting' AND (token = '' OR due_at <= $1)")
 
 // bound limits the backlogs of paused and dead webhooks: it marks the oldest waiting deliveries above the limit as
-// failed. A working webhook can exceed the limit only while this service is behind, so its deliveries are kept. Several
-// instances may run bound at the same time.
+// failed. It keeps the deliveries of other webhooks: their backlog exceeds the limit only if this service is slow.
+// Several instances may run bound at the same time.
 func (s *Service) bound(ctx context.Context) error {
 	if s.Backlog == 0 {
 		return nil
@@ -76,7 +74,7 @@ func (s *Service) bound(ctx context.Context) error {
 	return nil
 }
 
-// dead reports whether a webhook is paused, or has failed for deadAfter without an acknowledgement.
+// dead reports whether a webhook is paused, or has failing deliveries and no acknowledgement since deadAfter.
 func (s *Service) dead(ctx context.Context, webhook string) (bool, error) {
 	view := s.DB.View(ctx)
 	var active bool
@@ -96,7 +94,7 @@ func (s *Service) dead(ctx context.Context, webhook string) (bool, error) {
 	return acknowledged <= before, err
 }
 
-// boundOne marks the oldest waiting deliveries of one webhook above the limit as failed.
+// boundOne marks the oldest waiting deliveries of a webhook as failed, as many as exceed the limit.
 func (s *Service) boundOne(ctx context.Context, webhook string) error {
 	var waiting int
 	view := s.DB.View(ctx)
@@ -122,7 +120,7 @@ func (s *Service) boundOne(ctx context.Context, webhook string) error {
 	return nil
 }
 
-// failGroup marks a group of deliveries as failed and adds their number to the backlog report.
+// failGroup marks a group of deliveries as failed, and adds their number to the row of the webhook in webhook_backlog.
 func (s *Service) failGroup(ctx context.Context, webhook string, ids []any) (n int64, err error) {
 	now := s.Now().UnixMicro()
 	err = s.DB.Update(ctx, func(tx *sqlstore.Tx) error {

@@ -11,16 +11,16 @@ import (
 	"vayu/schema"
 )
 
-// lockedPause is the delay of the next claim for a lane (the queue of one subscription) if another
-// transaction has locked a due row. After the delay, that transaction usually has ended.
+// lockedPause is the delay before the next claim for a lane (the queue of one subscription) if another transaction has
+// locked a due row. That transaction has usually ended by then.
 const lockedPause = time.Second
 
-// selectDue finds due deliveries of a lane (one subscription) by the index delivery_due.
+// selectDue finds the due deliveries of one subscription by the index delivery_due.
 const selectDue = `SELECT id, event_id, mode, attempts, due_at FROM delivery
 	WHERE webhook_id = $1 AND state = 'waiting' AND due_at <= $2 ORDER BY due_at, id LIMIT $3`
 
 // Both statements find the earliest due time of the deliveries that a claim has not leased. $2 is the end of the
-// claim's lease, and also the due time of the rows that the claim has leased. So selectBefore cannot find these rows,
+// claim's lease, which a lease also stores as the due time of its rows. So selectBefore cannot find the leased rows,
 // and selectAfter excludes them by their token.
 const (
 	selectBefore = "SELECT due_at FROM delivery WHERE webhook_id = $1 AND state = 'waiting' AND due_at < $2 ORDER BY due_at LIMIT 1"
@@ -32,8 +32,8 @@ var (
 	selectEvents = sqlstore.NewBatchStatement(0, "SELECT id, type, created_at, envelope, trace FROM event WHERE id IN (", "?", ")")
 )
 
-// Claim leases due deliveries in the order of their due times. It skips rows that have an unexpired
-// lease, or that another transaction has locked.
+// Claim leases due deliveries in the order of their due times. It skips rows that have an unexpired lease, and rows
+// that another transaction has locked.
 func Claim(tx *sqlstore.Tx, wants []LaneClaim, lease workqueue.Lease, now time.Time) ([]Claimed, error) {
 	all := make([]Claimed, len(wants))
 	var rows []*Row
@@ -78,8 +78,8 @@ func scanDue(webhook string) func(sqlstore.Scanner) (Row, error) {
 	}
 }
 
-// fillEvents sets the fields of rows that come from their events. It reads each event once, and
-// the rows of an event share the envelope.
+// fillEvents sets the fields of rows that come from their events. It reads each event once. Rows of the same event
+// share the envelope.
 func fillEvents(tx *sqlstore.Tx, rows []*Row) error {
 	about := map[string][]*Row{}
 	var ids []any
@@ -105,8 +105,8 @@ func fillEvents(tx *sqlstore.Tx, rows []*Row) error {
 	})
 }
 
-// nextOf returns the earliest due time of a subscription's waiting deliveries, except the deliveries of the given
-// lease. It returns zero if there are no others.
+// nextOf returns the earliest due time of a subscription's waiting deliveries, without those that have the given lease.
+// It returns zero if there are no others.
 func nextOf(tx *sqlstore.Tx, webhook string, lease workqueue.Lease) (time.Time, error) {
 	var due int64
 	until := lease.Until.UnixMicro()
@@ -123,8 +123,8 @@ func nextOf(tx *sqlstore.Tx, webhook string, lease workqueue.Lease) (time.Time, 
 	return time.UnixMicro(due).UTC(), nil
 }
 
-// Release releases the leases of deliveries that were not attempted, and restores their due
-// times. It does not change deliveries that have a token of another lease.
+// Release releases the leases of deliveries that were not attempted, and restores their due times. It does not change
+// deliveries that have another token.
 func Release(tx *sqlstore.Tx, token string, rows []Row) error {
 	all := make([]workqueue.Leased, len(rows))
 	for i, r := range rows {

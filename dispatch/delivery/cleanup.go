@@ -12,26 +12,26 @@ import (
 const (
 	// cancelEvery is how often deliveries of deleted subscriptions are cancelled.
 	cancelEvery = time.Second
-	// recent is how long ago a subscription may have been deleted to be found by the search every cancelEvery. The
-	// search every sweepEvery finds all deleted subscriptions.
+	// recent is the period before now in which a subscription must have been deleted to be found by the search that runs
+	// every cancelEvery. The search that runs every sweepEvery finds all deleted subscriptions.
 	recent = 2 * sweepEvery
 	// sweepEvery is the interval of searches for all deleted subscriptions, and of purges.
 	sweepEvery = time.Minute
 	// retention is how long finished deliveries are kept.
 	retention = 30 * 24 * time.Hour
-	// cleanGroup is the maximum number of deliveries in a transaction. On SQLite all other
-	// writes wait for the transaction. With so few deliveries it takes only milliseconds.
+	// cleanGroup is the maximum number of deliveries that a transaction changes. On SQLite all other writes wait for the
+	// transaction. With so few deliveries it takes only milliseconds.
 	cleanGroup = 500
 )
 
-// Run cancels deliveries of deleted subscriptions, and limits the backlogs of paused and
-// dead endpoints. It alerts accounts whose endpoints fail. It purges deliveries 30 days after
-// they finished. Run returns when ctx ends; after an error of the store it retries.
+// Run cancels deliveries of deleted subscriptions, and limits the backlogs of paused and dead endpoints. It alerts
+// accounts whose endpoints fail. It purges deliveries 30 days after they finished. After an error of the store, Run
+// retries. It returns when ctx ends.
 func (s *Service) Run(ctx context.Context) error {
 	tick := time.NewTicker(cancelEvery)
 	defer tick.Stop()
 	var swept time.Time
-	// After a restart, endpoints first get time to acknowledge.
+	// After a restart, all endpoints first get time to acknowledge deliveries before Run limits backlogs.
 	bounded := s.Now()
 	w := watcher{Service: s, looked: bounded, until: bounded.Add(-failingAfter)}
 	for {
@@ -69,27 +69,27 @@ func (s *Service) Run(ctx context.Context) error {
 }
 
 const (
-	// selectOrphaned finds the subscriptions deleted since a time that have waiting
-	// deliveries without an unexpired lease.
+	// selectOrphaned finds subscriptions that were deleted at or after $1 and still have a waiting delivery that can be
+	// cancelled. Such a delivery has no lease, or one that has expired at $2.
 	selectOrphaned = `SELECT w.id FROM webhook w WHERE w.deleted_at >= $1 AND EXISTS
 		(SELECT 1 FROM delivery d WHERE d.webhook_id = w.id AND d.state = 'waiting' AND (d.token = '' OR d.due_at <= $2))`
-	// cancelOrphans repeats the conditions of its subquery. On PostgreSQL, a row may change
-	// after the subquery has selected the row and before the update locks it.
+	// cancelOrphans has the conditions of its subquery again, because on PostgreSQL a row may change between the subquery
+	// and the lock of the update.
 	cancelOrphans = `UPDATE delivery SET state = 'cancelled', token = '', finished_at = $2 WHERE id IN
 		(SELECT d.id FROM delivery d WHERE d.webhook_id = $1 AND d.state = 'waiting' AND (d.token = '' OR d.due_at <= $2) ORDER BY d.due_at LIMIT $3)
 		AND state = 'waiting' AND (token = '' OR due_at <= $2)`
 )
 
-// scanID reads an id. Its result type is any, because ids are arguments of further statements.
+// scanID reads an id. Its result is of type any, because callers pass ids as arguments to statements.
 func scanID(row sqlstore.Scanner) (any, error) {
 	var id string
 	err := row.Scan(&id)
 	return id, err
 }
 
-// cancelDeleted cancels the waiting deliveries of subscriptions that were deleted since a time.
-// It skips a delivery with an attempt in progress, which succeeds if the receiver acknowledges
-// it. A later call cancels the delivery if the attempt fails.
+// cancelDeleted cancels the waiting deliveries of subscriptions that were deleted at or after a time. It skips a
+// delivery with an attempt in progress. If the receiver does not acknowledge that attempt, a later call cancels the
+// delivery.
 func (s *Service) cancelDeleted(ctx context.Context, since time.Time) error {
 	now := s.Now().UnixMicro()
 	orphaned, err := sqlstore.All(s.DB.View(ctx), scanID, selectOrphaned, since.UnixMicro(), now)
@@ -111,7 +111,7 @@ func (s *Service) cancelDeleted(ctx context.Context, since time.Time) error {
 	return nil
 }
 
-// selectOver finds the deliveries to purge by the index delivery_finished.
+// selectOver finds the deliveries whose retention has ended by the index delivery_finished.
 const selectOver = "SELECT id FROM delivery WHERE finished_at IS NOT NULL AND finished_at <= $1 ORDER BY finished_at LIMIT $2"
 
 var (
@@ -123,8 +123,7 @@ var (
 func (s *Service) purge(ctx context.Context) error {
 	until := s.Now().Add(-retention).UnixMicro()
 	for {
-		// This query runs outside of the write transaction, so that an empty purge blocks no other
-		// writes.
+		// This query runs outside of a write transaction. So if there is nothing to purge, no other write has to wait.
 		over, err := sqlstore.All(s.DB.View(ctx), scanID, selectOver, until, cleanGroup)
 		if err != nil {
 			return fmt.Errorf("reading expired deliveries: %w", err)

@@ -19,15 +19,15 @@ import (
 )
 
 const (
-	// settleTime is the age from which on attempts are copied. A PostgreSQL transaction may commit
-	// an attempt up to 30 s after the attempt's timestamp. A copier that has passed the timestamp
-	// before the commit would miss the attempt. The other 10 s tolerate clock skew.
+	// settleTime is the minimum age of attempts that are copied. A PostgreSQL transaction may commit an attempt up to 30 s
+	// after the attempt's timestamp. If the copier has copied later timestamps before that commit, it would miss the
+	// attempt. The other 10 s are for clock skew.
 	settleTime = 40 * time.Second
 	// copyMost is the maximum number of attempts in a batch, unless more share one timestamp.
 	copyMost = 10_000
-	// copyWindow bounds the time span of a batch. A batch is inserted into the databases of
-	// both worlds (live and sandbox) in turn, and the second insert may fail. So at its start and
-	// after an error, the copier copies the last window again, which is idempotent.
+	// copyWindow is the maximum time span of a batch. A batch is inserted into the databases of both worlds (live and
+	// sandbox), one after the other, and the second insert may fail. So at its start and after an error, the copier copies
+	// the last window again, which is idempotent.
 	copyWindow = time.Minute
 	// copyEvery is the interval of the copier.
 	copyEvery = 10 * time.Second
@@ -48,14 +48,13 @@ type CopierConfig struct {
 	Now     func() time.Time      // nil for time.Now
 }
 
-// Copier copies attempts to ClickHouse for analysts while this instance is the leader. It
-// is the only writer of the table "attempt" in ClickHouse. It reads its position from that
-// table, so a crash or a failure of ClickHouse loses nothing. Analysts read the table with
-// FINAL, which removes duplicates.
+// Copier copies attempts to ClickHouse for analysts while this instance is the leader. It is the only writer of the
+// table "attempt" in ClickHouse. It reads its position from that table, so a crash or a failure of ClickHouse loses
+// nothing. Analysts read the table with FINAL, which removes duplicates.
 type Copier struct {
 	CopierConfig
 
-	after      int64 // recorded_at after which the next batch begins; valid if positioned is set
+	after      int64 // the next batch begins after this value of recorded_at; valid if positioned is set
 	positioned bool
 	failures   *failurelog.Log
 	most       int
@@ -95,8 +94,8 @@ func (c *Copier) Run(ctx context.Context) error {
 	return leader.Run(ctx, leader.Config{DB: c.DB, Name: "attempts", Log: c.Log, Metrics: c.Metrics}, c.run)
 }
 
-// run copies while this instance leads. It first discards the copier's position, because another
-// leader may have copied more attempts.
+// run copies attempts while this instance is the leader. It first discards its position, because another leader may
+// have copied more attempts.
 func (c *Copier) run(ctx context.Context, _ leader.Fence) error {
 	c.positioned = false
 	for {
@@ -141,8 +140,8 @@ func (c *Copier) copyDue(ctx context.Context) error {
 	}
 }
 
-// latest returns the start position of copying: copyWindow before the newest row in ClickHouse, or
-// before all attempts if ClickHouse has no row.
+// latest returns the position from which to copy: copyWindow before the newest row in ClickHouse. If ClickHouse has no
+// row, it returns a position before all attempts.
 func (c *Copier) latest(ctx context.Context) (int64, error) {
 	latest := int64(math.MinInt64)
 	for _, world := range schema.Worlds {

@@ -13,7 +13,7 @@ import (
 	"vayu/schema"
 )
 
-// copied is an attempt with the columns of its delivery and event that ClickHouse gets.
+// copied is an attempt, with those columns of its delivery and event that are copied to ClickHouse.
 type copied struct {
 	id, event, kind, webhook, account, retryOf, fault string
 	world                                             schema.World
@@ -21,8 +21,8 @@ type copied struct {
 	number, at, duration, status, body, recorded      int64
 }
 
-// selectCopied begins a query of attempts by the index attempt_recorded. copiedRange selects the
-// attempts in a time range, in order. copiedMoment selects all attempts with one timestamp.
+// selectCopied is the start of a query of attempts by the index attempt_recorded. copiedRange selects the attempts in a
+// time range, in order. copiedMoment selects all attempts with one timestamp.
 const (
 	selectCopied = `SELECT a.delivery_id, a.number, d.event_id, e.type, d.webhook_id, d.account_id, d.mode, d.retry_of, a.at, a.duration, a.stage, a.http_status, a.error, length(a.body), a.recorded_at
 		FROM attempt a JOIN delivery d ON d.id = a.delivery_id JOIN event e ON e.id = d.event_id `
@@ -37,7 +37,7 @@ func scanCopied(row sqlstore.Scanner) (a copied, err error) {
 	return a, err
 }
 
-// next returns the next batch of attempts recorded up to a time. Attempts with the same timestamp
+// next returns the next batch of attempts that were recorded up to the time `until`. Attempts with the same timestamp
 // are in one batch, because the following batch starts after that timestamp.
 func (c *Copier) next(ctx context.Context, until int64) ([]copied, error) {
 	view := c.DB.View(ctx)
@@ -56,9 +56,9 @@ func (c *Copier) next(ctx context.Context, until int64) ([]copied, error) {
 	return all[:n], nil
 }
 
-// whole returns the size of the next batch: how many attempts from the start of the list belong to it. A batch has at
-// most `most` attempts and spans at most copyWindow. Attempts with the same timestamp stay together, so that the next
-// batch can start after that timestamp.
+// whole returns how many attempts at the start of the list are the next batch. A batch has at most `most` attempts and
+// spans at most copyWindow. Attempts with the same timestamp are not separated, so that the next batch can start after
+// that timestamp. If more than `most` attempts have the first timestamp, whole returns 0.
 func whole(all []copied, most int) int {
 	n := len(all)
 	if n > most {
@@ -72,7 +72,7 @@ func whole(all []copied, most int) int {
 	return n
 }
 
-// copiedColumns are the columns of an insert. ClickHouse converts their types to the table's.
+// copiedColumns are the columns of an insert. ClickHouse converts these types to those of the table.
 var copiedColumns = []clickhouse.ColumnNameAndType{
 	{Name: "delivery_id", Type: "String"},
 	{Name: "number", Type: "UInt8"},
@@ -91,11 +91,11 @@ var copiedColumns = []clickhouse.ColumnNameAndType{
 	{Name: "recorded_at", Type: "DateTime64(6, 'UTC')"},
 }
 
-// stageNone is the value of the ClickHouse column "stage" for an attempt without a stage.
+// stageNone is the value of the ClickHouse column "stage" if the stage of an attempt is empty.
 const stageNone = "none"
 
-// columns returns the values of the attempts of a world (live or sandbox) in the order of
-// copiedColumns, and the number n of these attempts.
+// columns returns the values of those attempts that belong to a world (live or sandbox), in the order of copiedColumns.
+// n is the number of these attempts.
 func columns(world schema.World, batch []copied) (all []any, n int) {
 	var ids, events, kinds, webhooks, accounts, retries, faults, stages, states []string
 	var numbers []uint8

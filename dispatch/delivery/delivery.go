@@ -1,5 +1,5 @@
-// Package delivery stores deliveries and their attempts, and has the state machine of a
-// delivery. No other package writes the tables "delivery" and "attempt".
+// Package delivery stores deliveries and their attempts, and has the state machine of a delivery. No other package
+// writes the tables "delivery" and "attempt".
 package delivery
 
 import (
@@ -24,7 +24,7 @@ type Row struct {
 	Type     schema.EventType
 	World    schema.World // live or sandbox
 	Attempts int          // recorded attempts
-	DueAt    time.Time    // due time of the next attempt; a lease changes due_at in the table only
+	DueAt    time.Time    // due time of the next attempt; unlike due_at in the table, a lease does not change it
 	Envelope []byte       // JSON of the event; shared and read-only
 	Trace    string       // trace context of the event
 	Happened time.Time    // creation of the event
@@ -34,7 +34,7 @@ type Row struct {
 type Draft struct {
 	Event   *outbox.Event
 	Webhook string
-	// Lease means that the delivery is stored with a lease; otherwise it is stored as due now.
+	// Lease means that the delivery is stored with a lease. Otherwise it is stored without one, and is due now.
 	Lease bool
 }
 
@@ -44,15 +44,15 @@ type LaneClaim struct {
 	Limit   int
 }
 
-// Claimed lists the deliveries that a LaneClaim has leased. Next is the time of the subscription's next claim, possibly
-// in the past. Next is zero if the subscription has no other waiting delivery.
+// Claimed is the result of a LaneClaim. Rows are the leased deliveries. Next is when to claim for the subscription
+// again, possibly in the past; zero if the subscription has no other waiting delivery.
 type Claimed struct {
 	Webhook string
 	Rows    []Row
 	Next    time.Time
 }
 
-// Outcome is an attempt and the transition that it causes.
+// Outcome is an attempt with its result, and the transition of the delivery that it causes.
 type Outcome struct {
 	Row    *Row
 	Token  string
@@ -60,7 +60,7 @@ type Outcome struct {
 	Transition
 }
 
-// Transition is the state of a delivery after an attempt.
+// Transition is the new state of a delivery after an attempt.
 type Transition struct {
 	State schema.DeliveryState // waiting, delivered or failed
 	DueAt time.Time            // time of the next attempt, if State is waiting
@@ -69,7 +69,7 @@ type Transition struct {
 // Config configures a Service.
 type Config struct {
 	DB *sqlstore.DB
-	// Wake is called after the commit of a test delivery or of a manual retry.
+	// Wake is called after the commit of a test delivery or of a manual retry, with the id of its subscription.
 	Wake func(webhook string) // nil for none
 	// Backlog limits the waiting deliveries of a paused or dead webhook; 0 means no limit.
 	Backlog int
@@ -80,8 +80,8 @@ type Config struct {
 	Now     func() time.Time      // nil for time.Now
 }
 
-// Service creates test deliveries and manual retries. Run cancels deliveries of deleted subscriptions, limits the
-// backlogs of endpoints, and purges finished deliveries. A Service is safe for concurrent use.
+// Service creates test deliveries and manual retries. Its method Run cancels deliveries of deleted subscriptions,
+// limits the backlogs of endpoints, and purges finished deliveries. A Service is safe for concurrent use.
 type Service struct {
 	Config
 

@@ -2,8 +2,8 @@ package delivery
 
 import "vayu/internal/sqlstore"
 
-// Personal returns the rows that the erasure of an account deletes: the account's deliveries and
-// their attempts. The outcome of an attempt that is in flight during the erasure is not stored.
+// Personal returns the changes that erase an account: they delete its deliveries and their attempts. If an attempt is
+// in flight during the erasure, its outcome is not stored.
 func Personal() []sqlstore.Erasure {
 	return []sqlstore.Erasure{
 		{

@@ -14,13 +14,13 @@ import (
 
 const (
 	// failingAfter is how long all attempts must fail before the account is alerted. A delivery has five attempts in the
-	// first 13 minutes, and the sixth after an hour. A deployment of the receiver takes less.
+	// first 13 minutes, and the sixth after an hour. A deployment of a new version of the receiver takes less time.
 	failingAfter = time.Hour
-	// watchEvery is how often attempts are read, and the length of the times that one statement reads: a longer time can
-	// have more attempts than a statement can read before its limit of time.
+	// watchEvery is how often the watcher reads attempts, and the length of the time range that one statement reads. With
+	// a longer range, a statement could time out.
 	watchEvery = time.Minute
-	// watchAgain is how much of the time before the last look is read again: a transaction may commit 30 s after the time
-	// of its attempts, and the clocks of instances differ.
+	// watchAgain is the length of the time range before the last look that is read again. A transaction may commit 30 s
+	// after the timestamp of its attempts, and the clocks of instances differ.
 	watchAgain = 2 * time.Minute
 )
 
@@ -29,19 +29,19 @@ type Events interface {
 	Append(tx *sqlstore.Tx, account string, world schema.World, event schema.EventType, data any) (id string, err error)
 }
 
-// WebhookFailing is the data of the event webhook.failing: all attempts failed since a time.
+// WebhookFailing is the data of the event webhook.failing: all attempts have failed since the time Since.
 type WebhookFailing struct {
 	Webhook string `json:"webhook_id"`
-	URL     string `json:"url"` // without its query, which can have a secret
+	URL     string `json:"url"` // without user name, password and query, which may be secret
 	Since   string `json:"failing_since"`
-	Waiting int    `json:"waiting"` // deliveries
-	// Stage, HTTPStatus and Error are those of the newest delivery's last attempt.
+	Waiting int    `json:"waiting"` // number of waiting deliveries
+	// Stage, HTTPStatus and Error are those of the last attempt of the newest delivery.
 	Stage      schema.Stage `json:"stage"`
 	HTTPStatus *int         `json:"http_status"`
 	Error      string       `json:"error"`
 }
 
-// Subject returns the webhook's id, under which the events of the webhook are found.
+// Subject returns the webhook's id. Clients can list the events of a webhook by this id.
 func (w WebhookFailing) Subject() string { return w.Webhook }
 
 // WebhookRecovered is the data of the event webhook.recovered, which follows webhook.failing.
@@ -56,18 +56,18 @@ type WebhookRecovered struct {
 func (w WebhookRecovered) Subject() string { return w.Webhook }
 
 const (
-	// selectResults reads for each webhook the first failed attempt and the last acknowledged one in a time, by the index
-	// attempt_recorded.
+	// selectResults reads, for each webhook, when the first failed and the last acknowledged attempt in a time range were
+	// recorded. It uses the index attempt_recorded.
 	selectResults = `SELECT d.webhook_id, COALESCE(MIN(CASE WHEN a.http_status / 100 <> 2 THEN a.recorded_at END), 0),
 		COALESCE(MAX(CASE WHEN a.http_status / 100 = 2 THEN a.recorded_at END), 0)
 		FROM attempt a JOIN delivery d ON d.id = a.delivery_id WHERE a.recorded_at > $1 AND a.recorded_at <= $2 GROUP BY d.webhook_id`
 	selectWatched = "SELECT webhook_id FROM webhook_failing"
 	insertFailing = "INSERT INTO webhook_failing (webhook_id, since) VALUES ($1, $2) ON CONFLICT (webhook_id) DO NOTHING"
-	// deleteUnwatched drops webhooks that were deleted, and those that were paused before an alert.
+	// deleteUnwatched deletes the rows of webhooks that were deleted, and of those that were paused before an alert.
 	deleteUnwatched = `DELETE FROM webhook_failing WHERE NOT EXISTS (SELECT 1 FROM webhook w
 		WHERE w.id = webhook_id AND w.deleted_at IS NULL AND (w.active <> 0 OR alerted_at IS NOT NULL))`
-	// deleteMissed drops webhooks without an alert that no instance watched when it was due. They may have acknowledged
-	// meanwhile.
+	// deleteMissed deletes the rows without an alert whose alert was due while no instance was running. These webhooks may
+	// have acknowledged deliveries since.
 	deleteMissed    = "DELETE FROM webhook_failing WHERE alerted_at IS NULL AND since <= $1"
 	deleteFailing   = "DELETE FROM webhook_failing WHERE webhook_id = $1"
 	selectAlertDue  = "SELECT webhook_id FROM webhook_failing WHERE alerted_at IS NULL AND since <= $1"
@@ -78,23 +78,24 @@ const (
 		WHERE d.webhook_id = $1 AND d.status_class <> 2 ORDER BY d.id DESC LIMIT 1`
 )
 
-// results are the times of a webhook's attempts, in microseconds; 0 for none.
+// results has times of a webhook's attempts in a time range, in microseconds; 0 for none.
 type results struct {
 	webhook              string
 	failed, acknowledged int64 // the first failed attempt, the last acknowledged one
 }
 
-// watcher reads the attempts of one instance's time.
+// watcher reads the attempts of all webhooks, and finds webhooks that fail or have recovered. The table webhook_failing
+// has the failing ones.
 type watcher struct {
 	*Service
-	looked  time.Time // when it last read attempts
+	looked  time.Time // all attempts before this time have been read
 	until   time.Time // up to which time it has read all attempts
-	started bool      // whether it has dropped what was missed before its start
+	started bool      // deleteMissed has run
 }
 
-// look alerts accounts whose webhooks fail, and those whose webhooks have recovered. It reads the attempts since the last
-// look. Several instances may look at the same time: a change of the row in webhook_failing decides which of them appends
-// the event, so a failure has one alert.
+// look reads the attempts since the last look. It alerts accounts whose webhooks fail or have recovered. Several
+// instances may look at the same time. Only the instance that changes the row in webhook_failing appends the event, so
+// each failure has one alert.
 func (w *watcher) look(ctx context.Context, now time.Time) error {
 	w.looked = now
 	if w.Events == nil {
@@ -133,7 +134,8 @@ func (w *watcher) look(ctx context.Context, now time.Time) error {
 	return w.alertDue(ctx)
 }
 
-// watch reads the attempts after from, up to to, and changes which webhooks are watched.
+// watch reads the attempts recorded after `from`, up to `to`. It adds webhooks to `watched` and webhook_failing if they
+// fail, and removes those that have acknowledged an attempt.
 func (s *Service) watch(ctx context.Context, from, to time.Time, watched map[string]bool) error {
 	all, err := sqlstore.All(s.DB.View(ctx), func(row sqlstore.Scanner) (t results, err error) {
 		err = row.Scan(&t.webhook, &t.failed, &t.acknowledged)
@@ -166,7 +168,7 @@ func (s *Service) change(ctx context.Context, statement string, args ...any) err
 	})
 }
 
-// alertDue alerts the accounts of all webhooks that have failed for failingAfter.
+// alertDue alerts the accounts of all webhooks that have failed for failingAfter and have no alert yet.
 func (s *Service) alertDue(ctx context.Context) error {
 	if err := s.change(ctx, deleteUnwatched); err != nil {
 		return fmt.Errorf("dropping webhooks that are not watched: %w", err)
@@ -198,7 +200,7 @@ func (s *Service) alert(tx *sqlstore.Tx, webhook string) error {
 	if err == nil {
 		err = tx.QueryRow(countWaiting, webhook).Scan(&data.Waiting)
 	}
-	if errors.Is(err, sql.ErrNoRows) { // its failed deliveries were purged
+	if errors.Is(err, sql.ErrNoRows) { // the failed deliveries were purged
 		_, err := tx.Exec(deleteFailing, webhook)
 		return err
 	}
@@ -211,13 +213,13 @@ func (s *Service) alert(tx *sqlstore.Tx, webhook string) error {
 	return s.tell(tx, webhook, schema.EventWebhookFailing, func(url string) any { data.URL = url; return data })
 }
 
-// endFailure ends the failure of a webhook that has acknowledged after its first failed attempt.
+// endFailure ends the failure of a webhook that has acknowledged an attempt after its first failed one.
 func (s *Service) endFailure(ctx context.Context, t results) error {
 	return s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
 		var since int64
 		var alerted bool
 		err := tx.QueryRow(deleteRecovered, t.webhook, t.acknowledged).Scan(&since, &alerted)
-		if errors.Is(err, sql.ErrNoRows) { // it acknowledged before it failed, or another instance was first
+		if errors.Is(err, sql.ErrNoRows) { // the failure is newer, or another instance has ended it
 			return nil
 		}
 		if err != nil || !alerted {
@@ -229,7 +231,7 @@ func (s *Service) endFailure(ctx context.Context, t results) error {
 	})
 }
 
-// tell appends an event about a webhook for its account. It does nothing for a deleted webhook.
+// tell appends an event about a webhook to the outbox. It does nothing for a deleted webhook.
 func (s *Service) tell(tx *sqlstore.Tx, webhook string, event schema.EventType, data func(url string) any) error {
 	var account, mode, address string
 	err := tx.QueryRow(selectOwner, webhook).Scan(&account, &mode, &address)
@@ -242,7 +244,7 @@ func (s *Service) tell(tx *sqlstore.Tx, webhook string, event schema.EventType, 
 	return err
 }
 
-// withoutQuery returns an address without what can be a secret: its query and its user.
+// withoutQuery returns a URL without its user name, password, query and fragment, which may be secret.
 func withoutQuery(address string) string {
 	u, err := url.Parse(address)
 	if err != nil {

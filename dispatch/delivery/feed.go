@@ -15,35 +15,35 @@ import (
 // Feed finds new and changed deliveries for SSE streams (Server-Sent Events).
 type Feed struct{ DB *sqlstore.DB }
 
-// Kinds returns the only kind of notices of a Feed: deliveries. It implements sse.Feed.
+// Kinds implements sse.Feed. A Feed has one kind of notices: deliveries.
 func (Feed) Kinds() []sse.Kind {
 	return []sse.Kind{{Name: schema.LiveDelivery, Scopes: []schema.Scope{schema.WebhooksManage}}}
 }
 
 const (
-	// liveNew limits the new deliveries that a poll reads for one group of accounts.
+	// liveNew is the maximum number of new deliveries that a poll reads for one group of accounts.
 	liveNew = 1000
-	// liveMoved limits the rows that selectTried and selectEnded each read for all accounts.
+	// liveMoved is the maximum number of rows that selectTried and selectEnded each read, for all accounts together.
 	liveMoved = 10_000
 )
 
 const liveColumns = "SELECT d.id, d.webhook_id, d.event_id, d.account_id, d.mode, d.state, d.attempts FROM "
 
-// selectMade reads the new deliveries of some owners (account and world) by the index
-// delivery_account, from a given id of each owner. CROSS JOIN fixes the join order in SQLite. There
-// is no ORDER BY, because the statement would then read all rows before the LIMIT applies.
+// selectMade reads new deliveries by the index delivery_account. Its values are owners (account and world), each with
+// the id at which the owner's new deliveries start. CROSS JOIN fixes the join order in SQLite. There is no ORDER BY,
+// because the statement would then read all rows before the LIMIT applies.
 var selectMade = sqlstore.NewBatchStatement(1, liveColumns+"(VALUES ", "(?, ?, ?)", `) AS v
 	CROSS JOIN delivery d WHERE d.account_id = v.column1 AND d.mode = v.column2 AND d.id >= v.column3 LIMIT $1`)
 
-// These statements find deliveries that changed: by an attempt (selectTried) or by the end of the delivery
-// (selectEnded). Both read an index that is ordered by time over all accounts.
+// These statements find changed deliveries: those with a new attempt (selectTried), and those that have ended
+// (selectEnded). Each reads an index of all accounts in the order of time.
 const (
 	selectTried = liveColumns + `(SELECT delivery_id, recorded_at FROM attempt WHERE recorded_at >= $1 ORDER BY recorded_at LIMIT $2) AS a
 		JOIN delivery d ON d.id = a.delivery_id ORDER BY a.recorded_at`
 	selectEnded = liveColumns + "delivery d WHERE d.finished_at >= $1 AND d.finished_at IS NOT NULL ORDER BY d.finished_at LIMIT $2"
 )
 
-// Changes returns notices of new and changed deliveries. It implements sse.Feed.
+// Changes implements sse.Feed. It returns notices of new and changed deliveries.
 func (f Feed) Changes(ctx context.Context, asks []sse.Query) (found sse.Result, err error) {
 	view := f.DB.View(ctx)
 	err = found.Search(&selectMade, asks, liveNew, func(text string, asks []sse.Query) ([]sse.Notice, error) {
@@ -80,8 +80,8 @@ func (f Feed) Changes(ctx context.Context, asks []sse.Query) (found sse.Result, 
 	return found, nil
 }
 
-// newest keeps the last notice of each delivery, at the position of the delivery's first notice. The
-// last notice is the newest, because the statements of a poll run one after the other.
+// newest returns the last notice of each delivery, at the position of the delivery's first notice. The last notice is
+// the newest, because the statements of a poll run one after the other.
 func newest(all []sse.Notice) []sse.Notice {
 	at := make(map[string]int, len(all))
 	out := all[:0]

@@ -21,8 +21,8 @@ var (
 	sandboxMode = []string{schema.Sandbox.String()}
 )
 
-// Header returns the header of an attempt without the signature. The number of the attempt counts from 1. Values are
-// shared and read-only.
+// Header returns the header of an attempt, without the signature. `number` is the number of the attempt, from 1. The
+// values are shared with other headers and read-only.
 func Header(event, id string, number int, world schema.World) http.Header {
 	// The values share one backing array, which saves allocations.
 	values := [...]string{event, id, strconv.Itoa(number)}

@@ -17,8 +17,8 @@ const IDPrefix = "dlv_"
 
 func newID(now time.Time) string { return IDPrefix + ulid.MustNewDefault(now).String() }
 
-// newIDs returns n ids in ascending order. It sorts the ids, because goroutines share the
-// generator, and a concurrent call with another time can break the order.
+// newIDs returns n ids in ascending order. It sorts them, because the generator is shared: a concurrent call with
+// another time can break the order.
 func newIDs(now time.Time, n int) []string {
 	ids := make([]string, n)
 	for i := range ids {
@@ -28,8 +28,8 @@ func newIDs(now time.Time, n int) []string {
 	return ids
 }
 
-// Statements of insertNew. selectStored reads which rows were inserted. It runs only if some rows
-// existed before, which is rare. A RETURNING clause would cost time for every row.
+// Statements of insertNew. selectStored finds out which rows were inserted. It runs only if some rows existed before,
+// which is rare. RETURNING would do the same, but would cost time for every row.
 var (
 	insertDelivery = sqlstore.NewBatchStatement(0, `INSERT INTO delivery (id, event_id, webhook_id, account_id, mode, retry_of, due_at, token, created_at,
 		state, attempts, finished_at, retried_as) VALUES `,
@@ -46,8 +46,8 @@ type newDelivery struct {
 	token                       string // "" for none
 }
 
-// Insert stores deliveries of events and returns the new deliveries that have a lease. It is
-// idempotent: it neither changes nor returns a delivery that existed before. The only errors are those of the database.
+// Insert stores deliveries of events, and returns those of the new deliveries that have a lease. It is idempotent: it
+// neither changes nor returns a delivery that existed before. The only errors are those of the database.
 func Insert(tx *sqlstore.Tx, drafts []Draft, lease workqueue.Lease, now time.Time) ([]Row, error) {
 	all, ids := make([]newDelivery, len(drafts)), newIDs(now, len(drafts))
 	for i, d := range drafts {
@@ -96,7 +96,7 @@ func insertNew(tx *sqlstore.Tx, all []newDelivery, now time.Time) (stored []bool
 			}
 		}
 		for i, d := range group {
-			stored[from+i] = there == nil || there[d.id] // only this transaction can have inserted a row with a new id
+			stored[from+i] = there == nil || there[d.id] // no other transaction can have inserted a row with this new id
 		}
 		return nil
 	})

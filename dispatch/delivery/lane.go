@@ -10,11 +10,11 @@ import (
 // Lane is a subscription with waiting deliveries.
 type Lane struct {
 	Webhook string
-	Next    time.Time // earliest due time of a delivery, or end of a lease if that is earlier
+	Next    time.Time // earliest due time of a waiting delivery; a leased one is due when its lease ends
 }
 
-// selectLanes skips along the index delivery_due from one subscription to the next.
-// DISTINCT would read every waiting row.
+// selectLanes finds each subscription with one lookup in the index delivery_due, starting after the previous
+// subscription. DISTINCT would read every waiting row.
 const selectLanes = `WITH RECURSIVE lane (webhook_id) AS (
 		SELECT min(webhook_id) FROM delivery WHERE state = 'waiting'
 		UNION ALL
@@ -24,8 +24,8 @@ const selectLanes = `WITH RECURSIVE lane (webhook_id) AS (
 	SELECT lane.webhook_id, (SELECT min(d.due_at) FROM delivery d WHERE d.state = 'waiting' AND d.webhook_id = lane.webhook_id)
 	FROM lane WHERE lane.webhook_id IS NOT NULL`
 
-// Lanes lists the subscriptions with waiting deliveries, including paused and deleted subscriptions. The cost grows
-// with the number of subscriptions, not with the number of deliveries.
+// Lanes lists the subscriptions with waiting deliveries, including paused and deleted ones. The cost grows with the
+// number of subscriptions, not with the number of deliveries.
 func Lanes(q sqlstore.Querier) ([]Lane, error) {
 	all, err := sqlstore.All(q, func(row sqlstore.Scanner) (l Lane, err error) {
 		var due int64

@@ -9,8 +9,8 @@ import (
 	"vayu/schema"
 )
 
-// recordOutcomes updates waiting deliveries after attempts. If the lease was lost, it records only
-// an acknowledgement: the receiver has the event, and another attempt would send the event again.
+// recordOutcomes updates waiting deliveries after attempts. If the lease was lost, it records only an acknowledgement:
+// the receiver has the event, so no instance should send it again.
 var recordOutcomes = sqlstore.NewBatchStatement(0, `UPDATE delivery SET state = v.column3, attempts = attempts + 1, due_at = v.column4, token = '', finished_at = v.column5,
 	status_class = v.column6 FROM (VALUES `, "(?, ?, ?, CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT))", `) AS v
 	WHERE delivery.id = v.column1 AND delivery.state = 'waiting' AND (delivery.token = v.column2 OR v.column3 = 'delivered')
@@ -19,9 +19,9 @@ var recordOutcomes = sqlstore.NewBatchStatement(0, `UPDATE delivery SET state = 
 var insertAttempt = sqlstore.NewBatchStatement(0, "INSERT INTO attempt (delivery_id, number, at, duration, stage, http_status, error, body, recorded_at, signature, header) VALUES ",
 	"(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", "")
 
-// Record stores attempts and updates their deliveries, in one transaction. It drops stale outcomes and
-// returns their number. An outcome is stale if the delivery has finished or its lease was lost. Exception: an
-// acknowledgement of a waiting delivery counts even after a lost lease, so that the event is not sent again.
+// Record stores attempts and updates their deliveries, in one transaction. It drops stale outcomes and returns their
+// number. An outcome is stale if the delivery has finished or its lease was lost. There is one exception: an
+// acknowledgement counts even after a lost lease if the delivery is still waiting. So the event is not sent again.
 func Record(tx *sqlstore.Tx, outcomes []Outcome, now time.Time) (stale int, err error) {
 	for len(outcomes) > 0 {
 		round, rest := distinct(outcomes)
@@ -35,7 +35,7 @@ func Record(tx *sqlstore.Tx, outcomes []Outcome, now time.Time) (stale int, err 
 	return stale, nil
 }
 
-// distinct splits off the first outcome of each delivery, because one statement can update a row
+// distinct splits outcomes into the first outcome of each delivery and the rest, because one statement can update a row
 // only once.
 func distinct(outcomes []Outcome) (first, rest []Outcome) {
 	seen := make(map[string]struct{}, len(outcomes))
@@ -58,7 +58,7 @@ func distinct(outcomes []Outcome) (first, rest []Outcome) {
 	return first, rest
 }
 
-// record stores outcomes, at most one of each delivery, and returns how many it has stored.
+// record stores outcomes, at most one for each delivery, and returns the number of those that were not stale.
 func record(tx *sqlstore.Tx, outcomes []Outcome, now time.Time) (n int, err error) {
 	numbers := make(map[string]int64, len(outcomes))
 	err = recordOutcomes.Each(len(outcomes), func(text string, from, to int) error {
@@ -110,8 +110,8 @@ func insertAttempts(tx *sqlstore.Tx, outcomes []*Outcome, numbers map[string]int
 	})
 }
 
-// storable replaces characters that PostgreSQL rejects. Otherwise an error text could roll
-// back the transaction, with the outcomes of other deliveries.
+// storable replaces characters that PostgreSQL rejects. One such error text would roll back the whole transaction,
+// which includes the outcomes of other deliveries.
 func storable(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
 }

@@ -10,14 +10,14 @@ import (
 	"vayu/schema"
 )
 
-// ErrNotFound is the problem if the caller has no delivery with the given id.
+// ErrNotFound is the problem of a request for a delivery that the caller's account does not have.
 var ErrNotFound = schema.NewProblem(schema.NotFound, "", "There is no such delivery.")
 
 // Original is a delivery that is retried manually.
 type Original struct{ ID, Event, Webhook string }
 
 // LockOriginal finds and locks a delivery of an owner. It returns an error if the delivery cannot be retried. A waiting
-// delivery cannot be retried while it has a lease or is due now.
+// delivery cannot be retried if it has a lease or is due.
 func LockOriginal(tx *sqlstore.Tx, of schema.Owner, id string, now time.Time) (Original, error) {
 	d := Original{ID: id}
 	if !schema.IsID(id) {
@@ -49,19 +49,18 @@ func LockOriginal(tx *sqlstore.Tx, of schema.Owner, id string, now time.Time) (O
 	return d, nil
 }
 
-// DeletedWebhook returns the problem of a retry to a deleted subscription.
+// DeletedWebhook returns the problem of a retry if the subscription was deleted.
 func DeletedWebhook(id string) error {
 	return schema.NewProblem(schema.InvalidRequest, "webhook_id", "The webhook "+id+" was deleted.")
 }
 
-// setRetriedAs stores the id of the new delivery in each retried delivery. If a retried delivery is waiting, it is
-// cancelled.
+// setRetriedAs stores the id of the new delivery in each retried delivery, and cancels those that are waiting.
 var setRetriedAs = sqlstore.NewBatchStatement(1, `UPDATE delivery SET retried_as = v.column2,
 	state = CASE WHEN state = 'waiting' THEN 'cancelled' ELSE state END, finished_at = COALESCE(finished_at, $1)
 	FROM (VALUES `, "(?, ?)", ") AS v WHERE delivery.id = v.column1")
 
 // Retry creates a new delivery for each original, due now, and returns the ids of the new deliveries. It skips an
-// original that has a retry already.
+// original that already has a retry.
 func (s *Service) Retry(tx *sqlstore.Tx, of schema.Owner, originals []Original) ([]string, error) {
 	now := s.Now()
 	all, ids := make([]newDelivery, len(originals)), newIDs(now, len(originals))

@@ -6,9 +6,8 @@ import (
 	"vayu/schema"
 )
 
-// RetryDelays are the delays before the attempts 2 to 8. Each delay counts from the start of the
-// previous attempt. Attempts 2 to 8 start this long after the start of the first attempt: 10 s,
-// 40 s, 160 s, 760 s, about 1 h, 7 h and 31 h.
+// RetryDelays are the delays before the attempts 2 to 8. Each counts from the start of the previous attempt. So these
+// attempts start 10 s, 40 s, 160 s, 760 s, about 1 h, 7 h and 31 h after the first.
 var RetryDelays = [...]time.Duration{
 	10 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute,
 	time.Hour, 6 * time.Hour, 24 * time.Hour,
@@ -17,8 +16,8 @@ var RetryDelays = [...]time.Duration{
 // Attempts is the maximum number of attempts of a delivery.
 const Attempts = len(RetryDelays) + 1
 
-// Next returns the transition that attempt n causes. The first attempt has n = 1. `ok` means that the attempt was
-// acknowledged. `sentAt` is the start of the attempt.
+// Next returns the transition after attempt n, counted from 1. `ok` means that the attempt was acknowledged. `sentAt`
+// is the start of the attempt.
 func Next(n int, ok bool, sentAt time.Time) Transition {
 	switch {
 	case ok:
