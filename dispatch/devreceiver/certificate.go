@@ -17,16 +17,17 @@ import (
 	"time"
 )
 
-// certificateFile is the file of a data directory with the certificate of local receivers and its key.
+// certificateFile is the name of the file in the data directory that has the certificate of local receivers and its
+// key.
 const certificateFile = "localhost.pem"
 
-// validYears is the validity of the certificate. It exceeds the life of a developer's machine, so the certificate is
-// never renewed.
+// validYears is the validity of the certificate. No developer's machine lasts that long, so the certificate is never
+// renewed.
 const validYears = 50
 
-// Certificate ensures that a data directory has the certificate of local receivers, and returns the
-// path of its PEM file. The certificate is signed by its own key, and is valid for loopback
-// addresses only. Several processes can call Certificate at the same time.
+// Certificate ensures that a data directory has the certificate of local receivers, and returns the path of its PEM
+// file. The certificate is self-signed, and valid only for localhost and its loopback addresses. Several processes can
+// call Certificate at the same time.
 func Certificate(dir string) (path string, err error) {
 	path = filepath.Join(dir, certificateFile)
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
@@ -69,13 +70,13 @@ func newCertificate(now time.Time) ([]byte, error) {
 	return append(text, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})...), nil
 }
 
-// createFile creates a file that only its owner can read. If the file exists already, another process
-// has created it, and createFile does nothing. A reader sees the whole file or none.
+// createFile creates a file that only its owner can read. If another process has created the file before, createFile
+// does nothing. A reader sees the whole file or none.
 func createFile(path string, content []byte) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}
-	draft, err := os.CreateTemp(filepath.Dir(path), certificateFile+".*") // 0600
+	draft, err := os.CreateTemp(filepath.Dir(path), certificateFile+".*") // with mode 0600
 	if err != nil {
 		return err
 	}

@@ -17,17 +17,17 @@ import (
 	"vayu/schema"
 )
 
-// Client creates and deletes the subscription of a run.
+// Client creates and deletes the webhook subscription that a Listener uses while it runs.
 type Client struct {
 	// API is the URL of the service: https, or http on this machine.
 	API string
 	// Key is an API key with the scope webhooks:manage.
 	Key string
-	// KeyShown replaces the key in printed commands.
+	// KeyShown is printed in place of the key in example commands.
 	KeyShown string
 	// Events are the types to subscribe to; empty for all.
 	Events []schema.EventType
-	// Test makes the listener request a test event after the start.
+	// Test makes the listener request a test event after it has created the subscription.
 	Test bool
 }
 
@@ -58,7 +58,7 @@ func (c *Client) check() error {
 	return nil
 }
 
-// call sends a request to the API and decodes the reply. A body of nil is omitted.
+// call sends a request to the API and decodes the reply. If `body` is nil, the request has no body.
 func call[T any](ctx context.Context, c *Client, method, path string, body any) (reply T, err error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -95,7 +95,7 @@ func call[T any](ctx context.Context, c *Client, method, path string, body any) 
 	return reply, nil
 }
 
-// remedies are texts that follow the error messages of the service, by code.
+// remedies are texts that are appended to error messages of the service, by error code.
 var remedies = map[schema.Code]string{
 	schema.InsufficientScope: "; the key lacks the scope webhooks:manage, `vayu key create` makes one that has it",
 	schema.InvalidWebhookURL: "; start the service with --webhook-local, so that webhooks may go to this machine",
@@ -111,7 +111,7 @@ type serviceError struct {
 // Error returns the message of the service with a remedy.
 func (e *serviceError) Error() string { return "the service refuses: " + e.text }
 
-// refusal returns the error of a reply that is not 2xx.
+// refusal returns the error for a reply whose status is not 2xx.
 func refusal(api string, reply *http.Response, text []byte) error {
 	var body schema.ProblemBody
 	if json.Unmarshal(text, &body) != nil || body.Error.Code == "" {
@@ -126,8 +126,8 @@ func refusal(api string, reply *http.Response, text []byte) error {
 	return &serviceError{code, message}
 }
 
-// subscribe creates a subscription to an address. First it deletes older subscriptions to the address, which killed
-// runs have left. If `secret` is empty, the service generates one.
+// subscribe creates a subscription with the URL `address`. First it deletes older subscriptions with that URL, which
+// remain if a run was killed. If `secret` is empty, the service generates one.
 func (c *Client) subscribe(ctx context.Context, address, secret string) (made schema.WebhookReply, err error) {
 	left, err := c.subscriptionsTo(ctx, address)
 	if err != nil {
@@ -174,7 +174,7 @@ func (c *Client) subscriptionsTo(ctx context.Context, address string) (ids []str
 	}
 }
 
-// unsubscribe deletes a subscription. If the subscription does not exist, it returns nil.
+// unsubscribe deletes a subscription. It is no error if the subscription does not exist.
 func (c *Client) unsubscribe(ctx context.Context, id string) error {
 	_, err := call[schema.WebhookDeleted](ctx, c, http.MethodDelete, webhooks+"/"+id, nil)
 	if refused, ok := errors.AsType[*serviceError](err); ok && refused.code == schema.NotFound || err == nil {

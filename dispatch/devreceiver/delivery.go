@@ -43,7 +43,7 @@ func (l *Listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	var event schema.Envelope
 	duplicate := false
-	if json.Unmarshal(body.Bytes(), &event) == nil && err == nil { // a forgery must not make an event look repeated
+	if json.Unmarshal(body.Bytes(), &event) == nil && err == nil { // else a forged event could mark the real one as a duplicate
 		duplicate, _ = l.seen.ContainsOrAdd(event.ID, struct{}{})
 	}
 	l.print(at, r.Header, event, body.Bytes(), fmt.Sprintf("%s  answer %d", verified, answer), duplicate)
@@ -62,7 +62,7 @@ const (
 	maxShown = 64 << 10 // bytes of a body that are printed
 )
 
-// print prints a delivery: a line, and the body unless Brief is set.
+// print prints a delivery: one line, followed by the body unless Brief is set.
 func (l *Listener) print(at time.Time, header http.Header, event schema.Envelope, body []byte, result string, duplicate bool) {
 	mode := header.Get("X-SERVICE-Mode")
 	if mode == "" {
@@ -98,10 +98,10 @@ func (l *Listener) printf(format string, args ...any) {
 	_, _ = fmt.Fprintf(l.Out, format, args...)
 }
 
-// connectionLog prints the errors of connections until the listener ends.
+// connectionLog prints errors of connections until the listener stops.
 type connectionLog struct{ *Listener }
 
-// Write implements io.Writer for the log of the server.
+// Write implements io.Writer. The HTTP server logs to it.
 func (c connectionLog) Write(line []byte) (int, error) {
 	if !c.ended.Load() {
 		c.printf("%s  %s; was the service started with --webhook-local and the same --data?\n", c.Now().Format(clock), oneLine(string(line)))

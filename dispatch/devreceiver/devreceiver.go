@@ -25,20 +25,20 @@ import (
 
 // Config configures a Listener.
 type Config struct {
-	// Data is the data directory, which has the certificate.
+	// Data is the data directory, which contains the certificate.
 	Data string
 	// Port is the port of https://localhost; 0 chooses a free one.
 	Port int
-	// Secrets are the accepted secrets. With a Client, the subscription gets the first
-	// secret; if there is none, the service generates one.
+	// Secrets are the secrets with which a signature may be valid. If there is a Client, the subscription gets the first
+	// one, or one that the service generates.
 	Secrets []string
 	Answer  int           // HTTP status of replies, 200 to 599
-	Delay   time.Duration // before each reply
+	Delay   time.Duration // delay before each reply
 	// Strict makes the listener reply 400 to deliveries that are not verified, as receivers should.
 	Strict bool
 	// Brief makes the listener print one line per delivery, without the body.
 	Brief bool
-	// Client creates the subscription of a run; nil for a run that creates none.
+	// Client creates a subscription when the listener starts; nil to create none.
 	Client *Client
 	// Out receives the printed text.
 	Out io.Writer
@@ -54,7 +54,7 @@ type Listener struct {
 	ended atomic.Bool
 }
 
-// maxSeen is the number of events that are remembered. They need less than two megabytes.
+// maxSeen is how many event ids are kept to detect duplicates. They need less than two megabytes.
 const maxSeen = 10_000
 
 // New returns a listener. It fails if the configuration is invalid.
@@ -84,8 +84,8 @@ func New(c Config) (*Listener, error) {
 
 const stopTimeout = 5 * time.Second
 
-// Run creates a subscription if there is a Client, receives until ctx ends, and then deletes the
-// subscription. At the start, it deletes subscriptions to the same address, left by a killed run.
+// Run receives deliveries until ctx ends. If there is a Client, Run first creates a subscription, and deletes it at the
+// end. It also deletes subscriptions to the same address that a killed run has left.
 func (l *Listener) Run(ctx context.Context) error {
 	certificate, err := Certificate(l.Data)
 	if err != nil {
@@ -112,10 +112,10 @@ func (l *Listener) Run(ctx context.Context) error {
 	stopped := make(chan error, 1)
 	stop := context.AfterFunc(ctx, func() {
 		l.ended.Store(true)
-		abort() // of delayed replies
+		abort() // ends delayed replies
 		limit, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopTimeout)
 		defer cancel()
-		err := l.unsubscribe(limit, subscribed) // first, so that the service stops sending
+		err := l.unsubscribe(limit, subscribed) // before the shutdown, so that the service stops sending
 		_ = server.Shutdown(limit)
 		stopped <- err
 	})
@@ -126,8 +126,8 @@ func (l *Listener) Run(ctx context.Context) error {
 	return <-stopped
 }
 
-// subscribe creates the subscription, prints how to send to it, and requests a test event. It returns the
-// id of the subscription; "" without a Client.
+// subscribe creates the subscription if there is a Client, prints how to send to it, and requests a test event if that
+// is configured. It returns the id of the subscription; "" without a Client.
 func (l *Listener) subscribe(ctx context.Context, address string) (id string, err error) {
 	const trust = "A service sends to it if it was started with --webhook-local and with the same --data, %s.\n"
 	if l.Client == nil {
