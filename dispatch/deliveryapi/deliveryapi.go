@@ -1,5 +1,5 @@
-// Package deliveryapi serves deliveries and their attempts: lists, details, manual retries, and
-// the health of a webhook. It reads the tables of package delivery, which alone writes them.
+// Package deliveryapi serves deliveries and their attempts: lists, details, manual retries, and the health of a
+// webhook. It reads the tables of package delivery, which alone writes them.
 package deliveryapi
 
 import (
@@ -14,7 +14,8 @@ import (
 // API serves the endpoints of deliveries. It is safe for concurrent use.
 type API struct {
 	Deliveries *delivery.Service
-	// Change is access.Service.Change. It returns a handler that makes and audits a change.
+	// Change is access.Service.Change. It returns a handler that runs a change and writes its audit entry in one
+	// transaction.
 	Change func(access.Changer) httpapi.Handler
 }
 

@@ -17,13 +17,13 @@ import (
 	"vayu/schema"
 )
 
-// Reply is a reply about one delivery.
+// Reply is the reply to a request for one delivery.
 type Reply struct {
 	Status string `json:"status"`
 	Data   Detail `json:"data"`
 }
 
-// Detail is a delivery with its URL and its attempts, the oldest first.
+// Detail is a delivery with the URL of its webhook and its attempts, the oldest first.
 type Detail struct {
 	schema.Delivery
 
@@ -31,9 +31,9 @@ type Detail struct {
 	Attempts []Attempt `json:"attempts"`
 }
 
-// Attempt is one HTTP request (POST) of a delivery. The HTTP status is null if there
-// was no response. Error is the reason of the failure, empty for 2xx. Body is the first
-// KiB of the response; invalid UTF-8 becomes U+FFFD.
+// Attempt is one HTTP request (POST) of a delivery. HTTPStatus is nil if there was no response. Error is the reason of
+// a failure; "" for an attempt with a 2xx response. Body is the first KiB of the response, in which invalid UTF-8
+// becomes U+FFFD.
 type Attempt struct {
 	Number     int          `json:"attempt"`
 	At         string       `json:"at"`
@@ -43,8 +43,8 @@ type Attempt struct {
 	Error      string       `json:"error"`
 	Body       string       `json:"response_body"`
 	// Sent is the header of the request, without Host and Content-Length. It is empty if the request was not written.
-	// Received is the header of the response, sorted by name. It has at most 2 KiB, and secrets are masked. ReceivedCut is
-	// true if it was longer.
+	// Received is the header of the response, sorted by name, at most 2 KiB; values that may be secret are masked.
+	// ReceivedCut is true if the header was longer.
 	Sent        []Header `json:"request_headers"`
 	Received    []Header `json:"response_headers"`
 	ReceivedCut bool     `json:"response_headers_truncated"`
@@ -100,7 +100,7 @@ func scanAttempt(d *schema.Delivery, world schema.World) func(sqlstore.Scanner) 
 	}
 }
 
-// sent returns the header of a request, sorted by name. Attempts before the signature was stored have none.
+// sent returns the header of a request, sorted by name. Old attempts have no signature, because it was not stored.
 func sent(header http.Header, signature string) []Header {
 	if signature != "" {
 		header[webhook.Header] = []string{signature}
@@ -112,7 +112,7 @@ func sent(header http.Header, signature string) []Header {
 	return fields
 }
 
-// parsed returns the fields of a stored header, and whether fields are missing.
+// parsed returns the fields of a stored header, and whether the header was cut when it was stored.
 func parsed(text string) (fields []Header, cut bool) {
 	fields = []Header{}
 	for line := range strings.Lines(text) {

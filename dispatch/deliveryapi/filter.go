@@ -17,23 +17,25 @@ import (
 type filter struct {
 	state          schema.DeliveryState // "" for all
 	retried        string               // "true" or "false"; "" for both
-	class          string               // a key of statusClasses; "" for all
+	class          string               // key of statusClasses; "" for all
 	webhook, event string               // "" for all
 	from, to       int64                // microseconds; to is exclusive
 	after          string               // id after which the page begins; "" for the first page
-	// readable are the event types that the key may read, or the requested one; nil for all.
+	// readable are the event types to list: those that the key may read, or one that the client has requested; nil for
+	// all.
 	readable []schema.EventType
 	limit    int
 }
 
-// scanMost bounds the deliveries that one request scans for conditions without an index. Scanning so many takes a few
-// milliseconds. The client continues the scan with the cursor.
+// scanMost is the maximum number of deliveries that one request scans for conditions without an index. Scanning that
+// many takes a few milliseconds. The client can continue the scan with the cursor.
 const scanMost = 10_000
 
-// statusClasses are the values of the parameter status_class, with the value of the column status_class as a literal.
+// statusClasses has the valid values of the parameter status_class, each with the SQL literal for the column
+// status_class.
 var statusClasses = map[string]string{"none": "0", "2xx": "2", "3xx": "3", "4xx": "4", "5xx": "5"}
 
-// query is an SQL statement under construction, with its arguments. The method `and` adds a condition.
+// query is an SQL statement under construction, with its arguments.
 type query struct {
 	text string
 	args []any
@@ -48,10 +50,10 @@ func (q *query) and(condition string, value any) {
 	q.text += condition + "$" + strconv.Itoa(len(q.args))
 }
 
-// indexed adds the conditions for which there is an index that is ordered by id. If the filter names a webhook or an
-// event, the account and the mode are omitted, because they would mislead the planner. The method `allowed` has checked
-// that the webhook and the event belong to the caller. The state and the class are literals, because the planner uses the
-// partial indexes of failed and of unacknowledged deliveries only for literals.
+// indexed adds the conditions that an index ordered by id supports. If the filter names a webhook or an event, it omits
+// the account and the mode, because they would mislead the query planner. This is safe: the method `allowed` has
+// checked that the webhook and the event belong to the caller. The state and the class are literals. Only with literals
+// does the planner use the partial indexes of failed and of unacknowledged deliveries.
 func (f *filter) indexed(q *query, c *httpapi.Call) {
 	if f.event != "" {
 		q.and("d.event_id = ", f.event)
@@ -75,18 +77,18 @@ func (f *filter) indexed(q *query, c *httpapi.Call) {
 	}
 }
 
-// indexedFailed reports whether the query can use an index of failed deliveries. A query for one
-// event uses the index of events instead, because an event has few deliveries. A query for a class uses the index of
-// classes.
+// indexedFailed reports whether the query should use an index of failed deliveries. A query for one event uses the
+// index of events instead, because an event has few deliveries. A query for a status class uses the index of
+// unacknowledged deliveries.
 func (f *filter) indexedFailed() bool {
 	return f.state == schema.DeliveryFailed && f.event == "" && !f.indexedClass()
 }
 
-// indexedClass reports whether the query can use an index of unacknowledged deliveries.
+// indexedClass reports whether the query should use an index of unacknowledged deliveries.
 func (f *filter) indexedClass() bool { return f.class != "" && f.class != "2xx" && f.event == "" }
 
-// unindexed returns the conditions for which there is no index. Requests rarely use such conditions, and each change of
-// a delivery's state would have to update the index.
+// unindexed returns the conditions that no index supports. Requests rarely use them, and an index would cost time at
+// each change of a delivery's state.
 func (f *filter) unindexed() (text string) {
 	failed := f.indexedFailed()
 	switch {
@@ -108,7 +110,7 @@ func (f *filter) unindexed() (text string) {
 	return text
 }
 
-// types adds the condition that the key may read the type of the event.
+// types adds a condition on the event type, unless all types are readable.
 func (f *filter) types(q *query) {
 	if f.readable == nil || len(f.readable) == len(schema.EventTypes) {
 		return
@@ -124,8 +126,8 @@ func (f *filter) types(q *query) {
 	q.text += ")"
 }
 
-// query returns the statement for a page. The statement reads one row more than the limit, to detect a next page.
-// `floor` is the lowest id to read; "" for no bound.
+// query returns the statement for a page. It reads up to one row more than the limit, to detect a next page. `floor` is
+// the lowest id to read; "" for no bound.
 func (f *filter) query(c *httpapi.Call, floor string) (string, []any) {
 	q := query{text: "SELECT " + shownColumns + " FROM " + shownTables + " WHERE "}
 	f.indexed(&q, c)
@@ -138,7 +140,7 @@ func (f *filter) query(c *httpapi.Call, floor string) (string, []any) {
 	return q.text + f.unindexed() + " ORDER BY d.id DESC LIMIT $" + strconv.Itoa(len(q.args)), q.args
 }
 
-// lowest returns the statement that reads the id of the last delivery that one request may scan.
+// lowest returns the statement that reads the id at which one request ends its scan (see scanMost).
 func (f *filter) lowest(c *httpapi.Call) (string, []any) {
 	q := query{text: "SELECT d.id FROM delivery d WHERE "}
 	f.indexed(&q, c)
@@ -146,12 +148,12 @@ func (f *filter) lowest(c *httpapi.Call) (string, []any) {
 	return q.text + " ORDER BY d.id DESC LIMIT 1 OFFSET " + strconv.Itoa(scanMost-1), q.args
 }
 
-// page returns the matching deliveries and the id after which the next page begins; "" on the last page. A filter with
-// a condition that has no index limits the rows of a scan. Then a page may be shorter than the limit although more
-// pages follow. The deliveries of one event are few, so one page scans them all.
+// page returns the matching deliveries and the id after which the next page begins; "" on the last page. If a condition
+// has no index, scanMost limits the scan. Then a page may be shorter than the limit although more pages follow. For one
+// event there is no such limit, because it has few deliveries.
 func (f *filter) page(q sqlstore.Querier, c *httpapi.Call, now time.Time) (all []schema.Delivery, next string, err error) {
 	floor := ""
-	// Hiding only the rare events about the service itself does not lengthen a scan.
+	// If a key cannot read only the rare events about the service itself, the scan is not longer and needs no limit.
 	if f.event == "" && (f.unindexed() != "" || schema.HidesCustomerEvents(f.readable)) {
 		text, args := f.lowest(c)
 		if err := q.QueryRow(text, args...).Scan(&floor); err != nil && !errors.Is(err, sql.ErrNoRows) {
@@ -169,8 +171,8 @@ func (f *filter) page(q sqlstore.Querier, c *httpapi.Call, now time.Time) (all [
 	return all, floor, nil
 }
 
-// ids adds a range of ids for the time range and the start of the page, because ids are in the order of time. For a
-// missing bound it adds nothing. An always true condition would keep SQLite from using the indexes of failed
+// ids adds conditions on the id for the time range and the start of the page, because ids ascend with time. For a
+// missing bound it adds no condition. One that is always true would keep SQLite from using the indexes of failed
 // deliveries.
 func (f *filter) ids(q *query) {
 	first, end := pagination.IDRange(delivery.IDPrefix, f.from, f.to, f.after)
@@ -182,7 +184,7 @@ func (f *filter) ids(q *query) {
 	}
 }
 
-// instants adds the time range as conditions on created_at, which is exact to the microsecond.
+// instants adds the time range as conditions on created_at, because ids are exact to the millisecond only.
 func (f *filter) instants(q *query) {
 	if f.from != math.MinInt64 {
 		q.and("d.created_at >= ", f.from)

@@ -11,30 +11,29 @@ import (
 )
 
 const (
-	// healthMost bounds the deliveries that determine a webhook's health. If each has eight
-	// attempts, the query reads 8,000 attempts by their key.
+	// healthMost is the maximum number of deliveries that determine a webhook's health. With eight attempts each, the
+	// query reads 8,000 attempts by their key.
 	healthMost = 1000
-	// healthRecent is how many of the newest attempts must have no failure for a healthy webhook.
-	// With fewer attempts, a single failure would soon have no effect. With more attempts, a
-	// repaired endpoint would stay degraded for hours.
+	// healthRecent is the number of newest attempts that must all be acknowledged for a healthy webhook. With a smaller
+	// number, a single failure would soon have no effect. With a larger number, a repaired endpoint would stay degraded
+	// for hours.
 	healthRecent = 20
-	// failingFrom is how many consecutive failed attempts, up to the newest attempt, make a webhook
-	// failing. The first three attempts of a delivery span 40 s. A restart of the receiver makes
-	// one or two of them fail. A longer failure makes all three fail.
+	// failingFrom is how many of the newest attempts in a row must have failed for a failing webhook. The first three
+	// attempts of a delivery span 40 s. A restart of the receiver makes one or two of them fail, a longer failure all
+	// three.
 	failingFrom = 3
 )
 
-// selectHealth reads the newest deliveries of a webhook with their attempts, by the index
-// delivery_webhook and the primary key of the table "attempt". It skips deliveries that wait for
-// their first attempt. Otherwise a backlog would hide all attempts of a slow endpoint.
+// selectHealth reads the newest deliveries of a webhook with their attempts, by the index delivery_webhook and the
+// primary key of the table "attempt". It skips deliveries that wait for their first attempt. Otherwise a backlog of new
+// deliveries would leave no room for attempted ones.
 const selectHealth = `SELECT d.id, d.state, d.created_at, COALESCE(a.number, 0), a.at, a.duration, a.stage, a.http_status, a.error
 	FROM (SELECT id, state, created_at FROM delivery WHERE webhook_id = $1 AND (attempts > 0 OR state <> 'waiting')
 		ORDER BY id DESC LIMIT $2) AS d
 	LEFT JOIN attempt a ON a.delivery_id = d.id`
 
-// selectOpen counts all deliveries of a webhook that wait or failed, by the partial indexes of these
-// states. It also returns when the oldest waiting one was created, and when the next one that is not
-// leased is due.
+// selectOpen counts the waiting and the failed deliveries of a webhook, by the partial indexes of these states. It also
+// returns when the oldest waiting delivery was created, and when the next one without a lease is due.
 const selectOpen = `SELECT COUNT(*), COALESCE(MIN(created_at), 0), COALESCE(MIN(CASE WHEN token = '' OR due_at <= $2 THEN due_at END), 0),
 	(SELECT COUNT(*) FROM delivery WHERE webhook_id = $1 AND state = 'failed'),
 	(SELECT COUNT(*) FROM delivery WHERE webhook_id = $1 AND state = 'failed' AND retried_as = '')

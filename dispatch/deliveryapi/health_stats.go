@@ -14,8 +14,8 @@ type healthStats struct {
 	now         int64
 	all         map[string]healthDelivery // by id
 	attemptRows []healthAttempt
-	// states counts all deliveries that wait or failed. oldest and next are about those that wait, in
-	// microseconds; 0 for none.
+	// states counts all waiting and failed deliveries. oldest is when the oldest waiting delivery was created, and next
+	// when the next one is due, in microseconds; 0 for none.
 	states       schema.DeliveryCounts
 	oldest, next int64
 }
@@ -46,7 +46,7 @@ func (a *healthAttempt) ok() bool {
 	return schema.Stage(a.stage.String) == schema.StageStatus && a.status.Int64 >= 200 && a.status.Int64 < 300
 }
 
-// bound drops the oldest delivery if there are more than healthMost, and reports whether it did.
+// bound drops the oldest delivery if there are more than healthMost, and reports whether it has dropped one.
 func (t *healthStats) bound() (more bool) {
 	if len(t.all) <= healthMost {
 		return false
@@ -62,8 +62,7 @@ func (t *healthStats) bound() (more bool) {
 	return true
 }
 
-// response computes the health of the webhook from the collected deliveries and
-// attempts.
+// response computes the health of the webhook from the collected deliveries and attempts.
 func (t *healthStats) response(active bool) schema.WebhookHealth {
 	h := schema.WebhookHealth{Status: schema.Success, WebhookID: t.webhook, HasMore: t.bound(), Deliveries: len(t.all)}
 	slices.SortFunc(t.attemptRows, func(a, b healthAttempt) int { // newest first
@@ -101,7 +100,8 @@ func instantOrNull(micros int64) *string {
 	return &text
 }
 
-// attempts aggregates the attempts and finds the last success and the last failure.
+// attempts counts the attempts, computes percentiles of their durations, and finds the last success and the last
+// failure.
 func (t *healthStats) attempts(h *schema.WebhookHealth) {
 	took := make([]int64, len(t.attemptRows))
 	for i := range t.attemptRows {
@@ -120,8 +120,7 @@ func (t *healthStats) attempts(h *schema.WebhookHealth) {
 	h.Attempts.Count, h.Attempts.MedianMS, h.Attempts.P95MS = len(took), percentile(took, 50), percentile(took, 95)
 }
 
-// percentile returns the nearest-rank percentile in milliseconds; nil if there are no
-// values.
+// percentile returns a nearest-rank percentile of durations, in milliseconds; nil for no durations.
 func percentile(sorted []int64, percent int) *float64 {
 	if len(sorted) == 0 {
 		return nil
@@ -130,7 +129,7 @@ func percentile(sorted []int64, percent int) *float64 {
 	return &ms
 }
 
-// hoursShown is the number of hours in by_hour, including the current one.
+// hoursShown is the number of hours in the reply's field by_hour, including the current one.
 const hoursShown = 24
 
 func (t *healthStats) byHour() []schema.AttemptsOfHour {
@@ -155,8 +154,7 @@ func (t *healthStats) byHour() []schema.AttemptsOfHour {
 	return hours
 }
 
-// health derives the health of the webhook from the newest attempts, from the failed deliveries, and from whether the
-// webhook is active.
+// health derives the health of the webhook from its newest attempts, its failed deliveries, and whether it is active.
 func (t *healthStats) health(h *schema.WebhookHealth, active bool) schema.Health {
 	row := 0 // how many of the newest attempts in a row have failed
 	for row < len(t.attemptRows) && !t.attemptRows[row].ok() {

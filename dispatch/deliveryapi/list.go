@@ -49,8 +49,8 @@ func (a *API) answer(c *httpapi.Call, params map[string]string) (httpapi.Respons
 	return httpapi.Response{Value: reply}, nil
 }
 
-// filterOf parses parameters and reports all their errors. The result `list` is a name for the filter. A cursor
-// contains that name, so that the cursor cannot be used with another filter.
+// filterOf parses parameters and reports all their errors. `list` is a text that identifies the filter. Cursors contain
+// it, so that a client cannot use a cursor with another filter.
 func (a *API) filterOf(c *httpapi.Call, params map[string]string) (f filter, list string, err error) {
 	var faults schema.RequestErrors
 	f = filter{state: schema.DeliveryState(params["state"]), retried: params["retried"], class: params["status_class"], webhook: params["webhook_id"], event: params["event_id"], readable: c.Scopes.Readable()}
@@ -103,7 +103,7 @@ func (f *filter) allowed(q sqlstore.Querier, c *httpapi.Call) (bool, error) {
 
 func (a *API) get(c *httpapi.Call) (httpapi.Response, error) {
 	d, err := detailed(a.Deliveries.DB.View(c.Context()), c, mux.Vars(c.Request)["id"], a.Deliveries.Now())
-	if err == nil && !c.Scopes.Has(d.EventType.Scope()) { // the attempts include the receiver's reply to the event
+	if err == nil && !c.Scopes.Has(d.EventType.Scope()) { // the reply has the attempts, which may quote the event
 		err = schema.UnreadableEvent("", d.EventType)
 	}
 	return httpapi.Response{Value: Reply{Status: schema.Success, Data: d}}, err

@@ -11,19 +11,19 @@ import (
 	"vayu/schema"
 )
 
-// instant is the format of times: RFC 3339 in UTC with milliseconds.
+// instant is the format of times in replies: RFC 3339 in UTC with milliseconds.
 const instant = "2006-01-02T15:04:05.000Z"
 
-// Columns and tables of scanShown. The join finds the last attempt of a delivery by the
-// attempt's primary key, so that a page costs one lookup per delivery.
+// Columns and tables of scanShown. The join finds the last attempt of a delivery by its primary key, so a page costs
+// one lookup per delivery.
 const (
 	shownColumns = `d.id, d.webhook_id, d.event_id, e.type, d.state, d.attempts, d.created_at, d.due_at, d.token, d.finished_at, d.retry_of, d.retried_as,
 		a.at, a.duration, a.stage, a.http_status, a.error`
 	shownTables = "delivery d JOIN event e ON e.id = d.event_id LEFT JOIN attempt a ON a.delivery_id = d.id AND a.number = d.attempts"
 )
 
-// scanShown returns a function that reads a row of shownColumns into the form of the API. The function scans further
-// columns into the pointers in `more`.
+// scanShown returns a function that reads a row of shownColumns into the type of the API. If the row has further
+// columns, the function scans them into the pointers in `more`.
 func scanShown(now time.Time, more ...any) func(sqlstore.Scanner) (schema.Delivery, error) {
 	return func(row sqlstore.Scanner) (schema.Delivery, error) {
 		var d schema.Delivery
@@ -50,13 +50,13 @@ func scanShown(now time.Time, more ...any) func(sqlstore.Scanner) (schema.Delive
 	}
 }
 
-// lastScan receives the columns of an attempt. They are null for a delivery without attempts.
+// lastScan receives the columns of the last attempt of a delivery. They are null if there is none.
 type lastScan struct {
 	at, duration, status sql.NullInt64
 	stage, text          sql.NullString
 }
 
-// shown returns the attempt as the API shows it; nil if there is no attempt. n is the number of the attempt.
+// shown returns the attempt in the form of the API; nil if there is no attempt. n is the number of the attempt.
 func (l *lastScan) shown(n int) *schema.LastAttempt {
 	if !l.at.Valid {
 		return nil
@@ -96,8 +96,8 @@ func owns(q sqlstore.Querier, c *httpapi.Call, table, id string) (bool, error) {
 
 type webhookState struct{ active, deleted bool }
 
-// webhookOf returns the state of a webhook of the caller. It returns a problem about the field if the caller has
-// no such webhook.
+// webhookOf returns the state of a webhook of the caller. If the caller has no such webhook, it returns a problem about
+// the field `field`.
 func webhookOf(q sqlstore.Querier, c *httpapi.Call, id, field string) (w webhookState, err error) {
 	if !schema.IsID(id) {
 		return w, schema.NoWebhook(field)

@@ -12,8 +12,8 @@ import (
 	"vayu/schema"
 )
 
-// retryMost limits the deliveries of one retry call. A transaction with so many deliveries takes tens of milliseconds,
-// and on SQLite other writes wait for it.
+// retryMost is the maximum number of deliveries that one request retries. A transaction with that many takes tens of
+// milliseconds, and on SQLite other writes wait for it.
 const retryMost = 1000
 
 const retryAction = "delivery.retry"

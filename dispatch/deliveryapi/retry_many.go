@@ -15,8 +15,8 @@ import (
 	"vayu/schema"
 )
 
-// retryRequest is the body of POST /v1/deliveries/retry. It selects the failed deliveries
-// of a webhook or of the account, or deliveries by id.
+// retryRequest is the body of POST /v1/deliveries/retry. It selects the failed deliveries of a webhook or of the
+// account, or deliveries by their ids.
 type retryRequest struct {
 	Webhook *string  `json:"webhook_id"`
 	All     bool     `json:"all"`
@@ -25,7 +25,7 @@ type retryRequest struct {
 	To      *string  `json:"to"`
 }
 
-// filter returns the filter of a body and reports all errors of the body.
+// filter returns the filter that a body describes, and reports all errors in the body.
 func (w *retryRequest) filter() (f filter, err error) {
 	var faults schema.RequestErrors
 	switch {
@@ -50,8 +50,7 @@ func (w *retryRequest) filter() (f filter, err error) {
 	return f, faults.Problem()
 }
 
-// checkIDs validates delivery_ids: their number, duplicates, and that the body has no other
-// parameter.
+// checkIDs checks the number of ids in delivery_ids, that none is repeated, and that the body has no other field.
 func (w *retryRequest) checkIDs(faults *schema.RequestErrors) {
 	for name, there := range map[string]bool{"webhook_id": w.Webhook != nil, "all": w.All, "from": w.From != nil, "to": w.To != nil} {
 		if there {
@@ -68,17 +67,17 @@ func (w *retryRequest) checkIDs(faults *schema.RequestErrors) {
 	}
 }
 
-// selectFailed begins the query for the failed deliveries of a webhook that were not retried. The
-// index for it is delivery_retriable_webhook. selectAllFailed begins the query for all webhooks of
-// an account, except deleted ones. The index for it is delivery_retriable.
+// selectFailed is the start of the query for the failed deliveries of a webhook that were not retried. It uses the
+// index delivery_retriable_webhook. selectAllFailed does the same for all webhooks of an account, except deleted ones.
+// It uses the index delivery_retriable.
 const (
 	selectFailed    = "SELECT d.id, d.event_id, d.webhook_id FROM delivery d WHERE d.state = 'failed' AND d.retried_as = '' AND d.webhook_id = $1"
 	selectAllFailed = `SELECT d.id, d.event_id, d.webhook_id FROM delivery d JOIN webhook w ON w.id = d.webhook_id AND w.deleted_at IS NULL
 		WHERE d.state = 'failed' AND d.retried_as = '' AND d.account_id = $1 AND d.mode = $2`
 )
 
-// retriable returns the query for the oldest failed deliveries of a filter. The query reads up to
-// one delivery more than a call retries, to detect that more remain.
+// retriable returns the query for the oldest failed deliveries that match a filter. It reads up to one delivery more
+// than a request retries, to detect that more remain.
 func (f *filter) retriable(c *httpapi.Call) (string, []any) {
 	q := query{selectFailed, []any{f.webhook}}
 	if f.webhook == "" {
@@ -90,8 +89,7 @@ func (f *filter) retriable(c *httpapi.Call) (string, []any) {
 	return q.text + fmt.Sprintf(" ORDER BY d.id LIMIT $%d", len(q.args)), q.args
 }
 
-// failed returns the oldest failed deliveries of a filter, at most one more than a call
-// retries.
+// failed returns the oldest failed deliveries that match a filter, at most one more than a request retries.
 func (f *filter) failed(q sqlstore.Querier, c *httpapi.Call) ([]delivery.Original, error) {
 	text, args := f.retriable(c)
 	all, err := sqlstore.All(q, func(row sqlstore.Scanner) (o delivery.Original, err error) {
@@ -104,8 +102,8 @@ func (f *filter) failed(q sqlstore.Querier, c *httpapi.Call) ([]delivery.Origina
 	return all, nil
 }
 
-// byIDs locks and returns the deliveries with the given ids. It fails if a delivery cannot be
-// retried. It locks in ascending order of the ids, so that two calls cannot deadlock.
+// byIDs locks and returns the deliveries with the given ids. It fails if one of them cannot be retried. It locks them
+// in ascending order of their ids, so that two requests cannot deadlock.
 func (a *API) byIDs(tx *sqlstore.Tx, c *httpapi.Call, ids []string) ([]delivery.Original, error) {
 	places := make([]int, len(ids))
 	for i := range places {
@@ -126,8 +124,8 @@ func (a *API) byIDs(tx *sqlstore.Tx, c *httpapi.Call, ids []string) ([]delivery.
 	return all, nil
 }
 
-// selected returns the deliveries that a body selects, at most one delivery more than a call retries. `about` is the id
-// of the webhook or the account, for the audit entry.
+// selected returns the deliveries that a body selects, at most one more than a request retries. `about` is the subject
+// of the audit entry: the id of the webhook or of the account.
 func (a *API) selected(tx *sqlstore.Tx, c *httpapi.Call, body *retryRequest, f *filter) (all []delivery.Original, about string, err error) {
 	if body.IDs != nil {
 		all, err = a.byIDs(tx, c, body.IDs)
