@@ -21,21 +21,22 @@ const (
 	// insertBatch is the maximum number of deliveries that one transaction inserts. On SQLite, all other writes wait
 	// for the transaction, so it must be short.
 	insertBatch = 128
-	// yieldAfter is the number of deliveries after which the relay should serve other accounts.
+	// yieldAfter is the number of deliveries after which Publish stops, so that the relay can serve other accounts.
 	// Storing that many deliveries takes about 0.1 s.
 	yieldAfter = 32 * insertBatch
 )
 
-// Publish stores the deliveries of events directly from the relay, in a service without Kafka. It implements
-// outbox.Publisher.
+// Publish implements outbox.Publisher for a service without Kafka: it stores the deliveries of the events that the
+// relay publishes.
 func (s *Service) Publish(ctx context.Context, batch []outbox.Event) (acked []outbox.Event, err error) {
 	return s.accept(ctx, batch, yieldAfter)
 }
 
-// accept stores one delivery of each event to each matching subscription. A subscription that is younger than the event
-// gets none. accept does not wait for attempts, and is idempotent. It stops after the event that brings the number of
-// deliveries to `most` or above. It returns the events whose deliveries are all stored, and outbox.ErrYield if it has
-// not processed the whole batch. After another error, some deliveries of other events may be stored.
+// accept stores a delivery for each event and each subscription that matches the event. It skips subscriptions that
+// were created after the event. accept does not wait for attempts, and is idempotent. It stops after the event that
+// brings the number of deliveries to `most` or above. It returns the events whose deliveries are all stored. The error
+// is outbox.ErrYield if accept has stopped before the end of the batch. After any other error, some deliveries of the
+// remaining events may be stored.
 func (s *Service) accept(ctx context.Context, batch []outbox.Event, most int) (acked []outbox.Event, err error) {
 	if len(batch) == 0 {
 		return nil, nil
@@ -47,7 +48,7 @@ func (s *Service) accept(ctx context.Context, batch []outbox.Event, most int) (a
 	}
 	seen := s.Subscriptions.Snapshot()
 	batch = sortByFanOut(seen, batch)
-	var group []draft // at most insertBatch, because a batch can have millions of deliveries
+	var group []draft // deliveries of the next transaction, at most insertBatch; a batch can have millions
 	stored, n := 0, 0
 	for ; n < len(batch) && (n == 0 || stored+len(group) < most); n++ {
 		event := &batch[n]
@@ -80,14 +81,14 @@ func (s *Service) accept(ctx context.Context, batch []outbox.Event, most int) (a
 	return batch, nil
 }
 
-// isAbout reports whether an event is about the health of a webhook. The webhook itself does not get it: it would arrive
-// when the endpoint has recovered.
+// isAbout reports whether an event is about the health of a webhook. accept does not send such an event to that
+// webhook: its endpoint is failing, and would get the event only after it has recovered.
 func isAbout(event *outbox.Event, webhook string) bool {
 	return event.Type.Scope() == schema.WebhooksManage && bytes.Contains(event.Envelope, []byte(`"webhook_id":"`+webhook+`"`))
 }
 
-// sortByFanOut sorts the accounts of a batch by their number of deliveries, the fewest first. So an account with
-// thousands of deliveries does not delay others. The order within an account stays.
+// sortByFanOut returns the events of a batch, sorted by their account: accounts with few deliveries come first. So an
+// account with thousands of deliveries does not delay others. The order of events within an account does not change.
 func sortByFanOut(seen *subscription.Snapshot, batch []outbox.Event) []outbox.Event {
 	weights := map[string]int{}
 	for i := range batch {
@@ -144,8 +145,8 @@ func (s *Service) store(ctx context.Context, group []draft) error {
 	return nil
 }
 
-// reserve reserves room in the queue for the active drafts of a group, and sets Lease on each draft
-// that gets room. It returns the number of reservations of each subscription.
+// reserve reserves room in the queue for the active drafts of a group, and sets Lease on each draft that gets room. It
+// returns the number of reservations for each subscription id.
 func (s *Service) reserve(group []draft, now time.Time) map[string]int {
 	reserved := map[string]int{}
 	if s.stopping.Load() {
@@ -162,8 +163,8 @@ func (s *Service) reserve(group []draft, now time.Time) map[string]int {
 	return reserved
 }
 
-// addStored adds leased rows to their lanes (queues of endpoints). It releases the reservations of drafts that produced
-// no row, for example because the delivery existed before.
+// addStored adds leased rows to the lanes of their endpoints. It ends the reservations of drafts for which no row was
+// inserted, for example because the delivery existed before.
 func (s *Service) addStored(reserved map[string]int, rows []delivery.Row, grant workqueue.Lease) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

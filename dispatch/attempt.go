@@ -13,8 +13,8 @@ import (
 	"vayu/internal/tracing"
 )
 
-// attempt makes one attempt, or releases the lease if the request cannot be sent. A cancellation of
-// ctx does not abort the request, because the outcome of a sent request must be recorded.
+// attempt makes one attempt. If the request cannot be sent, it releases the lease of the delivery instead. A
+// cancellation of ctx does not abort the request, because the outcome of a sent request must be recorded.
 func (s *Service) attempt(ctx context.Context, id string, w *work) {
 	sub, ok := s.freshRecipient(ctx, w)
 	ctx = context.WithoutCancel(ctx)
@@ -44,8 +44,8 @@ func (s *Service) attempt(ctx context.Context, id string, w *work) {
 	}
 }
 
-// freshRecipient refreshes the cache of subscriptions if the cache is too old, and returns the
-// subscription of an attempt. It returns false if the attempt must not be sent.
+// freshRecipient returns the subscription of an attempt, after a refresh of the cache of subscriptions if the cache is
+// too old. It returns false if the attempt must not be sent.
 func (s *Service) freshRecipient(ctx context.Context, w *work) (*subscription.Subscription, bool) {
 	if err := s.Subscriptions.Fresh(ctx); err != nil {
 		return nil, false // the cache counts the failure
@@ -53,15 +53,15 @@ func (s *Service) freshRecipient(ctx context.Context, w *work) (*subscription.Su
 	return s.cachedRecipient(w.Webhook)
 }
 
-// cachedRecipient returns a subscription, and whether deliveries may be sent to it. Deliveries wait
-// in the store while the subscription is paused, or while its secret cannot be decrypted.
-// Deliveries of a deleted subscription are cancelled in the store.
+// cachedRecipient returns a subscription from the cache, or nil if it is unknown, and whether deliveries may be sent to
+// it. While the subscription is paused, or its secret cannot be decrypted, its deliveries wait in the store. The
+// deletion of a subscription cancels its deliveries in the store.
 func (s *Service) cachedRecipient(id string) (*subscription.Subscription, bool) {
 	sub := s.Subscriptions.Get(id)
 	return sub, sub != nil && sub.Active && len(sub.Secrets(s.Now())) > 0
 }
 
-// hostOf returns the host and port of a subscription; "" for an unknown subscription.
+// hostOf returns the host and port of a subscription's endpoint; "" for an unknown subscription.
 func (c Config) hostOf(webhook string) string {
 	if sub := c.Subscriptions.Get(webhook); sub != nil {
 		return sub.Host
@@ -69,7 +69,7 @@ func (c Config) hostOf(webhook string) string {
 	return ""
 }
 
-// errNoRecipient ends an attempt before the request is sent.
+// errNoRecipient stops an attempt before the request is sent.
 var errNoRecipient = errors.New("webhook deleted, paused or without a secret")
 
 func (s *Service) post(ctx context.Context, w *work, sub *subscription.Subscription, body []byte) sender.Post {
@@ -84,7 +84,7 @@ func (s *Service) post(ctx context.Context, w *work, sub *subscription.Subscript
 	}}
 }
 
-// deliver makes an attempt, and records the attempt as a span in the trace of the event.
+// deliver sends the request, and records the attempt as a span in the trace of the event.
 func (s *Service) deliver(ctx context.Context, w *work, post sender.Post) sender.Result {
 	if s.Trace == nil {
 		return s.Sender.Send(ctx, post)

@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	// claimRetry is the delay after a failed claim, or while outcomes cannot be recorded.
+	// claimRetry is the delay before the next claim if a claim has failed or if outcomes cannot be recorded.
 	claimRetry = time.Second
-	// idleTimer is how long a loop sleeps if the queue has no scheduled time for it. A signal ends the sleep earlier.
+	// idleTimer is how long a loop sleeps if the queue has no next time for the loop. A signal ends the sleep earlier.
 	idleTimer = time.Hour
 )
 
-// claimLoop claims due deliveries until ctx ends. It also releases deliveries whose remaining lease
-// is too short for an attempt.
+// claimLoop claims due deliveries until ctx ends. It also releases the lease of each buffered delivery if the lease
+// ends too soon for an attempt.
 func (s *Service) claimLoop(ctx context.Context) {
 	timer := time.NewTimer(idleTimer)
 	defer timer.Stop()
@@ -36,8 +36,8 @@ func (s *Service) claimLoop(ctx context.Context) {
 	}
 }
 
-// claim claims deliveries for lanes with room, and reports whether a lane needed deliveries. It claims nothing while
-// the store cannot record outcomes. An attempted delivery whose outcome is not recorded may have lost its lease, so a
+// claim claims deliveries for lanes with room, and reports whether a lane needed deliveries. While the store cannot
+// record outcomes, it claims nothing. An attempted delivery whose outcome is not recorded may have lost its lease, so a
 // claim could send that delivery again.
 func (s *Service) claim(ctx context.Context) bool {
 	if s.recordingStalled.Load() {
@@ -78,7 +78,8 @@ func (s *Service) claim(ctx context.Context) bool {
 	return true
 }
 
-// claimWanted makes the claims in one transaction, and stores the result of each claim in the map `found`.
+// claimWanted makes all claims in one transaction, and stores the result of each in the map `found`, by subscription
+// id.
 func (s *Service) claimWanted(ctx context.Context, wants []delivery.LaneClaim, found map[string]delivery.Claimed, grant workqueue.Lease, now time.Time) {
 	var all []delivery.Claimed
 	err := s.DB.Update(ctx, func(tx *sqlstore.Tx) (err error) {

@@ -8,17 +8,17 @@ import (
 )
 
 const (
-	// discoverEvery is the interval of queries for due deliveries that this queue does not
-	// have. Such deliveries were retried manually, resumed, or left by another instance.
+	// discoverEvery is the interval of queries for due deliveries that this instance's queue does not know. A client
+	// retried or resumed them, or another instance left them.
 	discoverEvery = time.Second
-	// After a slow query, discover pauses for discoverShare times the duration of the query, at most for
-	// maxDiscoverEvery. The duration grows with the number of subscriptions.
+	// After a query, discover sleeps for at least discoverShare times the duration of the query, because the duration
+	// grows with the number of subscriptions. It sleeps for at most maxDiscoverEvery.
 	discoverShare    = 50
 	maxDiscoverEvery = 5 * time.Second
 )
 
-// discover reads from the store which lanes (queues of endpoints) have waiting deliveries, and when
-// they are due, until ctx ends. It also removes the unused lanes of deleted subscriptions.
+// discover regularly reads from the store which lanes have waiting deliveries, and when these are due, until ctx ends.
+// It also removes the unused lanes of deleted subscriptions.
 func (s *Service) discover(ctx context.Context) {
 	for ctx.Err() == nil {
 		began := s.Now()

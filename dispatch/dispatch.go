@@ -3,8 +3,9 @@
 //
 //	event -> accept: a delivery for each subscription, stored -> lanes -> attempt -> record: delivered, waiting or failed
 //
-// A lane is the queue of one endpoint in memory. It has only attempts in flight and buffered deliveries. An instance
-// leases deliveries before it buffers them. After a crash, these deliveries are due again when their leases expire.
+// A lane is the queue of one endpoint in memory. It has a few deliveries that wait for their attempt, and counts the
+// attempts in flight. An instance leases a delivery before it puts the delivery into a lane. After a crash of the
+// instance, these deliveries are due again when their leases expire.
 package dispatch
 
 import (
@@ -33,8 +34,8 @@ type Config struct {
 	DB            *sqlstore.DB
 	Subscriptions *subscription.Cache
 	Sender        *sender.Sender
-	// Number returns the unmasked mobile number of a transaction; "" for none. It is called for
-	// subscriptions with clear numbers only, and must be safe for concurrent use.
+	// Number returns the unmasked mobile number of a transaction; "" for none. It is called only for subscriptions that
+	// want unmasked numbers, and must be safe for concurrent use.
 	Number  func(ctx context.Context, of schema.Owner, transaction string) (string, error)
 	Log     *slog.Logger
 	Trace   *tracing.Tracer       // nil for none
@@ -44,12 +45,12 @@ type Config struct {
 }
 
 const (
-	// attemptTimeout bounds an attempt. It is the value in the API documentation.
+	// attemptTimeout bounds the duration of an attempt. The documentation of the API states this value.
 	attemptTimeout = 5 * time.Second
 	// margin is the tolerated clock skew between instances.
 	margin = 2 * time.Second
-	// lease is the duration of a lease. It exceeds the sum of attemptTimeout and margin by 5 s. A
-	// delivery can wait in memory for these 5 s before its attempt must start.
+	// lease is the duration of a lease. It exceeds the sum of attemptTimeout and margin by 5 s. A delivery can wait in
+	// memory for these 5 s before its attempt must start.
 	lease = 12 * time.Second
 )
 
@@ -57,7 +58,7 @@ const (
 // about 0.3 ms of CPU time, so 100 of them leave most of a core to other endpoints.
 const failingStarts = 100
 
-// Service attempts and records deliveries. It is safe for concurrent use.
+// Service turns events into deliveries, attempts them and records the results. It is safe for concurrent use.
 type Service struct {
 	Config
 	metrics *metrics
@@ -71,8 +72,8 @@ type Service struct {
 	outcomes         chan *delivery.Outcome
 	attempts         sync.WaitGroup
 	stopping         atomic.Bool
-	recordingStalled atomic.Bool   // the store rejects writes, so outcomes wait
-	stopped          chan struct{} // closed when the drain of outcomes has timed out
+	recordingStalled atomic.Bool   // the store rejects writes, so outcomes wait in the channel
+	stopped          chan struct{} // closed when the time for recording outcomes at a stop (recordDrain) is over
 }
 
 // work is a delivery in memory with its lease token.
@@ -82,7 +83,7 @@ type work struct {
 	token string
 }
 
-// New returns a service that Run starts. It panics if a metric is already registered.
+// New returns a service. The caller starts it with Run. New panics if a metric is already registered.
 func New(c Config) *Service {
 	if c.Now == nil {
 		c.Now = time.Now
@@ -122,7 +123,8 @@ func (s *Service) Run(ctx context.Context) error {
 	return s.releaseBuffered(context.WithoutCancel(ctx))
 }
 
-// Wake makes the queue claim for a subscription that has a delivery due now in the store.
+// Wake tells the queue that the store has a due delivery of the subscription. The queue then claims it without waiting
+// for the next query of the store.
 func (s *Service) Wake(webhook string) {
 	now := s.Now()
 	s.mu.Lock()

@@ -20,7 +20,8 @@ type metrics struct {
 	older    prometheus.Counter
 	failures *prometheus.CounterVec
 
-	// Each of these failure logs reports when its operation begins to fail, and when it has recovered.
+	// Each failure log belongs to an operation on the store. It reports when the operation begins to fail, and when it has
+	// recovered.
 	claims, discoveries, records, numbers *failurelog.Log
 }
 
@@ -57,7 +58,7 @@ func newMetrics(s *Service, reg prometheus.Registerer) *metrics {
 	failures := func(doing, meanwhile string) *failurelog.Log {
 		return failurelog.New(s.Log, "webhooks: the state store", doing, meanwhile, m.failures.WithLabelValues(doing))
 	}
-	for _, stage := range stages { // exposes all series from the start, so that rates include the first failure
+	for _, stage := range stages { // creates all series at the start, so that their rates include the first failure
 		m.attempts.WithLabelValues(stage)
 	}
 	for _, state := range schema.DeliveryStates[1:] {
@@ -102,7 +103,7 @@ func (m *metrics) attempted(r *sender.Result) {
 func (m *metrics) recorded(batch []delivery.Outcome) {
 	for i := range batch {
 		o := &batch[i]
-		if o.Result.OK() { // not failed attempts, because retries at failing endpoints are late by design
+		if o.Result.OK() { // failed attempts do not count, because retries at failing endpoints are late by design
 			m.delay.Observe(max(0, o.Result.SentAt.Sub(o.Row.DueAt).Seconds()))
 		}
 		if o.State != schema.DeliveryWaiting {

@@ -16,12 +16,12 @@ import (
 // later than its lease. Another instance may then claim the delivery and send the event again.
 const numberTimeout = time.Second
 
-// numberEvents is the type prefix of events with a number.
+// numberEvents is the prefix of the types of events that contain a mobile number.
 const numberEvents = "recharge."
 
-// body returns the body of an attempt: the envelope (JSON of the event), with the clear number if
-// the subscription wants clear numbers. It returns false if the lookup of the number fails. The
-// delivery is then released and attempted later.
+// body returns the body of an attempt: the envelope (JSON of the event). If the subscription wants unmasked mobile
+// numbers, body replaces the masked number in the envelope. It returns false if the lookup of the number fails. The
+// caller then releases the delivery, and a later attempt sends it.
 func (s *Service) body(ctx context.Context, w *work, sub *subscription.Subscription) ([]byte, bool) {
 	if !sub.ClearNumbers || s.Number == nil || !strings.HasPrefix(string(w.Type), numberEvents) {
 		return w.Envelope, true
@@ -35,9 +35,9 @@ func (s *Service) body(ctx context.Context, w *work, sub *subscription.Subscript
 	return body, err == nil
 }
 
-// withNumber replaces the masked number in the envelope of a recharge by the clear number. The envelope is unchanged if
-// it has no number, if the recharge has no clear number, or if the two numbers do not match. A test event has no
-// recharge, so it has no clear number.
+// withNumber replaces the masked number in the envelope by the unmasked one, which `number` returns. It returns the
+// envelope unchanged if the envelope has no number, if `number` returns "", or if the two numbers do not match. For a
+// test event `number` returns "", because a test event has no recharge.
 func withNumber(envelope []byte, number func(transaction string) (string, error)) ([]byte, error) {
 	var event struct {
 		Data struct {

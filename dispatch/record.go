@@ -11,18 +11,18 @@ import (
 )
 
 const (
-	// recordBatch bounds the attempts recorded in one transaction.
+	// recordBatch is the maximum number of outcomes that one transaction records.
 	recordBatch = 128
 	// recordBackoff is the delay after the first failed write. With each further failure the
 	// delay doubles, up to maxRecordBackoff.
 	recordBackoff    = 50 * time.Millisecond
 	maxRecordBackoff = 2 * time.Second
-	// recordDrain is how long a stopping service retries failed writes of outcomes.
+	// recordDrain is how long a stopping service still retries to record outcomes.
 	recordDrain = 4 * time.Second
 )
 
-// record stores outcomes until the channel of outcomes is closed. While the store rejects
-// writes, record does not receive. The channel then fills, and no more attempts start.
+// record stores outcomes until the channel of outcomes is closed. While the store rejects writes, record does not
+// receive from the channel. The channel then fills, and no more attempts start.
 func (s *Service) record(ctx context.Context) {
 	for first := range s.outcomes {
 		batch := s.gather(first)
@@ -31,7 +31,7 @@ func (s *Service) record(ctx context.Context) {
 	}
 }
 
-// gather returns a batch with the outcome `first`, and with the outcomes that already wait in the channel.
+// gather returns a batch that has the outcome `first` and the outcomes that already wait in the channel.
 func (s *Service) gather(first *delivery.Outcome) []delivery.Outcome {
 	batch := []delivery.Outcome{*first}
 	for len(batch) < recordBatch {
@@ -48,8 +48,8 @@ func (s *Service) gather(first *delivery.Outcome) []delivery.Outcome {
 	return batch
 }
 
-// recordAll retries until the batch is recorded or the drain times out. After the timeout, the
-// leases of the batch expire, and receivers get the events of the batch again.
+// recordAll tries to record a batch until it succeeds, or until recordDrain is over when the service stops. In the
+// second case the leases of the batch expire, and receivers get its events again.
 func (s *Service) recordAll(ctx context.Context, batch []delivery.Outcome) {
 	for failures := 0; ; failures++ {
 		var stale int
@@ -73,7 +73,7 @@ func (s *Service) recordAll(ctx context.Context, batch []delivery.Outcome) {
 	}
 }
 
-// afterRecord schedules the next attempts of waiting deliveries, and logs failed deliveries.
+// afterRecord tells the queue when waiting deliveries are due again, and logs failed deliveries.
 func (s *Service) afterRecord(batch []delivery.Outcome) {
 	s.logFailed(batch)
 	retries := false

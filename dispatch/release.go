@@ -9,10 +9,10 @@ import (
 	"vayu/internal/sqlstore"
 )
 
-// releaseTimeout bounds the release of leases at a stop.
+// releaseTimeout bounds the time for releasing leases when the service stops.
 const releaseTimeout = 2 * time.Second
 
-// releaseExpired releases the deliveries whose remaining lease is too short for an attempt.
+// releaseExpired releases the buffered deliveries whose leases end too soon for an attempt.
 func (s *Service) releaseExpired(ctx context.Context) {
 	s.mu.Lock()
 	expired := s.queue.Expired()
@@ -23,8 +23,8 @@ func (s *Service) releaseExpired(ctx context.Context) {
 	}
 }
 
-// releaseAll releases leases, so that the deliveries are due again. After an error, the deliveries
-// are due when the leases expire.
+// releaseAll releases the leases of deliveries, so that the deliveries are due again. If it fails, they are due again
+// when the leases expire.
 func (s *Service) releaseAll(ctx context.Context, works []*work) error {
 	byToken := map[string][]delivery.Row{}
 	for _, w := range works {

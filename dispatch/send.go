@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// send starts attempts until ctx ends, each as soon as a slot is free and the rate limits allow
-// it. send never waits for the store.
+// send starts attempts until ctx ends. Each attempt starts as soon as a slot is free and the rate limits allow the
+// attempt. send never waits for the store.
 func (s *Service) send(ctx context.Context) {
 	timer := time.NewTimer(idleTimer)
 	defer timer.Stop()
@@ -20,7 +20,7 @@ func (s *Service) send(ctx context.Context) {
 		select {
 		case <-s.sendSignal:
 		case <-timer.C:
-			if s.hasClaim() { // a new token of a host's rate limit may allow a claim
+			if s.hasClaim() { // a host may have a new token, which allows a claim
 				signal(s.claimSignal)
 			}
 		case <-ctx.Done():
@@ -29,7 +29,7 @@ func (s *Service) send(ctx context.Context) {
 	}
 }
 
-// untilNextStart returns how long rate limits delay the next start; idleTimer if they do not.
+// untilNextStart returns how long rate limits delay the next attempt; idleTimer if no rate limit delays one.
 func (s *Service) untilNextStart() time.Duration {
 	now := s.Now()
 	s.mu.Lock()
@@ -49,7 +49,8 @@ func (s *Service) next() (id string, w *work, ok bool) {
 	return s.queue.Next(s.Now())
 }
 
-// attemptAll makes an attempt, and then further attempts one by one while the queue has any.
+// attemptAll makes the attempt, and then further attempts, one after the other, until the queue has none that may
+// start.
 func (s *Service) attemptAll(ctx context.Context, id string, w *work) {
 	for ok := true; ok; id, w, ok = s.next() {
 		s.attempt(ctx, id, w)

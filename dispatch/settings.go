@@ -35,7 +35,7 @@ func DefaultSettings() Settings {
 	}
 }
 
-// otherPlans is how many webhooks an account may have if Subscriptions does not name its plan.
+// otherPlans is how many webhooks an account may have if its plan is not in Subscriptions.
 const otherPlans = 100
 
 // Limits returns how many subscriptions an account may have, by plan and in the sandbox.
@@ -78,7 +78,7 @@ func (s Settings) Validate() []error {
 // thisMachine are the loopback networks that Local allows.
 var thisMachine = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")}
 
-// Networks returns the networks that webhooks may be sent to besides public addresses.
+// Networks returns the networks to which webhooks may be sent although their addresses are not public.
 func (s Settings) Networks() ([]netip.Prefix, error) {
 	allow, err := config.Networks(s.Allow)
 	if s.Local {
@@ -87,14 +87,14 @@ func (s Settings) Networks() ([]netip.Prefix, error) {
 	return allow, err
 }
 
-// Roots returns the trusted certificate authorities: the system's, and those in the given files. Without files it
-// returns nil, which means the system's in crypto/x509.
+// Roots returns the trusted certificate authorities: those of the system and those in the given files. Without files it
+// returns nil, which crypto/x509 takes for those of the system.
 func Roots(files ...string) (*x509.CertPool, error) {
 	if len(files) == 0 {
 		return nil, nil //nolint:nilnil // as x509 has it: nil means the system's
 	}
 	pool, err := x509.SystemCertPool()
-	if err != nil { // a machine without system authorities
+	if err != nil { // the system has no list of authorities
 		pool = x509.NewCertPool()
 	}
 	for _, file := range files {

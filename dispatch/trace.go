@@ -9,7 +9,7 @@ import (
 	"vayu/internal/tracing"
 )
 
-// steps starts the span (timed step) "delivery store" in the trace of each event of a group.
+// steps starts a span (timed step) "delivery store" in the trace of each event of a group.
 func (s *Service) steps(ctx context.Context, group []delivery.Draft, now time.Time) []tracing.Span {
 	if s.Trace == nil {
 		return nil
