@@ -1,6 +1,7 @@
-// Package file reads saved files: a single file, or a watched folder. It detects the format from the content. The name
-// of a file is used only if its table does not identify the station or sensor. CAAQM is CPCB's portal with the data of
-// its stations.
+// Package file reads saved files of readings: a single file, or the files in a watched folder. It detects the format of
+// a file from its content. It uses the name of the file only if the table does not identify its station or sensor.
+//
+// In this package, the portal or CAAQM is the web portal on which CPCB publishes the data of its stations.
 package file
 
 import (
@@ -15,14 +16,14 @@ import (
 type Config struct {
 	// Folder is the watched folder, including subfolders.
 	Folder string `yaml:"folder"`
-	// Settle is how long a file must be unchanged before it is read. A file that changed later may still be growing.
+	// Settle is how long a file must be unchanged before it is read. Until then, a program may still be writing to it.
 	Settle time.Duration `yaml:"settle"`
 }
 
 // DefaultConfig returns a configuration without a folder.
 func DefaultConfig() Config { return Config{Settle: 10 * time.Second} }
 
-// Watched is the configuration of a watched folder, with the formats that descriptions define.
+// Watched is the configuration of a watched folder, with the file formats that descriptions (YAML) define.
 type Watched struct {
 	Config
 

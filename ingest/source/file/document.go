@@ -8,7 +8,7 @@ import (
 	"vayu/ingest/source/file/table"
 )
 
-// reply is the JSON that the CAAQM portal sends to its own web page. It has only the fields that parseJSON uses.
+// reply is the JSON that the CAAQM portal sends to its own web page, with only the fields that parseJSON uses.
 type reply struct {
 	Data struct {
 		Table *struct {
@@ -22,7 +22,7 @@ type reply struct {
 	} `json:"data"`
 }
 
-// parseJSON reads a saved reply of the CAAQM portal. The position of a batch is a number of rows.
+// parseJSON reads a saved reply of the CAAQM portal. The position of a batch is the number of table rows before it.
 func parseJSON(in *table.Input, b *ingest.Builder) error {
 	text, err := in.Text()
 	if err != nil {

@@ -11,11 +11,11 @@ import (
 )
 
 // maxUnzipped is the largest accepted size of an unpacked workbook, in bytes. The largest known workbook of the portal
-// has 2.6 MB. A workbook with Excel's maximum of a million rows, and eight columns, has about 200 MB.
+// has 2.6 MB. A workbook with Excel's maximum of a million rows has about 200 MB if it has eight columns.
 const maxUnzipped = 256 << 20
 
-// parseExcel reads an Excel export of the CAAQM portal. Errors name a row by its number, counted across all sheets. If
-// the Excel library panics, as it does for some damaged workbooks, parseExcel returns an error.
+// parseExcel reads an Excel export of the CAAQM portal. The position of a batch is a number of rows, counted across all
+// sheets. The Excel library panics for some damaged workbooks. Then parseExcel returns an error.
 func parseExcel(in *table.Input, b *ingest.Builder) (err error) {
 	text, err := in.Text()
 	if err != nil {
@@ -52,7 +52,8 @@ func openBook(r io.Reader) (book *excelize.File, err error) {
 	return book, nil
 }
 
-// readSheet reads the rows of a sheet. n is the number of its first row. It returns the number after its last row.
+// readSheet reads the rows of a sheet. n is the number of the sheet's first row, counted across all sheets. It returns
+// the number of the row after the sheet.
 func readSheet(book *excelize.File, sheet string, n, start int64, b *ingest.Builder) (int64, error) {
 	rows, err := book.Rows(sheet)
 	if err != nil {

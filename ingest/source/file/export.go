@@ -15,16 +15,17 @@ import (
 )
 
 // export reads an export of the CAAQM portal row by row, from CSV, Excel or JSON. An export consists of blocks. A block
-// has lines about the station, a header with From Date and To Date, and rows.
+// has lines about the station, a header with From Date and To Date, and rows with values.
 //
-// An export of one station has its name in the row "Station", and again above the table. An export of several stations
-// lists all names in the row "Station". Then each station has a block: a row with only the station's name, a header,
-// and the rows of the whole period. The order of the list is unreliable, and a station without data may lack its block.
-// Therefore only the name above a block identifies its station.
+// An export of one station has the name of the station in the row "Station", and again above the table. An export of
+// several stations lists all names in the row "Station". Then each station has a block: a row with only the station's
+// name, a header, and the rows of the whole period. The order of the list is unreliable, and a station without data may
+// have no block. Therefore only the name above a block identifies its station.
 //
-// In an export of several stations, a block without a name is rejected. In any export, a block is rejected that has no
-// name, repeats the columns of the last block, and goes back in time. The name of another station is then missing. For
-// one station with many parameters, the portal also writes several tables, but their columns differ.
+// The name above a block may be missing. In an export of several stations, such a block is an error. In an export of
+// one station, the portal itself writes several tables without a name if there are many parameters. But the columns of
+// these tables differ. So a block is an error if it has no name, has a column of the block before, and goes back in
+// time: it seems to be of another station.
 type export struct {
 	listed            []string // stations of the row "Station"
 	name, city, state string   // of the current block; name is empty until it is found
@@ -41,8 +42,8 @@ func newExport() *export { return &export{station: -1} }
 // several reports whether the export lists more than one station.
 func (e *export) several() bool { return len(e.listed) > 1 }
 
-// read reads one row. before is true for rows before the start position, which only provide the station and the
-// columns.
+// read reads one row. before is true for rows before the start position. Such a row is read only to find the station
+// and the columns.
 func (e *export) read(cells [][]byte, before bool, b *ingest.Builder) error {
 	key := bytes.TrimSpace(table.At(cells, e.interval.fromDate))
 	if len(key) == 0 || key[0] < '0' || key[0] > '9' || len(table.At(cells, 1)) == 0 && e.title(cells) != "" {
@@ -73,7 +74,7 @@ func (e *export) read(cells [][]byte, before bool, b *ingest.Builder) error {
 	return table.Concentrations(e.columns, cells, e.station, end, minutes, b)
 }
 
-// check returns an error for a row whose station is uncertain.
+// check returns an error for a row that may belong to another station.
 func (e *export) check(cells [][]byte) error {
 	if e.name == "" && e.several() {
 		return table.Refuse("the export lists %d stations (%.200s), and the block that begins at %s does not name its own",
@@ -91,8 +92,8 @@ func (e *export) check(cells [][]byte) error {
 	return nil
 }
 
-// describe returns the station of the current block. The city and state come from the lines above the table. In an
-// export of several stations, the city is unused, and the state is used only if it is one for all stations.
+// describe returns the station of the current block. The city and the state come from the lines above the table. In an
+// export of several stations, it ignores that city. It ignores a state that contains several names.
 func (e *export) describe() air.Station {
 	city, state := e.city, e.state
 	if _, _, ok := cpcbformat.Split(e.name); ok && (e.several() || len(e.listed) == 1 && e.listed[0] != e.name) {
@@ -104,7 +105,7 @@ func (e *export) describe() air.Station {
 	return cpcbformat.Station(e.name, city, state, 0, 0)
 }
 
-// title returns the station name if a row has only a name, otherwise "".
+// title returns the station name in a row that has nothing but a station name; "" for any other row.
 func (e *export) title(cells [][]byte) string {
 	var only string
 	for i, cell := range cells {
@@ -113,7 +114,7 @@ func (e *export) title(cells [][]byte) string {
 			continue
 		}
 		if i < 2 && (strings.EqualFold(text, "from date") || strings.EqualFold(text, "to date")) {
-			continue // headings may have two rows, of which the first has the name
+			continue // the name may be in the first of two rows with headings
 		}
 		if only != "" {
 			return ""
@@ -130,14 +131,14 @@ func (e *export) title(cells [][]byte) string {
 	return ""
 }
 
-// remarks are beginnings of the lines above and below a table that have no readings.
+// remarks are beginnings of known lines without readings above and below a table.
 var remarks = []string{
 	"parameter", "avgperiod", "from", "to", "prescribed standards", "exceeding standards", "remarks",
 	"central pollution control board", "continuous ambient air quality", "date:", "time:", "min", "max", "avg",
 }
 
-// skipRemark interprets a row without readings. It returns false for a row after the first header that it cannot
-// interpret.
+// skipRemark interprets a row without readings. It returns false if it cannot interpret the row and the row is after
+// the first header.
 func (e *export) skipRemark(cells [][]byte, b *ingest.Builder) bool {
 	first, second := strings.TrimSpace(string(table.At(cells, 0))), strings.TrimSpace(string(table.At(cells, 1)))
 	switch strings.ToLower(first) {
@@ -175,7 +176,7 @@ func (e *export) skipRemark(cells [][]byte, b *ingest.Builder) bool {
 	return e.columns == nil
 }
 
-// list parses the row "Station", which names the stations of the export.
+// list parses the row "Station", which lists the stations of the export.
 func (e *export) list(text string) {
 	text = air.CleanPlace(text)
 	e.listed = splitNames(text)
@@ -185,8 +186,8 @@ func (e *export) list(text string) {
 	}
 }
 
-// head begins a block at its header. In an export of several stations, the name above the header identifies the
-// station.
+// head begins a block at its header. The block belongs to the station whose name is above the header. Without such a
+// name, it belongs to the previous station, or to an unknown one in an export of several stations.
 func (e *export) head(h table.Header) {
 	columns := h.Columns()
 	e.doubtful = !e.named && slices.ContainsFunc(columns, func(c table.Column) bool {
@@ -201,7 +202,7 @@ func (e *export) head(h table.Header) {
 	e.interval, e.columns, e.named = newInterval(h), columns, false
 }
 
-// begin sets the name of the station of the next block.
+// begin sets the station of the next block.
 func (e *export) begin(name string) {
 	e.named = true
 	if name = air.CleanPlace(name); name != e.name {
@@ -209,8 +210,9 @@ func (e *export) begin(name string) {
 	}
 }
 
-// splitNames splits a list of names that contain commas: "PLACE, CITY - AGENCY, PLACE, CITY - AGENCY". A place may
-// contain " - " ("Sector - 62, Noida - IMD"). Therefore the agency follows the first " - " after a comma.
+// splitNames splits a list of station names. The names contain commas, too: "PLACE, CITY - AGENCY, PLACE, CITY -
+// AGENCY". A place may contain " - " ("Sector - 62, Noida - IMD"). Therefore the agency follows the first " - " after a
+// comma.
 func splitNames(text string) []string {
 	var names, parts []string
 	for part := range strings.SplitSeq(text, ",") {

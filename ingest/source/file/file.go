@@ -13,7 +13,7 @@ import (
 	"vayu/ingest/source/file/table"
 )
 
-// File is one file as a source. To resume an import, open another File at the position of the last stored batch.
+// File is one file as a source. To resume an import, open the file again at the position of the last stored batch.
 type File struct {
 	name   string
 	path   string
@@ -27,9 +27,9 @@ type File struct {
 // Opener opens a file at a position, as [Open] does.
 type Opener func(path string, position int64) (*File, error)
 
-// Open detects the format of a file. It reads only the beginning of the file. name is the source name of the readings.
-// start is an [ingest.Batch.Position]; 0 means the whole file. Fetch reads the row at start again. described are the
-// formats that descriptions define. If no format fits, the error lists the known formats.
+// Open detects the format of a file from its beginning. name is the source name of the readings. start is an
+// [ingest.Batch.Position]; 0 means the whole file. Fetch reads the row at start again. described are the formats that
+// descriptions (YAML) define. If no format fits, the error lists the known formats.
 func Open(name, path string, start int64, clock func() time.Time, described []Format) (*File, error) {
 	f := &File{name: name, path: path, start: start, clock: clock}
 	info, err := os.Stat(path)
@@ -52,7 +52,8 @@ func (f *File) Format() string { return f.format.name }
 // Size returns the file's size on disk, in bytes.
 func (f *File) Size() int64 { return f.size }
 
-// Read returns how many of the [File.Size] bytes the current or last Fetch has read. It is safe to call during Fetch.
+// Read returns how many of the [File.Size] bytes have been read by the current Fetch, or by the last one. It is safe to
+// call during Fetch.
 func (f *File) Read() int64 { return f.read.Load() }
 
 // Fetch reads the file from the start position to its end. It ignores the window. It implements [ingest.Source].

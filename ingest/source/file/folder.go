@@ -14,19 +14,19 @@ import (
 )
 
 // Folder is a watched folder. Each Fetch reads the files that are new or have changed since the last Fetch. Folder
-// keeps the state of the files in memory only. After a restart it reads all files again, which is harmless because
+// keeps the state of the files only in memory. So after a restart it reads all files again, which is harmless because
 // storing is idempotent.
 type Folder struct {
 	name   string
 	config Config
 	clock  func() time.Time
-	// described are the formats that descriptions define.
+	// described are the file formats that descriptions (YAML) define.
 	described []Format
 	seen      map[string]entry
-	closed    map[string]bool // paths that were unreadable in the last fetch
+	closed    map[string]bool // paths that the last fetch could not read
 }
 
-// entry is the state of a file when it was read. If the state differs later, the file has changed.
+// entry is the state of a file when Folder read it. If the file has another state later, it has changed.
 type entry struct {
 	path string
 	info fs.FileInfo
@@ -38,9 +38,9 @@ func (e entry) same(other entry) bool {
 		e.info.Size() == other.info.Size() && e.info.ModTime().Equal(other.info.ModTime())
 }
 
-// Fetch reads new and changed files. After an unreadable file it continues, and the error names all unreadable files. A
-// rejected file is reported again only after a change. An unreadable subfolder is reported only by the first fetch that
-// finds it.
+// Fetch reads new and changed files. If a file cannot be read, Fetch continues with the others, and its error names all
+// such files. A file whose content was rejected is reported again only after a change. An unreadable subfolder is
+// reported only by the first fetch that finds it.
 func (f *Folder) Fetch(ctx context.Context, w ingest.Window, yield func(*ingest.Batch) error) error {
 	files, faults, err := f.list(ctx)
 	if err != nil {
@@ -69,8 +69,8 @@ func (f *Folder) Fetch(ctx context.Context, w ingest.Window, yield func(*ingest.
 	return errors.Join(faults...)
 }
 
-// file reads one file. It then stores the state of the file, unless the file changed while it was read or cannot be
-// read.
+// file reads one file. Then it stores the state of the file, so that the next fetch skips the file. It does not store
+// the state if the file could not be read, or has changed meanwhile.
 func (f *Folder) file(ctx context.Context, e entry, w ingest.Window, yield func(*ingest.Batch) error) error {
 	one, err := Open(f.name, e.path, 0, f.clock, f.described)
 	if err == nil {
@@ -86,8 +86,8 @@ func (f *Folder) file(ctx context.Context, e entry, w ingest.Window, yield func(
 	return err
 }
 
-// list returns the files to read, oldest first, and drops the state of deleted files. It skips unreadable paths. faults
-// has the unreadable paths that the last fetch did not report.
+// list returns the files to read, oldest first, and drops the state of deleted files. It skips paths that cannot be
+// read. faults has errors about those of them that the last fetch did not report.
 func (f *Folder) list(ctx context.Context) (fresh []entry, faults []error, err error) {
 	present, closed := make(map[string]bool), make(map[string]bool)
 	skip := func(path string, err error) {

@@ -15,12 +15,12 @@ import (
 	"vayu/ingest/source/file/table"
 )
 
-// Format is a file format that a description defines.
+// Format is a file format that a source description (YAML) defines. The function formats returns those written in Go.
 type Format interface {
 	// Name returns the name that users see, such as "OpenAQ archive CSV".
 	Name() string
-	// Recognises rates how specifically the format describes a file; 0 if the file has another format. head is the
-	// beginning of the text, and base is the name of the file.
+	// Recognises rates how specifically the format describes a file; 0 if the file has another format. The rating with the
+	// largest number wins. head is the beginning of the text, and base is the name of the file.
 	Recognises(head []byte, base string) int
 	// Parse adds the readings of a file to a builder. The unit of positions depends on the format.
 	Parse(in *table.Input, b *ingest.Builder, now time.Time) error
@@ -29,7 +29,7 @@ type Format interface {
 // format is a file format: its name, its test of the beginning of a file, and its parser.
 type format struct {
 	name  string
-	broad bool // other formats have precedence, because few columns recognise this one
+	broad bool // tried last, because only few columns recognise the format
 	match func(h *head) bool
 	parse func(in *table.Input, b *ingest.Builder) error
 }
@@ -62,8 +62,8 @@ func (h *head) begins(prefix string) bool {
 
 func (h *head) holds(part string) bool { return bytes.Contains(h.text, []byte(part)) }
 
-// export reports whether one of the first lines is the table header of a CAAQM export. In such an export, lines about
-// the station precede the header.
+// export reports whether one of the first lines is the table header of a CAAQM export. In such a file, lines about the
+// station precede the header.
 func (h *head) export() bool {
 	for i, line := range bytes.Split(h.text, []byte{'\n'}) {
 		if i > 100 {
@@ -81,8 +81,8 @@ func (h *head) openaq3() bool {
 	return h.begins("{") && h.holds(`"results"`) && h.holds(`"openaq-api"`)
 }
 
-// parseFeed reads a saved reply of CPCB's live feed. It has no positions, so an interrupted import starts again at the
-// beginning of the file.
+// parseFeed reads a saved reply of CPCB's live feed. Its batches have no positions, so an interrupted import starts
+// again at the beginning of the file.
 func parseFeed(in *table.Input, b *ingest.Builder) error {
 	text, err := in.Text()
 	if err != nil {
@@ -92,8 +92,8 @@ func parseFeed(in *table.Input, b *ingest.Builder) error {
 	return cpcbformat.ParseFeed(table.Limit(text), b)
 }
 
-// recognise detects the format from the beginning of a file. It first tries the formats in Go that are not broad, and
-// then the described formats.
+// recognise detects the format from the beginning of a file. It first tries the formats in Go that are not broad, then
+// the described formats, and last the broad ones.
 func recognise(file *table.Input, described []Format, now time.Time) (*format, error) {
 	text, err := file.Text()
 	if err != nil {
@@ -146,7 +146,7 @@ func match(h *head, broad bool) (*format, bool) {
 }
 
 // matchDescribed returns the described format that fits a file most specifically; nil if none fits. If two formats fit
-// equally, it returns an error.
+// equally well, it returns an error.
 func matchDescribed(h *head, base string, described []Format, now time.Time) (*format, error) {
 	var best Format
 	most, equal := 0, ""

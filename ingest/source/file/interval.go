@@ -8,8 +8,9 @@ import (
 	"vayu/schema"
 )
 
-// interval has the columns of a CAAQM table with the begin and the end of each row's interval. Each of the two is one
-// cell with date and time, or two cells.
+// interval has the columns of a CAAQM table that state the start and the end of each row's interval. Each of these
+// times is in one cell, or in two cells with the date and the time of day. An index below 0 means that there is no such
+// column.
 type interval struct {
 	fromDate, fromTime, toDate, toTime int
 
@@ -24,13 +25,13 @@ func newInterval(h table.Header) interval {
 	}
 }
 
-// begin returns the begin of the row's interval.
+// begin returns the start of the row's interval.
 func (i *interval) begin(cells [][]byte) (time.Time, bool) {
 	return i.from.Parse(i.join(cells, i.fromDate, i.fromTime), exportTime)
 }
 
 // end returns the end of the row's interval and its length in minutes. It returns false for an invalid time, and for a
-// length below a minute or above a day. A mean over more than a day belongs to no hour or day.
+// length below a minute or above a day. A mean over more than a day cannot be assigned to an hour or day.
 func (i *interval) end(cells [][]byte) (time.Time, uint16, bool) {
 	from, ok := i.begin(cells)
 	if !ok {
@@ -44,7 +45,7 @@ func (i *interval) end(cells [][]byte) (time.Time, uint16, bool) {
 	return to, minutes, ok
 }
 
-// join joins a date and a time from two cells.
+// join returns the text of a date and a time of day that are in one cell or in two.
 func (i *interval) join(cells [][]byte, date, clock int) []byte {
 	if clock < 0 {
 		return table.At(cells, date)

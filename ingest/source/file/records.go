@@ -10,20 +10,21 @@ import (
 	"vayu/ingest/source/file/table"
 )
 
-// listingPage is a saved reply of data.gov.in's resource 3b01bcb8, or one record of a reply.
+// listingPage is one of the two forms of JSON from data.gov.in: a saved reply of the resource 3b01bcb8, or one record
+// of a reply.
 type listingPage struct {
 	cpcbformat.Record
 	Records []cpcbformat.Record `json:"records"`
 }
 
-// listing reports whether a file begins like a saved reply of data.gov.in. The beginning has the names of the fields,
-// because the description of the resource precedes the records.
+// listing reports whether a file begins like a saved reply of data.gov.in. A reply starts with a description of the
+// resource, which has the names of the fields.
 func (h *head) listing() bool {
 	return (h.begins("{") || h.begins("[")) && h.holds(`"last_update"`) && h.holds(`"pollutant_id"`)
 }
 
 // parseRecords reads saved replies of data.gov.in: one reply, several in sequence, or a list of replies or records. The
-// position of a batch is a number of records.
+// position of a batch is the number of records before it.
 func parseRecords(in *table.Input, b *ingest.Builder) error {
 	text, err := in.Text()
 	if err != nil {
@@ -64,7 +65,7 @@ func parseRecords(in *table.Input, b *ingest.Builder) error {
 	}
 }
 
-// nextPages reads the next value of a document: a page, or a list of pages.
+// nextPages reads the next JSON value, which is a page or a list of pages.
 func nextPages(d *json.Decoder) ([]listingPage, error) {
 	var raw json.RawMessage
 	if err := d.Decode(&raw); err != nil {

@@ -16,20 +16,20 @@ import (
 	"vayu/schema/air"
 )
 
-// stationList is the name of the table that assigns a station to each file in its
-// folder. Its columns are `file` and `station`.
+// stationList is the name of a table that assigns a station to each file in its folder. Its columns are `file` and
+// `station`.
 const stationList = "stations.csv"
 
 // maxList is the largest number of bytes that are read of a station list. A list of 600 stations has 60 KB.
 const maxList = 4 << 20
 
-// newStationList recognises the header of a station list. The list has no readings, so the result is nil.
+// newStationList recognises the header of a station list. It returns no Row, because the list has no readings.
 func newStationList(h table.Header) (table.Row, bool) {
 	return nil, h.Find("file") >= 0 && h.Find("station") >= 0 && len(h.Columns()) == 0
 }
 
-// stationOfFile returns the station of a file, and the averaging interval in the name of the file; 0 for none. A
-// station list in the same folder takes precedence over the name.
+// stationOfFile returns the station of a file, and the averaging interval that the name of the file states; 0 for none.
+// A station list in the same folder has precedence over the name.
 func stationOfFile(path string) (air.Station, time.Duration, error) {
 	base := plainName(filepath.Base(path))
 	name, period := stationNameOf(base)
@@ -52,7 +52,7 @@ func stationOfFile(path string) (air.Station, time.Duration, error) {
 // copied matches suffixes such as " (1)" or " - copy", which browsers and file managers add to the names of copies.
 var copied = regexp.MustCompile(`(?i)( ?\(\d+\)| - copy)+$`)
 
-// plainName returns a file's name without endings and copy suffixes.
+// plainName returns the name of a file without its endings and without a suffix of copies.
 func plainName(base string) string {
 	for _, end := range []string{".gz", ".csv", ".txt"} {
 		if i := len(base) - len(end); i > 0 && strings.EqualFold(base[i:], end) {
@@ -62,8 +62,7 @@ func plainName(base string) string {
 	return base
 }
 
-// yearly matches the name of a CPCB yearly file:
-// Raw_data_15Min_2020_site_115_NSIT_Dwarka_Delhi_CPCB_15Min.
+// yearly matches the name of a yearly file of CPCB: Raw_data_15Min_2020_site_115_NSIT_Dwarka_Delhi_CPCB_15Min.
 var yearly = regexp.MustCompile(`(?i)^(?:raw_data_)?(?:(\d+)(min|hrs?|day)_)?(?:\d{4}_)?site_\d+_(.+?)(?:_(\d+)(min|hrs?|day))?$`)
 
 var year = regexp.MustCompile(`[-_ ](19|20)\d\d$`)
@@ -78,7 +77,7 @@ func stationNameOf(base string) (name string, period time.Duration) {
 	}
 	base = year.ReplaceAllString(base, "")
 	if !strings.ContainsAny(base, " _") {
-		base = strings.ReplaceAll(base, "-", " ") // the name is a slug
+		base = strings.ReplaceAll(base, "-", " ") // the name separates words by hyphens
 	}
 	return strings.ReplaceAll(base, "_", " "), 0
 }

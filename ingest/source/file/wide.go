@@ -11,24 +11,25 @@ import (
 )
 
 // wide is a table of one station with one row for each time. CPCB's yearly files have this form
-// ("Raw_data_1Hr_2023_site_…csv": Timestamp, PM2.5 (µg/m³), …). So have raw readings extracted from the portal's
-// exports (dates, PM25, …). The station is found in the name of the file or in a station list (see [stationOfFile]).
+// ("Raw_data_1Hr_2023_site_…csv": Timestamp, PM2.5 (µg/m³), …). So have tables that a program has extracted from the
+// portal's exports (dates, PM25, …). The station is found in the name of the file or in a station list (see
+// [stationOfFile]).
 //
-// A time is normally the begin of its interval. CPCB's yearly files begin at 1 January 00:00 and end one interval
-// before the next year (8,760 hours, 35,040 quarters). Programs that extract tables usually keep From Date. 1,788 daily
-// means of one station in 2020 were compared with those of the portal. If times are begins, 716 means are equal. If
-// times are ends, only 219 are.
+// A time is normally the start of its interval. CPCB's yearly files start at 1 January 00:00 and end one interval
+// before the next year (8,760 hours or 35,040 quarter-hours). Programs that extract tables usually keep the portal's
+// column From Date. A comparison supports this. Of 1,788 daily means of one station in 2020, 716 equal the portal's if
+// times are starts, and only 219 if they are ends.
 //
-// Some tables have To Date instead, which their first and last times show. The first time is one interval after
-// midnight, because a period begins at 00:00. The last time is midnight. Or it is the time of the export, because the
-// portal ends the last interval there.
+// Some tables keep the column To Date instead. The method decide recognises them by two signs. The first time is one
+// interval after midnight. The last time is midnight, or a time of day that is no multiple of the interval. The portal
+// ends the last interval at the time of the export.
 type wide struct {
 	stamp    int
 	columns  []table.Column
 	station  air.Station
 	clock    table.Clock
 	spacings table.Spacings
-	period   time.Duration // length of the intervals; until decide runs, the length in the file's name or 0
+	period   time.Duration // length of the intervals; before decide, the length in the file's name or 0
 
 	first, last time.Time
 	ends        bool // times are ends of intervals
@@ -66,7 +67,7 @@ func (t *wide) Prescan(cells [][]byte) {
 	}
 }
 
-// decide finds the length of the intervals, and whether the times are begins or ends.
+// decide finds the length of the intervals, and whether the times are their starts or ends.
 func (t *wide) decide() {
 	t.decided = true
 	if d := t.spacings.Of(nil); d > 0 {
@@ -98,7 +99,7 @@ func (t *wide) Read(cells [][]byte, b *ingest.Builder) error {
 		return table.Concentrations(t.columns, cells, t.number, at.Add(t.period), minutes, b)
 	}
 	if cut, ok := table.Minutes(sinceMidnight(at) % t.period); ok {
-		minutes = cut // the last interval, cut at the time of the export
+		minutes = cut // the last interval may be shorter, because it ends at the time of the export
 	}
 	return table.Concentrations(t.columns, cells, t.number, at, minutes, b)
 }

@@ -13,23 +13,25 @@ import (
 	"vayu/schema/air"
 )
 
-// licence is the licence of versions 1 and 2.
+// licence is the licence of the data in versions 1 and 2 of OpenAQ's API.
 const licence = "CC BY 4.0"
 
-// republished is the source name in version 2 whose values are wrong: OpenAQ copied sub-indices of data.gov.in into a
-// column of µg/m³. In the sample all 216 values are whole numbers 0–500. OpenAQ took CO for mg/m³ and multiplied it by
-// 1,000: "28000" is the sub-index 28. The parser reverses this and reads sub-indices.
+// republished is the name of a source in version 2 whose values are wrong. OpenAQ copied sub-indices of data.gov.in
+// into a column of µg/m³. In a sample, all 216 values are whole numbers from 0 to 500. OpenAQ also took CO for mg/m³
+// and multiplied it by 1,000, so "28000" is the sub-index 28. The parser reverses this, and reads the values as
+// sub-indices.
 const republished = "data.gov.in"
 
-// sensorSources are the names of OpenAQ's sources whose stations are low-cost sensors.
+// sensorSources are parts of the names of OpenAQ's sources whose stations are low-cost sensors.
 var sensorSources = []string{"purpleair", "clarity", "airgradient", "habitatmap", "sensor.community", "luftdaten", "carnegiemellon"}
 
-// export is an export of OpenAQ with one value in each row. The time is the end of the averaging interval. The export
-// does not state the length of the interval. The Indian stations report hourly means, so the parser assumes 60 minutes.
+// export is an export of OpenAQ with one value in each row. The time of a row is the end of its averaging interval. The
+// export does not state the length of the interval. Stations in India report hourly means, so the parser assumes 60
+// minutes.
 type export struct {
 	location, city, country, pollutant, value, unit int
-	utc, local                                      int // in version 1: the same instant in UTC and local time
-	updated                                         int // in version 2: a time with its zone
+	utc, local                                      int // in version 1: the same instant in UTC and in local time
+	updated                                         int // in version 2: the column with the time and its zone
 	latitude, longitude, coordinates                int
 	source, attribution                             int
 
@@ -48,13 +50,13 @@ func newExport(h table.Header) *export {
 	}
 }
 
-// NewVersion1 returns a parser of rows if the header is that of a version 1 export.
+// NewVersion1 returns a parser of rows. It returns false if the header is not that of a version 1 export.
 func NewVersion1(h table.Header) (table.Row, bool) {
 	o := newExport(h)
 	return o, o.complete() && o.utc >= 0
 }
 
-// NewVersion2 returns a parser of rows if the header is that of a version 2 export.
+// NewVersion2 returns a parser of rows. It returns false if the header is not that of a version 2 export.
 func NewVersion2(h table.Header) (table.Row, bool) {
 	o := newExport(h)
 	return o, o.complete() && o.utc < 0 && o.updated >= 0 && o.source >= 0
@@ -79,7 +81,8 @@ func (o *export) Read(cells [][]byte, b *ingest.Builder) error {
 	return b.Add(station, reading)
 }
 
-// reading returns the reading in a row. If the reason is [ingest.MissingValue], everything but the value is valid.
+// reading returns the reading in a row. If the reason is [ingest.MissingValue], the value is missing, and all else is
+// valid.
 func (o *export) reading(cells [][]byte) (air.Reading, ingest.Reason) {
 	r := air.Reading{Parameter: o.parameters.Parse(string(cells[o.pollutant])), Kind: air.Concentration, Averaging: air.Hourly}
 	country := table.At(cells, o.country)
@@ -108,8 +111,8 @@ func (o *export) reading(cells [][]byte) (air.Reading, ingest.Reason) {
 	return r, ingest.None
 }
 
-// time parses the time of a row. Version 1 states it in UTC and in local time. If the two are different instants, time
-// rejects the row, because one has the wrong zone.
+// time parses the time of a row. Version 1 states it in UTC and in local time. If these are different instants, time
+// returns false, because one of them has a wrong zone.
 func (o *export) time(cells [][]byte) (time.Time, bool) {
 	if o.utc < 0 {
 		return o.clock.Parse(cells[o.updated], zoned)
@@ -128,7 +131,7 @@ func zoned(text []byte) (time.Time, bool) {
 	return t.UTC(), err == nil
 }
 
-// universal parses a time of a column whose name states UTC.
+// universal parses a time from the column utc. A time without a zone is UTC.
 func universal(text []byte) (time.Time, bool) {
 	if t, ok := zoned(text); ok {
 		return t, true
@@ -161,7 +164,8 @@ func (o *export) describe(cells [][]byte, b *ingest.Builder) air.Station {
 	return s
 }
 
-// credit returns the attribution of a row: the names that the row lists, and OpenAQ.
+// credit returns the attribution of a row. It lists the names in the column attribution, or else the source, and then
+// OpenAQ.
 func credit(attribution []byte, source string) string {
 	var list []struct {
 		Name string `json:"name"`

@@ -17,7 +17,7 @@ import (
 	"vayu/schema/parameter"
 )
 
-// location is a location in version 3 of OpenAQ's API, with the fields that describe a station.
+// location is a location in version 3 of OpenAQ's API, with those fields that describe a station.
 type location struct {
 	ID       int64  `json:"id"`
 	Name     string `json:"name"`
@@ -45,7 +45,7 @@ type terms struct {
 	Attribution struct{ Name string } `json:"attribution"`
 }
 
-// sensor is one parameter of a location in one unit.
+// sensor is a sensor of a location. It measures one parameter in one unit.
 type sensor struct {
 	ID        int64    `json:"id"`
 	Parameter quantity `json:"parameter"`
@@ -56,13 +56,12 @@ type quantity struct {
 	Units string `json:"units"`
 }
 
-// monitors has the location numbers of reference stations whose kind is missing in the archive: those of the United
-// States in New Delhi and Mumbai.
+// monitors has the numbers of locations that are reference stations, although OpenAQ's archive does not state their
+// kind. They are the stations of the United States in New Delhi and Mumbai.
 var monitors = []int64{8118, 8039}
 
-// kind returns whether the location is a reference station or a low-cost sensor. If the kind is unspecified, a station
-// outside India's network counts as a sensor. A sensor that counted as a reference station would falsify the AQI of its
-// city.
+// kind returns whether the location is a reference station or a low-cost sensor. If OpenAQ does not state the kind, the
+// location counts as a sensor unless it is in monitors. Otherwise a sensor could falsify the AQI of its city.
 func (p *location) kind() air.StationKind {
 	provider := strings.ToLower(p.Provider.Name)
 	lowCost := slices.ContainsFunc(sensorSources, func(s string) bool { return strings.Contains(provider, s) })
@@ -88,13 +87,13 @@ func (p *location) abroad() bool {
 	return reason == ingest.None && (lat != 0 || lon != 0) && !inIndia(lat, lon)
 }
 
-// inIndia is [geo.InIndia] without Sri Lanka, which is inside the same box and time zone.
+// inIndia is [geo.InIndia] without Sri Lanka, which is in the same box around India.
 func inIndia(lat, lon float64) bool {
 	return geo.InIndia(lat, lon) && !(lat < 9.9 && lon > 79.5 && lon < 82)
 }
 
-// describe makes a station from the location. A station of India's network keeps its id in that network. Other ids
-// contain the location number, because several locations may have the same name.
+// describe returns the station at the location. A station of India's network gets the id that it has in that network.
+// Other ids contain the location number, because several locations may have the same name.
 func (p *location) describe(b *ingest.Builder) air.Station {
 	var lat, lon float64
 	if p.Coordinates != nil {
@@ -114,7 +113,7 @@ func (p *location) describe(b *ingest.Builder) air.Station {
 	return s
 }
 
-// terms returns the licences and attributions of a location. The attributions always include OpenAQ.
+// terms returns the licences and the attributions of a location. The attributions always include OpenAQ.
 func (p *location) terms() (licence, attribution string) {
 	var licences, names []string
 	add := func(list *[]string, text string) {
@@ -135,7 +134,7 @@ func (p *location) terms() (licence, attribution string) {
 	return strings.Join(licences, "; "), strings.Join(append(names, "OpenAQ"), "; ")
 }
 
-// locations has the known locations by their number, and their sensors.
+// locations has the known locations and their sensors, by the numbers that OpenAQ gives them.
 type locations struct {
 	byID    map[int64]*location
 	sensors map[int64]sensorAt
@@ -146,7 +145,7 @@ type sensorAt struct {
 	parameter quantity
 }
 
-// add adds the locations of a page. It skips results without sensors or without a name.
+// add adds the locations of a page. It skips entries without sensors or without a name.
 func (p *locations) add(all []location) {
 	if p.byID == nil {
 		p.byID, p.sensors = make(map[int64]*location), make(map[int64]sensorAt)
@@ -163,15 +162,15 @@ func (p *locations) add(all []location) {
 	}
 }
 
-// maxLocations is the largest number of location files that are read for a data file. The size of each is limited too.
-// A page of 1,000 locations has about 2 MB.
+// maxLocations is the largest number of files with locations that are read for one data file. maxLocationBytes limits
+// the size of each. A page of 1,000 locations has about 2 MB.
 const (
 	maxLocations     = 200
 	maxLocationBytes = 8 << 20
 )
 
 // beside reads the saved replies of /v3/locations in the folder of a data file. Their names begin with "location". It
-// skips files that are not such a reply.
+// skips a file that is no such reply.
 func (p *locations) beside(path string) error {
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {
@@ -212,12 +211,12 @@ func readLocations(path string) ([]location, bool) {
 	return page.Results, true
 }
 
-// convert converts a value of a station to the parameter's own unit.
+// convert converts a value to the unit that Vayu uses for the parameter.
 //
-// CO in ppb below 30 is read as mg/m³. Since February 2025 OpenAQ labels CPCB's CO as ppb, with values of 0.3 to 1.2.
-// Its fetcher forwards CPCB's mg/m³ unchanged. Clean air has at least 40 ppb, and Indian stations report less than 30
-// mg/m³. Therefore the value shows its unit. NO2 and SO2 of these sensors may have wrong labels too. Their values do
-// not show the unit, so the label is used.
+// CO in ppb below 30 is read as mg/m³. Since February 2025 OpenAQ labels CPCB's CO as ppb, but passes on CPCB's values
+// of 0.3 to 1.2 mg/m³ unchanged. The two units cannot be confused: clean air has at least 40 ppb, and Indian stations
+// report less than 30 mg/m³. NO2 and SO2 of these sensors may have wrong labels, too. Their values do not reveal the
+// unit, so convert uses the label.
 func convert(p parameter.Parameter, v float64, unit string) (float64, bool) {
 	if p == parameter.CO && strings.EqualFold(strings.TrimSpace(unit), "ppb") && v < 30 {
 		return v, true

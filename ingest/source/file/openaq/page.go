@@ -15,10 +15,9 @@ import (
 	"vayu/schema/parameter"
 )
 
-// result is an entry of a page of OpenAQ's third version. Pages of the paths
-// /sensors/{id}/measurements, /hours and /days have value, parameter and period.
-// Pages of /locations/{id}/latest and /parameters/{id}/latest have value, datetime
-// and sensorsId.
+// result is an entry of a page of version 3 of OpenAQ's API. Pages of the paths /sensors/{id}/measurements, /hours and
+// /days have value, parameter and period. Pages of /locations/{id}/latest and /parameters/{id}/latest have value,
+// datetime and sensorsId.
 type result struct {
 	Value     json.RawMessage `json:"value"`
 	Parameter *quantity       `json:"parameter"`
@@ -40,18 +39,18 @@ type instant struct {
 
 func (i instant) time() (time.Time, bool) { return zoned([]byte(i.UTC)) }
 
-// pageReader reads one page. No page has complete readings. Pages of measurements lack the sensor and the location.
-// Pages of latest values lack the parameter and the unit. The missing data is in saved replies of /v3/locations beside
-// the file. The name of a file with measurements contains the number of their sensor.
+// pageReader reads one page. A page alone is not enough for a reading. Pages of measurements lack the sensor and the
+// location. Pages of latest values lack the parameter and the unit. pageReader takes the missing data from saved
+// replies of /v3/locations beside the file. The name of a file with measurements must contain the number of the sensor.
 type pageReader struct {
 	locations locations
 	path      string
-	sensor    int64 // number of the sensor of a page of measurements; 0 until it is found
+	sensor    int64 // number of the sensor of a page of measurements; 0 before findSensor
 	spacings  table.Spacings
 	stations  map[*location]int
 }
 
-// ParsePage reads a saved page. The position of a batch is a number of results.
+// ParsePage reads a saved page. The position of a batch is the number of results before it.
 func ParsePage(in *table.Input, b *ingest.Builder) error {
 	text, err := in.Text()
 	if err != nil {
@@ -115,13 +114,13 @@ func (p *pageReader) measurement(r *result, b *ingest.Builder) error {
 		b.Reject(ingest.BadTime)
 		return nil
 	}
-	// OpenAQ labels intervals of 15 minutes as hours. The time between two results is the true interval.
+	// OpenAQ labels some intervals of 15 minutes as hours. The time between two results is then the true length.
 	if d, ok := table.Minutes(p.spacings.Of(nil)); ok && d < minutes {
 		minutes = d
 	}
 	value := r.Value
 	if r.Summary != nil && len(r.Summary.Average) > 0 && string(r.Summary.Average) != "null" {
-		value = r.Summary.Average // pages of hours and days have the value rounded to three digits
+		value = r.Summary.Average // pages of hours and days round the field value to three digits
 	}
 	return p.add(p.locations.sensors[p.sensor].location, *r.Parameter, value, end, minutes, b)
 }

@@ -12,7 +12,7 @@ import (
 	"vayu/schema/parameter"
 )
 
-// At returns a cell of a row; an empty one if the column is missing.
+// At returns a cell of a row; an empty one if index is -1 or the row is too short.
 func At(cells [][]byte, index int) []byte {
 	if index < 0 || index >= len(cells) {
 		return nil
@@ -20,8 +20,8 @@ func At(cells [][]byte, index int) []byte {
 	return cells[index]
 }
 
-// Stations caches the builder's station numbers by the text that names the station. Without the cache, every row would
-// need the station's id.
+// Stations caches the number that the builder gives a station, by the text that names the station in the table. Without
+// the cache, the station's id would be computed for every row.
 type Stations struct {
 	known map[string]*site
 	last  *site
@@ -31,11 +31,12 @@ type Stations struct {
 type site struct {
 	text   string
 	number int
-	placed bool // whether a row had the station's position
+	placed bool // a row with the station's position has been read
 }
 
-// Find returns the number of the station that a text names. For a new text, it calls describe. If the first rows had no
-// position, Find calls describe again for the first row that has one.
+// Find returns the number of the station that a text names. For a new text, it calls describe. placed means that the
+// row has the station's position. If the first row of the station had none, Find calls describe again for the first row
+// that has one.
 func (s *Stations) Find(name []byte, placed bool, b *ingest.Builder, describe func() air.Station) int {
 	if s.last == nil || string(name) != s.last.text {
 		s.last = s.known[string(name)]
@@ -54,7 +55,7 @@ func (s *Stations) Find(name []byte, placed bool, b *ingest.Builder, describe fu
 	return s.last.number
 }
 
-// Named reports whether a cell contains a name, which must have at least a letter or digit.
+// Named reports whether a cell contains a name: a text with at least one letter or digit.
 func Named(cell []byte) bool {
 	for _, c := range cell {
 		if c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' {
@@ -71,8 +72,8 @@ type Clock struct {
 	ok   bool
 }
 
-// Parse parses a time with the function parse, or returns the cached time if the text is the same. It returns false for
-// an invalid time.
+// Parse parses a time with the function parse, or returns the cached time if the text is the same as in the last call.
+// It returns false for an invalid time.
 func (c *Clock) Parse(text []byte, parse func([]byte) (time.Time, bool)) (time.Time, bool) {
 	if c.text == "" || string(text) != c.text {
 		c.text = string(text)
@@ -82,7 +83,7 @@ func (c *Clock) Parse(text []byte, parse func([]byte) (time.Time, bool)) (time.T
 }
 
 // Parameters caches parsed names of parameters. A file has about a dozen names, so the cache is small. If it is full,
-// further names are parsed each time.
+// Parse parses other names each time.
 type Parameters map[string]parameter.Parameter
 
 // Parse parses the name of a parameter. For an unknown name it returns an invalid parameter.
@@ -106,7 +107,7 @@ func Position(latitude, longitude []byte, b *ingest.Builder) (lat, lon float64) 
 	return lat, lon
 }
 
-// Concentrations adds the values in one row of a table that has a column for each parameter.
+// Concentrations adds the values in a row of a table in which each parameter has a column.
 func Concentrations(columns []Column, cells [][]byte, station int, end time.Time, averaging uint16, b *ingest.Builder) error {
 	for i := range columns {
 		c := &columns[i]
@@ -129,7 +130,7 @@ func Concentrations(columns []Column, cells [][]byte, station int, end time.Time
 	return nil
 }
 
-// RefuseAll counts every value of a row as rejected, with the given reason.
+// RefuseAll counts every value of a row as rejected, for the given reason.
 func RefuseAll(columns []Column, reason ingest.Reason, b *ingest.Builder) error {
 	for i := range columns {
 		b.RejectField(reason, columns[i].Parameter.ID())
@@ -137,8 +138,9 @@ func RefuseAll(columns []Column, reason ingest.Reason, b *ingest.Builder) error 
 	return nil
 }
 
-// ExcelTime parses Excel's number of days since 30 December 1899, to the minute. It accepts only days of this century.
-// Excel's times have no zone. ExcelTime returns the clock time in UTC.
+// ExcelTime parses the form in which Excel stores a time: a number of days since 30 December 1899. It rounds to the
+// minute, and accepts only days from 2000 to 2099. Excel's times have no zone; the result has the same clock time in
+// UTC.
 func ExcelTime(text []byte) (time.Time, bool) {
 	const first, last, epoch = 36526, 73050, 25569 // 2000-01-01, 2100-01-01, 1970-01-01
 	if len(text) < 5 || len(text) > 24 {

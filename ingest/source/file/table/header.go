@@ -9,14 +9,14 @@ import (
 	"vayu/schema/parameter"
 )
 
-// Header has the separator of a table, and the column names in its first line, trimmed and in lower case.
+// Header has the separator of a table, and the names of its columns, trimmed and in lower case.
 type Header struct {
 	Separator byte
 	names     []string
 }
 
-// NewHeader parses a line, which it may modify. It chooses the separator that yields
-// the most columns.
+// NewHeader parses the header line of a table. It may modify the line. It chooses the separator that yields the most
+// columns.
 func NewHeader(line []byte) Header {
 	line = bytes.TrimRight(line, "\r\n")
 	h := Header{Separator: ','}
@@ -44,7 +44,8 @@ func HeaderOf(cells [][]byte) Header {
 	return h
 }
 
-// Note reports the columns to the builder, for the fingerprint of the fetch.
+// Note passes the names of the columns to the builder. They are recorded with the fetch, so that a change of the
+// columns is noticed.
 func (h Header) Note(b *ingest.Builder) {
 	for _, name := range h.names {
 		b.Field(name, ingest.TextField)
@@ -61,7 +62,7 @@ func (h Header) Find(names ...string) int {
 	return -1
 }
 
-// Is reports whether open accepts the header. open is the constructor of a parser of rows.
+// Is reports whether the function open, which creates a [Row] for a kind of table, accepts the header.
 func (h Header) Is(open func(Header) (Row, bool)) bool {
 	_, ok := open(h)
 	return ok
@@ -71,13 +72,13 @@ func (h Header) Is(open func(Header) (Row, bool)) bool {
 type Column struct {
 	Index     int
 	Parameter parameter.Parameter
-	Unit      string // empty if it is the parameter's own unit
+	Unit      string // "" for the unit that Vayu uses for the parameter
 }
 
 // Columns returns the columns with values of known parameters: "PM2.5", "pm25", "Ozone (ug/m3)", "AT (degree C)". A
-// pollutant without a unit has its own unit, as in CPCB's exports (CO in mg/m³, NOx in ppb). A weather column needs a
-// unit, because its short names ("at", "sr") are ambiguous. Other columns are ignored and not counted. If two columns
-// have the same parameter, the first is used.
+// pollutant without a unit has the unit of CPCB's exports (CO in mg/m³, NOx in ppb). A weather parameter needs a unit,
+// because short names such as "at" and "sr" are ambiguous. Columns returns no other columns. If two columns have the
+// same parameter, it returns the first.
 func (h Header) Columns() []Column {
 	var found []Column
 	taken := make(map[parameter.Parameter]bool)
@@ -106,7 +107,7 @@ func (h Header) Columns() []Column {
 	return found
 }
 
-// Span reports whether a header has columns for the begin and the end of an interval, and for values, as in a CAAQM
+// Span reports whether a header has columns for the start and the end of an interval, and for values, as in a CAAQM
 // export.
 func (h Header) Span() bool {
 	return h.Find("from date") >= 0 && h.Find("to date") >= 0 && len(h.Columns()) > 0

@@ -16,13 +16,13 @@ import (
 	"vayu/ingest"
 )
 
-// HeadBytes is the number of first bytes from which the format of a file is detected. The portal's exports have a page
-// of text before their table.
+// HeadBytes is the number of bytes at the beginning of a file from which its format is detected. The portal's exports
+// have a page of text before their table.
 const HeadBytes = 64 << 10
 
 // Input is a file that a parser may open several times.
 type Input struct {
-	Path  string // for formats whose station is in the file's name
+	Path  string // for tables that name their station only in the name of the file
 	Start int64
 	Open  func() (io.ReadCloser, error)
 	// Charset is the encoding of a text without a byte order mark; nil for UTF-8.
@@ -31,8 +31,8 @@ type Input struct {
 	Unpacked int64
 }
 
-// Text opens the file and returns its text, decompressed and in UTF-8 without a byte order mark. Positions count the
-// bytes of this text.
+// Text opens the file and returns its text, decompressed and in UTF-8 without a byte order mark. Positions in the file
+// count the bytes of this text.
 func (s *Input) Text() (*Text, error) {
 	in, err := s.Open()
 	if err != nil {
@@ -55,12 +55,12 @@ type Text struct {
 // Close closes the file.
 func (t *Text) Close() error { return t.file.Close() }
 
-// Decode decompresses a text, decodes UTF-16, and removes byte order marks. The buffer of the result can hold the
+// Decode decompresses a text, decodes UTF-16, and removes byte order marks. The result's buffer is large enough for the
 // longest accepted line.
 func Decode(r io.Reader) (*bufio.Reader, error) { return decode(r, nil, 0) }
 
-// decode is [Decode] for a text in the given encoding, unless the text begins with a byte order mark. limit is the
-// largest number of decompressed bytes; 0 for no limit.
+// decode does the same as [Decode]. from is the encoding of a text without a byte order mark; nil for UTF-8. limit is
+// the largest number of decompressed bytes; 0 for no limit.
 func decode(r io.Reader, from encoding.Encoding, limit int64) (*bufio.Reader, error) {
 	in := bufio.NewReaderSize(r, HeadBytes)
 	if head, _ := in.Peek(2); bytes.Equal(head, []byte{0x1f, 0x8b}) {
@@ -87,16 +87,16 @@ func decode(r io.Reader, from encoding.Encoding, limit int64) (*bufio.Reader, er
 	return bufio.NewReaderSize(in, MaxLine), nil
 }
 
-// Refuse returns an [*ingest.BatchError] with the reason [ingest.BadReply], for an unreadable file.
+// Refuse returns an [*ingest.BatchError] with the reason [ingest.BadReply], for a file that cannot be read.
 func Refuse(text string, args ...any) error {
 	return &ingest.BatchError{Reason: ingest.BadReply, Detail: fmt.Sprintf(text, args...)}
 }
 
-// maxDocument is the size of the largest document that is read as a whole, in bytes. The portal's largest known export
-// has 0.4 MB.
+// maxDocument is the size in bytes of the largest document that is read into memory as a whole. The largest known
+// export of the portal has 0.4 MB.
 const maxDocument = 64 << 20
 
-// Limit returns a reader that returns an error for a document longer than [maxDocument].
+// Limit returns a reader of r that fails if the document is longer than [maxDocument].
 func Limit(r io.Reader) io.Reader { return &limitedReader{r, maxDocument, maxDocument} }
 
 type limitedReader struct {
@@ -112,7 +112,7 @@ func (l *limitedReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Scalar returns a JSON scalar as text, and nil for an object or a list.
+// Scalar returns a JSON text, number or boolean as text. It returns nil for an object or a list.
 func Scalar(raw json.RawMessage) []byte {
 	if len(raw) == 0 || raw[0] == '{' || raw[0] == '[' {
 		return nil

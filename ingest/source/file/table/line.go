@@ -18,21 +18,20 @@ type Lines struct {
 	In     *bufio.Reader // its buffer has MaxLine bytes
 	Offset int64         // offset of the byte after the last line
 
-	number int64  // of the last line, from 1
+	number int64  // number of the last line, from 1
 	line   []byte // the last line
-	copied []byte // of the last line with quotes, because Split changes it
+	copied []byte // copy of the last line if it has quotes, because Split modifies the line
 }
 
-// Record returns the number and the text of the last line, for
-// [ingest.Builder.Describe].
+// Record returns the number and the text of the last line, as [ingest.Builder.Describe] needs them.
 func (l *Lines) Record() (number int64, text string) { return l.number, string(l.line) }
 
 // Number returns the number of the last line, from 1.
 func (l *Lines) Number() int64 { return l.number }
 
 // Next returns the next line without its end, and the offset of its first byte. The line is valid until the next call,
-// and the caller may modify it. fine is false if the line is too long, is not UTF-8, or has a NUL. At the end of the
-// text the error is io.EOF. Other errors are those of the reader.
+// and the caller may modify it. fine is false if the line is too long, is not UTF-8, or has a NUL byte. At the end of
+// the text the error is io.EOF. Other errors are those of the reader.
 func (l *Lines) Next() (line []byte, at int64, fine bool, err error) {
 	at = l.Offset
 	l.number++
@@ -70,13 +69,13 @@ func (l *Lines) skip() error {
 // Plain reports whether a line is UTF-8 and has no NUL.
 func Plain(line []byte) bool { return utf8.Valid(line) && bytes.IndexByte(line, 0) < 0 }
 
-// Split splits a line of CSV into cells. It reuses the slice cells, and unquotes the cells in place. It returns false
-// for invalid quotes.
+// Split splits a line of CSV into cells. It reuses the memory of cells, and removes quotes within the line. It returns
+// false for invalid quotes.
 func Split(line []byte, separator byte, cells [][]byte) ([][]byte, bool) {
 	return SplitQuoted(line, separator, '"', cells)
 }
 
-// SplitQuoted is [Split] with another quote character than ". quote is 0 for a table without quotes.
+// SplitQuoted does the same as [Split] with another quote character. If quote is 0, the table has no quotes.
 func SplitQuoted(line []byte, separator, quote byte, cells [][]byte) ([][]byte, bool) {
 	cells = cells[:0]
 	if quote == 0 || bytes.IndexByte(line, quote) < 0 {
@@ -101,13 +100,13 @@ func SplitQuoted(line []byte, separator, quote byte, cells [][]byte) ([][]byte, 
 	}
 }
 
-// cut splits the first cell off a line.
+// cut splits the first cell off a line. more is false for the last cell, and ok is false for invalid quotes.
 func cut(line []byte, separator, quote byte) (cell, rest []byte, more, ok bool) {
 	if len(line) == 0 || line[0] != quote {
 		cell, rest, more = bytes.Cut(line, []byte{separator})
 		return cell, rest, more, true
 	}
-	end := 0 // end of the unquoted cell, which is moved to the line's beginning
+	end := 0 // end of the cell without quotes, which is moved to the beginning of the line
 	for i := 1; i < len(line); i++ {
 		if line[i] != quote {
 			line[end] = line[i]

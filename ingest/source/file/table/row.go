@@ -1,5 +1,5 @@
-// Package table reads saved texts and tables: compression and character sets, lines, headers, cells, and the time
-// between rows. The formats of package file use this package.
+// Package table reads texts and tables from files: compression and character sets, lines, headers, cells, and the time
+// between rows. The formats of package file use it.
 package table
 
 import (
@@ -10,7 +10,7 @@ import (
 	"vayu/ingest"
 )
 
-// Row reads the rows of one kind of table. The cells are valid during the call only. A Row may also implement
+// Row reads the rows of one kind of table. The cells are valid only during the call. A Row may also implement
 // prescanner or stationResolver.
 type Row interface {
 	Read(cells [][]byte, b *ingest.Builder) error
@@ -19,12 +19,12 @@ type Row interface {
 // prescanner is a [Row] that needs all rows of the table before it can read the first one.
 type prescanner interface{ Prescan(cells [][]byte) }
 
-// stationResolver is a [Row] for a table that does not name its station or sensor. ResolveStation finds them from the
-// name of the file and from files beside it, before the table is read.
+// stationResolver is a [Row] for a table that does not name its station or sensor. ResolveStation finds it in the name
+// of the file or in files beside it. Rows calls ResolveStation before it reads the table.
 type stationResolver interface{ ResolveStation(in *Input) error }
 
-// Rows returns a parser of the tables whose header open accepts. The parser counts an unreadable line as rejected and
-// continues.
+// Rows returns a parser for one kind of table. The function open creates the Row for a header, and returns false for a
+// header of another kind. The parser counts an unreadable line as rejected and continues.
 func Rows(open func(Header) (Row, bool)) func(*Input, *ingest.Builder) error {
 	return func(in *Input, b *ingest.Builder) error {
 		t, err := openTable(in)
@@ -72,9 +72,9 @@ func Rows(open func(Header) (Row, bool)) func(*Input, *ingest.Builder) error {
 	}
 }
 
-// Table is an open text whose header line has been read.
+// Table is a table whose header line has been read.
 type Table struct {
-	text   *Text // nil from ReadHeader, whose caller owns it
+	text   *Text // nil after ReadHeader, whose caller closes the text
 	lines  Lines
 	Header Header
 }
@@ -93,7 +93,7 @@ func openTable(in *Input) (*Table, error) {
 	return t, nil
 }
 
-// ReadHeader reads the header, which is the first line of a text.
+// ReadHeader reads the first line of a text as the header of a table.
 func ReadHeader(text *bufio.Reader) (*Table, error) {
 	t := &Table{lines: Lines{In: text}}
 	first, _, _, err := t.lines.Next()
@@ -104,8 +104,8 @@ func ReadHeader(text *bufio.Reader) (*Table, error) {
 	return t, nil
 }
 
-// Each calls `visit` for every non-empty line after the header. fine is false for a line that is not a row of the
-// table. At the end, Each calls the functions ended with the length of the text.
+// Each calls `visit` for every non-empty line after the header. at is the offset of the line. fine is false for a line
+// that is not a row of the table. At the end, Each calls the functions in ended with the length of the text.
 func (t *Table) Each(visit func(at int64, cells [][]byte, fine bool) error, ended ...func(int64)) error {
 	cells := make([][]byte, 0, len(t.Header.names)+1)
 	for {

@@ -9,17 +9,17 @@ import (
 )
 
 // Spacings finds the length of the averaging intervals in a table whose rows have one time each. The length is the most
-// frequent time between two rows of a station, so gaps in the data do not change it.
+// frequent time between two rows of a station. So gaps in the data do not change it.
 type Spacings struct {
 	known map[string]*spacing
 	all   map[time.Duration]int
 }
 
-// spacing counts the times between the rows of one station or sensor.
+// spacing counts how often each time between two rows of one station or sensor occurs.
 type spacing struct {
 	last   time.Time
 	counts map[time.Duration]int
-	length time.Duration // 0 until it is computed
+	length time.Duration // result; 0 until it is computed
 }
 
 // NewSpacings returns Spacings that have counted no rows.
@@ -30,7 +30,7 @@ func NewSpacings() Spacings {
 // Len returns the number of stations.
 func (t *Spacings) Len() int { return len(t.known) }
 
-// Note counts the time from the station's previous row to this row.
+// Note counts the time between the station's previous row and a row with the time `at`.
 func (t *Spacings) Note(station []byte, at time.Time) {
 	s := t.known[string(station)]
 	if s == nil {
@@ -43,7 +43,7 @@ func (t *Spacings) Note(station []byte, at time.Time) {
 	s.last = at
 }
 
-// Own returns the interval length according to a station's own rows; 0 for a station with a single row.
+// Own returns the interval length that follows from a station's own rows; 0 if the station has a single row.
 func (t *Spacings) Own(station []byte) time.Duration {
 	s := t.known[string(station)]
 	if s == nil {

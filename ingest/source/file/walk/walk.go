@@ -1,4 +1,4 @@
-// Package walk finds the files in a folder that may be data.
+// Package walk finds those files in a folder that may contain data.
 package walk
 
 import (
@@ -10,12 +10,12 @@ import (
 	"strings"
 )
 
-// unfinished are the endings of the names of files to which a program is still writing.
+// unfinished are endings of names of files that programs use while they still write to the file.
 var unfinished = []string{".part", ".tmp", ".partial", ".crdownload", ".swp", "~"}
 
 // Files calls `visit` for each regular file in a folder and its subfolders, in lexical order. It omits hidden files and
-// folders, and unfinished files. If it cannot read a path, it calls skip and continues. The error is that of the folder
-// itself, of visit, or of ctx.
+// folders, and unfinished files. If it cannot read a path, it calls skip and continues. It returns an error if the
+// folder itself cannot be read, if visit fails, or if ctx ends.
 func Files(ctx context.Context, root string, visit func(path string, info fs.FileInfo) error, skip func(path string, err error)) error {
 	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if ctx.Err() != nil {
