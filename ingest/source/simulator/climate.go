@@ -15,8 +15,7 @@ import (
 //go:embed cities.csv
 var citiesCSV string
 
-// city is a line of cities.csv. Its levels are invented. Their magnitude is that of the annual means in CPCB's
-// bulletins and data.
+// city is a line of cities.csv. Its levels are invented, but as large as the annual means in CPCB's bulletins and data.
 type city struct {
 	name, state, label  string // label distinguishes cities of the same name
 	latitude, longitude float64
@@ -28,15 +27,14 @@ type city struct {
 
 // climate is the seasonal course of a region's air quality.
 type climate struct {
-	particles [12]float64 // factor of each month, January first, mean about 1
+	particles [12]float64 // factor of each month, January first; their mean is about 1
 	coarse    float64     // ratio of PM10 to PM2.5
 	ozone     float64     // annual mean, µg/m³
 	ammonia   float64     // annual mean, µg/m³
 }
 
-// climates maps the regions of cities.csv to their climates. The northern plain has
-// four times the particles in its cold, still winter than in the monsoon. Wind and
-// rain clean the coasts.
+// climates maps the regions in cities.csv to their climates. On the northern plain, cold and still winters have four
+// times the particles of the monsoon. On the coasts, wind and rain clean the air.
 var climates = map[string]climate{
 	"plain":  {[12]float64{1.75, 1.25, 0.85, 0.80, 0.85, 0.70, 0.42, 0.38, 0.48, 1.10, 1.85, 1.75}, 2.0, 34, 38},
 	"east":   {[12]float64{1.75, 1.45, 1.00, 0.72, 0.62, 0.55, 0.45, 0.45, 0.52, 0.90, 1.55, 1.85}, 1.9, 32, 22},
@@ -73,14 +71,14 @@ var cities = sync.OnceValue(func() []city {
 	return out
 })
 
-// Factors by hour of the day. Traffic and a shallow layer of air cause a peak in the morning and a higher one in the
-// evening. Ozone follows the sunlight.
+// Factors for each hour of the day. For most pollutants, traffic and a shallow layer of air cause a peak in the morning
+// and a higher one in the evening. Ozone follows the sunlight.
 var (
 	traffic = [24]float64{1.08, 1.00, 0.94, 0.90, 0.90, 0.95, 1.08, 1.25, 1.36, 1.32, 1.12, 0.90, 0.75, 0.66, 0.62, 0.64, 0.74, 0.92, 1.16, 1.34, 1.40, 1.36, 1.27, 1.17}
 	sun     = [24]float64{0.55, 0.52, 0.50, 0.48, 0.46, 0.45, 0.48, 0.58, 0.78, 1.05, 1.35, 1.65, 1.85, 1.95, 1.95, 1.80, 1.50, 1.18, 0.92, 0.78, 0.70, 0.65, 0.60, 0.57}
 )
 
-// curve returns the city's level of a pollutant in each hour.
+// curve returns the city's concentration of a pollutant in each hour.
 func (c *city) curve(p air.Pollutant, hours []hour) []float64 {
 	out := make([]float64, len(hours))
 	for i := range hours {
@@ -107,8 +105,8 @@ func diurnal(p air.Pollutant, h *hour) float64 {
 	return shape
 }
 
-// season interpolates the climate's monthly factors between the middles of months. Gases vary less than particles, and
-// ozone peaks before the monsoon.
+// season returns the factor for a time of the year, in months from January. It interpolates the climate's monthly
+// factors between the middles of months. Gases vary less than particles, and ozone has its maximum before the monsoon.
 func season(c climate, p air.Pollutant, year float64) float64 {
 	at := year - 0.5 + 12
 	month, part := int(at)%12, at-math.Floor(at)
@@ -122,8 +120,8 @@ func season(c climate, p air.Pollutant, year float64) float64 {
 	return 1 + (factor-1)*0.4
 }
 
-// weather returns the factor by which the day's weather changes the city's levels. It
-// is between 0.65 and 1.35, and interpolated smoothly between days.
+// weather returns the factor by which the weather of the day changes the city's concentrations. It is between 0.65 and
+// 1.35, and changes smoothly from day to day.
 func (c *city) weather(h *hour) float64 {
 	of := func(day int64) float64 { return 0.65 + 0.7*unit(mix(c.seed^uint64(day)*0x9e3779b97f4a7c15)) }
 	part := float64(h.of) / 24
@@ -131,14 +129,15 @@ func (c *city) weather(h *hour) float64 {
 	return of(h.day)*(1-part) + of(h.day+1)*part
 }
 
-// diwali has the evening of the fireworks in each year, from the Government of India's lists of holidays.
+// diwali has the day of Diwali, with the fireworks in its evening, for each year. The source is the Government of
+// India's lists of holidays.
 var diwali = map[int]time.Time{
 	2023: time.Date(2023, 11, 12, 0, 0, 0, 0, schema.India), 2024: time.Date(2024, 10, 31, 0, 0, 0, 0, schema.India),
 	2025: time.Date(2025, 10, 20, 0, 0, 0, 0, schema.India), 2026: time.Date(2026, 11, 8, 0, 0, 0, 0, schema.India),
 }
 
-// fireworksFactor returns the factor by which fireworks raise particle concentrations. At
-// Diwali it is 2.5 from 19:00 to 02:00 and falls to 1 over the next twenty hours.
+// fireworksFactor returns the factor by which fireworks raise particle concentrations. At Diwali it is 2.5 from 19:00
+// to 02:00, and then falls to 1 within twenty hours. Otherwise it is 1.
 func fireworksFactor(begin time.Time) float64 {
 	evening, known := diwali[begin.Year()]
 	if !known {

@@ -1,6 +1,6 @@
 // Package simulator generates readings for the sandbox: about 270 stations in over 90 Indian cities with plausible
-// hourly concentrations. The values are deterministic: they depend only on the hour. It is never a source of the live
-// world.
+// hourly concentrations. The values are deterministic: a station has the same value for an hour in every fetch. The
+// live world never uses this source.
 package simulator
 
 import (
@@ -18,7 +18,7 @@ type Config struct{}
 // DefaultConfig returns the empty configuration.
 func DefaultConfig() Config { return Config{} }
 
-// New builds the source. name is the source name of its readings.
+// New builds the source. name is the source name of its readings. The simulator ignores the clock.
 func (c Config) New(name string, _ func() time.Time) (ingest.Source, error) {
 	return &Source{name: name}, nil
 }

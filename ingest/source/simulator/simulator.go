@@ -17,8 +17,8 @@ type Source struct{ name string }
 // pollutants are the seven pollutants that most Indian stations measure. Few measure lead.
 var pollutants = [...]air.Pollutant{air.PM25, air.PM10, air.NO2, air.SO2, air.CO, air.O3, air.NH3}
 
-// Fetch generates readings for every Indian hour that ends after w.From and not after w.To. It implements
-// [ingest.Source].
+// Fetch implements [ingest.Source]. It generates readings for every hour that ends after w.From and not after w.To.
+// Hours are those of Indian time.
 func (s *Source) Fetch(ctx context.Context, w ingest.Window, yield func(*ingest.Batch) error) error {
 	first := schema.HourEnd(w.From)
 	if !first.After(w.From) {
@@ -38,15 +38,15 @@ func (s *Source) Fetch(ctx context.Context, w ingest.Window, yield func(*ingest.
 	return b.Close()
 }
 
-// hour is one hour, with the values that are equal for all cities.
+// hour is an hour, with the values that all cities have in common.
 type hour struct {
 	end     time.Time
 	number  int64   // hours since 1970 in Indian time
 	day     int64   // days since 1970 in Indian time
-	of      int     // hour of the day at the beginning, 0-23
-	year    float64 // months since the beginning of the year, 0-12
+	of      int     // hour of the day at the start, 0-23
+	year    float64 // time since the start of the year in months, 0-12
 	weekend bool
-	smoke   float64 // factor by which fireworks increase particles
+	smoke   float64 // factor by which fireworks raise particle concentrations
 }
 
 func hoursFrom(first, to time.Time) []hour {
@@ -88,17 +88,17 @@ func (s *Source) city(ctx context.Context, b *ingest.Builder, c city, hours []ho
 	return nil
 }
 
-// addCurve adds the readings of a pollutant at a station. They combine the city's curve, the station's own level and
-// some noise. Some hours are missing.
+// addCurve adds the readings of a pollutant at a station. A value is the city's value, multiplied by a factor of the
+// station and by random noise. Some hours have no reading.
 func addCurve(b *ingest.Builder, station int, p air.Pollutant, seed uint64, curve []float64, hours []hour, down []bool) error {
-	level := 0.75 + 0.5*unit(seed) // a station may be in a park (lower) or at a crossing (higher)
+	level := 0.75 + 0.5*unit(seed) // the factor of the station: low in a park, high at a crossing
 	scale := 10.0                  // one decimal, as instruments report; CO has two
 	if p == air.CO {
 		scale = 100
 	}
 	for i := range hours {
 		h := mix(seed ^ uint64(hours[i].number)*0x9e3779b97f4a7c15)
-		if down[i] || h%97 == 0 { // calibration takes one hour in 97
+		if down[i] || h%97 == 0 { // one hour in 97 has no reading, as during a calibration
 			continue
 		}
 		noise := 0.9 + 0.2*unit(h)
@@ -113,7 +113,7 @@ func addCurve(b *ingest.Builder, station int, p air.Pollutant, seed uint64, curv
 	return nil
 }
 
-// silentHours returns the hours in which a station sends nothing: two to nine hours, on one day in 25.
+// silentHours tells for each hour whether the station sends nothing: for two to nine hours, on one day in 25.
 func silentHours(seed uint64, hours []hour) []bool {
 	down := make([]bool, len(hours))
 	for i := range hours {
@@ -151,8 +151,8 @@ func hashText(s string) uint64 {
 	return mix(h)
 }
 
-// mix hashes a number with the finaliser of splitmix64. Every bit of x affects every bit of the result. It takes about
-// a nanosecond.
+// mix hashes a number with the last step of the generator splitmix64. Every bit of x affects every bit of the result.
+// It takes about a nanosecond.
 func mix(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
@@ -160,5 +160,5 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// unit maps a hash to [0, 1).
+// unit maps a hash to a number from 0 to below 1.
 func unit(h uint64) float64 { return float64(h>>11) / (1 << 53) }
