@@ -1,6 +1,5 @@
-// Package datagov fetches the mirror of CPCB's feed on India's open data portal,
-// resource 3b01bcb8-0b14-4abf-b6f2-c1bfd384ba69. The resource has pages of JSON and
-// needs a key.
+// Package datagov fetches the mirror of CPCB's feed on India's open data portal, resource
+// 3b01bcb8-0b14-4abf-b6f2-c1bfd384ba69. The portal returns it in pages of JSON and requires a key.
 package datagov
 
 import (
@@ -26,8 +25,8 @@ type Config struct {
 	MaxBytes config.Size `yaml:"max-bytes"`
 	// Limit is the number of records in a page. Requests of 1,000 records may time out; 300 works.
 	Limit int `yaml:"limit"`
-	// MaxPages is the largest number of pages in a fetch. A full listing has about 3,500 records. These are 12 pages of
-	// 300 records, or 350 pages of the 10 records that a shared key gets.
+	// MaxPages is the largest number of pages in a fetch. All pages together have about 3,500 records: 12 pages of 300
+	// records, or 350 pages of the 10 records that a shared key gets.
 	MaxPages int `yaml:"max-pages"`
 }
 

@@ -10,11 +10,11 @@ import (
 	"vayu/ingest/cpcbformat"
 )
 
-// stalledPages is the number of consecutive pages without a new record that is an error. A single such page is normal,
-// because the order of pages is unstable.
+// stalledPages is how many pages in a row may not be without a new record: then the listing fails. A single such page
+// is normal, because the order of records is unstable.
 const stalledPages = 3
 
-// key identifies a record.
+// key identifies a record: a value of a pollutant at a station and a time.
 type key struct{ station, pollutant, at cpcbformat.Scalar }
 
 // listing collects the records of the pages of one fetch.
@@ -25,12 +25,12 @@ type listing struct {
 	read       int // number of records read in this pass, including duplicates
 	duplicates int // number of duplicates in the first pass
 	stalled    int
-	second     bool // this is the second pass
+	second     bool // the second pass is running
 }
 
 func newListing() *listing { return &listing{seen: make(map[key]bool)} }
 
-// addPage adds the next page and reports whether it was the last.
+// addPage adds the records of the next page, and reports whether no further page is needed.
 func (l *listing) addPage(body []byte) (done bool, err error) {
 	if !utf8.Valid(body) {
 		return false, refuse("the page is not UTF-8")
@@ -72,8 +72,8 @@ func (l *listing) addPage(body []byte) (done bool, err error) {
 	return l.total < 0 && count == 0 || l.total >= 0 && l.read >= l.total, l.pageError(count, fresh)
 }
 
-// noteFields reports the fields of a page's records to the recorder. It ignores an invalid page, for which addPage
-// returns an error.
+// noteFields passes the names and types of the fields in a page's records to the recorder. It ignores an invalid page,
+// for which addPage returns an error.
 func noteFields(r *ingest.Recorder, body []byte) {
 	var page struct {
 		Records []map[string]any `json:"records"`
@@ -130,7 +130,7 @@ func (l *listing) add(b *ingest.Builder) error {
 	var all cpcbformat.Records
 	for i := range l.records {
 		b.Describe(func() (int64, string) {
-			text, _ := json.Marshal(&l.records[i]) // texts only, which cannot fail
+			text, _ := json.Marshal(&l.records[i]) // a record has only texts, so this cannot fail
 			return int64(i + 1), string(text)
 		})
 		if err := all.Add(b, &l.records[i]); err != nil {
