@@ -1,5 +1,5 @@
-// Package cpcb fetches the live feed of India's Central Pollution Control Board. The
-// feed has some 500 stations, is hourly and needs no key.
+// Package cpcb fetches the live feed of India's Central Pollution Control Board (CPCB). The feed has hourly data of
+// some 500 stations and needs no key.
 package cpcb
 
 import (
@@ -17,7 +17,7 @@ import (
 type Config struct {
 	// URL is the address of the feed.
 	URL string `yaml:"url"`
-	// Timeout bounds the time of a request with its whole reply.
+	// Timeout bounds the time of a request, including its whole reply.
 	Timeout time.Duration `yaml:"timeout"`
 	// MaxBytes is the size of the largest accepted reply in bytes. The feed has about 400 KB.
 	MaxBytes config.Size `yaml:"max-bytes"`

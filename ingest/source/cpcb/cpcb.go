@@ -17,7 +17,7 @@ type Source struct {
 	url    string
 	clock  func() time.Time
 	client *fetch.Client
-	stamp  fetch.Validators // validators of the last feed whose readings were accepted
+	stamp  fetch.Validators // ETag and Last-Modified of the last feed whose readings were accepted
 }
 
 // Fetch yields the readings of the feed, or nothing if the feed is unchanged.
