@@ -22,19 +22,19 @@ import (
 	"vayu/schema"
 )
 
-// Catalogue has the sources written in Go, the shipped descriptions, and the descriptions of a folder. It is immutable
-// after [Catalogue.KeepCalls].
+// Catalogue has all sources: those written in Go, those whose description (YAML) is shipped with the program, and those
+// whose description is in a folder. Only [Catalogue.KeepCalls] changes it after [Open].
 type Catalogue struct {
 	config  Config
 	entries map[string]Entry
-	formats map[string]file.Format // of the descriptions that recognise files, by name
+	formats map[string]file.Format // file formats that descriptions define, by name
 	calls   func(source string) budget.Store
 }
 
-// Open reads the descriptions of a folder: the files *.yaml and *.yml. If required is false, the folder may be missing.
-// A file can replace a shipped description. If a file has the name of a source in Go or of another file, Open returns
-// an error. An invalid file becomes an entry with a fault, so that other sources still work. After an error, the
-// catalogue has the sources that were read before it.
+// Open reads the descriptions (*.yaml and *.yml) in a folder. If required is false, the folder may be missing. A file
+// can replace a shipped description. If a file has the name of a source in Go or of another file, Open returns an
+// error. An invalid file becomes an entry with a fault, so that other sources still work. If Open returns an error, the
+// catalogue has only the sources that it read before.
 func Open(c Config, folder string, required bool) (*Catalogue, error) {
 	all := &Catalogue{config: c, entries: maps.Clone(Registry), formats: make(map[string]file.Format)}
 	watched := all.entries["file"]
@@ -79,14 +79,15 @@ func Open(c Config, folder string, required bool) (*Catalogue, error) {
 	return all, nil
 }
 
-// parse parses a description without the environment. Variables are replaced when the source is built, because only
-// enabled sources need them.
+// parse parses a description with a placeholder in place of each environment variable. The values are not needed until
+// an enabled source is built, which parses the description again.
 func parse(f described.File) (*described.Description, error) {
 	f.Env = func(string) (string, bool) { return "unset", true }
 	return described.Parse(f)
 }
 
-// put adds a description. It replaces a description of the same name.
+// put adds the source and the file format of a description, in place of those of an earlier one with the same name. If
+// fault is not nil, it adds an entry with the fault.
 func (c *Catalogue) put(f described.File, d *described.Description, fault error) {
 	if fault != nil {
 		c.entries[described.NameOf(f.Path)] = Entry{About: "invalid description " + f.Path, File: &f, Fault: fault}
@@ -114,7 +115,8 @@ func (c *Catalogue) Formats() []file.Format {
 	return all
 }
 
-// Opener returns a function that opens files of every format. name is the name of the source of the readings.
+// Opener returns a function that opens files of every format, in Go or described. name is the name of the source of the
+// readings.
 func (c *Catalogue) Opener(name string, clock func() time.Time) file.Opener {
 	formats := c.Formats()
 	return func(path string, position int64) (*file.File, error) {
@@ -122,10 +124,11 @@ func (c *Catalogue) Opener(name string, clock func() time.Time) file.Opener {
 	}
 }
 
-// KeepCalls sets the function that returns the store of a source's call budget. Processes share these stores.
+// KeepCalls sets the function that returns the store in which a source counts its API calls. Processes with the same
+// store share a source's call budget.
 func (c *Catalogue) KeepCalls(store func(source string) budget.Store) { c.calls = store }
 
-// described returns the factory of a source with a description.
+// described returns the factory of a source that has a description.
 func (c *Catalogue) described(f described.File, name string) fromFile {
 	if c.calls != nil {
 		f.Calls = c.calls(name)
@@ -133,7 +136,7 @@ func (c *Catalogue) described(f described.File, name string) fromFile {
 	return fromFile(f)
 }
 
-// fromFile is the factory of a source with a description.
+// fromFile is the factory of a source that has a description.
 type fromFile described.File
 
 // New implements [Factory]. It parses the description again, now with the environment of the process.
@@ -146,8 +149,8 @@ func (f fromFile) New(name string, clock func() time.Time) (ingest.Source, error
 	return d.New(name, clock)
 }
 
-// configHash returns the SHA-256 of a source's configuration, hexadecimal. The configuration is the file of a
-// description, or the settings of a source in Go with masked secrets.
+// configHash returns the SHA-256 of a source's configuration, in hexadecimal. For a source with a description it hashes
+// the YAML file. For a source in Go it hashes the settings, with masked secrets.
 func configHash(f Factory) string {
 	var text []byte
 	switch f := f.(type) {
@@ -162,8 +165,8 @@ func configHash(f Factory) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Stream returns the description of a source that receives messages, parsed with the environment of the process. It
-// returns nil for a source that fetches.
+// Stream returns the description of a source that receives messages, parsed with the environment of the process. For a
+// source that fetches, it returns nil.
 func (c *Catalogue) Stream(name string) (*described.Description, error) {
 	if !c.entries[name].Stream {
 		return nil, nil
@@ -188,9 +191,9 @@ func (c *Catalogue) NamesOf(world schema.World) []string {
 // Entry returns the entry of a source; the zero value if the name is unknown.
 func (c *Catalogue) Entry(name string) Entry { return c.entries[name] }
 
-// Description returns the file of a described source, even if it is invalid, and the folder of its cases. source is the
-// name of a source, whose cases are then below folder. Or it is the path of a file, whose cases are then beside the
-// file.
+// Description returns the description file of a source, even if it is invalid, and the folder of the source's test
+// cases. If source ends with .yaml or .yml, it is the path of the file, and the cases are in a folder beside the file.
+// Otherwise it is the name of a source, and the cases are in a subfolder of folder.
 func (c *Catalogue) Description(source, folder string) (f described.File, cases string, err error) {
 	if ext := filepath.Ext(source); ext == ".yaml" || ext == ".yml" {
 		text, err := os.ReadFile(source)
@@ -209,9 +212,8 @@ func (c *Catalogue) Description(source, folder string) (f described.File, cases 
 	return *entry.File, filepath.Join(folder, source), nil
 }
 
-// Parse parses a list of live sources from a flag: names separated by commas, or
-// "none". It ignores blanks and duplicates. The error describes each invalid name
-// and lists the known ones.
+// Parse parses a list of live sources from a flag: names separated by commas, or "none". It ignores blanks and
+// duplicates. The error describes each invalid name and lists the known ones.
 func (c *Catalogue) Parse(list string) ([]string, error) {
 	var names []string
 	var faults []error
@@ -258,7 +260,8 @@ func (c *Catalogue) Has(name string) bool {
 	return err == nil
 }
 
-// Find returns a source by its name. The error lists the known names, or is the fault of the description.
+// Find returns a source by its name. For an unknown name, the error lists the known names. For an invalid description,
+// it is the fault of the description.
 func (c *Catalogue) Find(name string) (Entry, error) {
 	entry, known := c.entries[name]
 	if !known {
@@ -270,7 +273,7 @@ func (c *Catalogue) Find(name string) (Entry, error) {
 	return entry, nil
 }
 
-// New builds the source of the given name, of either world.
+// New builds the source of the given name, whether it is live or of the sandbox.
 func (c *Catalogue) New(name string, clock func() time.Time) (ingest.Source, error) {
 	entry, err := c.Find(name)
 	if err != nil {
@@ -279,8 +282,8 @@ func (c *Catalogue) New(name string, clock func() time.Time) (ingest.Source, err
 	return entry.Factory(c.config).New(name, clock)
 }
 
-// Limits returns the limits of normal behaviour for each source of a world: for all sources of the sandbox, or for the
-// named sources of the live world.
+// Limits returns, for each source, the limits beyond which the monitor reports a problem. For the sandbox it includes
+// all sources. For the live world it includes only those in names.
 func (c *Catalogue) Limits(world schema.World, names []string, now time.Time) (map[string]monitor.Limits, error) {
 	if world == schema.Sandbox {
 		names = c.NamesOf(world)
@@ -296,7 +299,7 @@ func (c *Catalogue) Limits(world schema.World, names []string, now time.Time) (m
 	return all, nil
 }
 
-// Feed builds a source for the runner of a world. A source of the other world is an error.
+// Feed builds a source for the runner of a world. It returns an error if the source belongs to the other world.
 func (c *Catalogue) Feed(world schema.World, name string, clock func() time.Time) (runner.Feed, error) {
 	if err := c.check(name, world); err != nil {
 		return runner.Feed{}, err

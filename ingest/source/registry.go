@@ -1,4 +1,4 @@
-// Package source has the catalogue of all sources: those written in Go and those with a description.
+// Package source has the catalogue of all sources: those written in Go, and those that a description (YAML) defines.
 package source
 
 import (
@@ -38,9 +38,9 @@ type Factory interface {
 type Entry struct {
 	// About is a short description of the source.
 	About string
-	// World is the world (live or sandbox) whose data the source provides.
+	// World is the world (live or sandbox) to which the source's data belongs.
 	World schema.World
-	// Factory returns the source's part of a configuration.
+	// Factory returns the part of a configuration that belongs to the source.
 	Factory func(Config) Factory
 	// Feed is the source's schedule; [Catalogue.Feed] sets its Name and Source.
 	Feed runner.Feed
@@ -68,7 +68,7 @@ var Registry = map[string]Entry{
 	},
 	"file": {
 		About:   "a watched folder of saved files",
-		Factory: func(c Config) Factory { return file.Watched{Config: c.File} },          // Open adds the described formats
+		Factory: func(c Config) Factory { return file.Watched{Config: c.File} },          // Open adds the formats that descriptions define
 		Feed:    runner.Feed{Schedule: "@every 30s", Timeout: time.Hour, MaxSilence: -1}, // a file may hold years
 	},
 	simulator.Name: {
