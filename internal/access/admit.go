@@ -42,7 +42,7 @@ func (s *Service) admit(c *httpapi.Call, route *httpapi.Route) (*pass, error) {
 		return nil, err
 	}
 	if g.world == schema.Sandbox && !reads(c) {
-		c.Request = c.WithContext(sqlstore.WithWorld(c.Context(), g.world)) // in the store, changes of the live world take precedence
+		c.Request = c.WithContext(sqlstore.WithWorld(c.Context(), g.world)) // tells the store to prefer changes of the live world
 	}
 	p := &pass{service: s, key: g, usage: g.account.usage.Begin(g.world, route.Method, route.Path, g.id, now)}
 	p.unsigned = g.requireSignature && !c.BySession
@@ -129,16 +129,16 @@ func (p *pass) End(c *httpapi.Call, status int) {
 	c.Limits.Quota = p.usage.End(status >= 400, counted)
 }
 
-// isExempt reports whether an endpoint is about the account itself. The quota never rejects calls of such an
-// endpoint. A user with no calls left can still sign in, read the usage and revoke a leaked key.
+// isExempt reports whether an endpoint is about the account itself. The quota never rejects calls of such an endpoint.
+// A user with no calls left can therefore still sign in, read the usage and revoke a leaked key.
 func isExempt(route *httpapi.Route) bool {
 	return route.Scope == string(schema.AccountRead) || route.Scope == string(schema.KeysManage) || strings.HasPrefix(route.Path, session.Path)
 }
 
-// isDashboardRead reports whether a call signs in or switches the mode, or reads with a browser session only data about
-// the account: keys, usage, audit log, sessions, webhooks, or the SSE stream (Server-Sent Events). Such calls count as
-// usage but not towards the quota. Otherwise looking at the dashboard would use up the quota. Calls about readings,
-// recharges, verifications and wallets count for a session as they do for a key.
+// isDashboardRead reports whether a call signs in or switches the mode, or only reads data about the account with a
+// browser session. Such data are keys, usage, audit log, sessions, webhooks and the SSE stream (Server-Sent Events).
+// These calls count as usage but not towards the quota. Otherwise looking at the dashboard would use up the quota.
+// Calls about readings, recharges, verifications and wallets count for a session as they do for a key.
 func isDashboardRead(c *httpapi.Call, route *httpapi.Route) bool {
 	if !c.BySession || !reads(c) {
 		return route.Method == http.MethodPost && strings.HasPrefix(route.Path, session.Path)

@@ -61,7 +61,7 @@ type keyCache struct {
 	ended  endedKeys
 
 	mu       sync.RWMutex // guards the fields below, and the replacement of byHash
-	loaded   bool         // read at least once
+	loaded   bool         // the cache was loaded at least once
 	revision int64        // all changes up to this revision are applied
 	accounts map[string]*cachedAccount
 	keys     map[string][]keyHash // by account id
@@ -120,7 +120,7 @@ type keyRow struct {
 // delta holds the changed rows that a refresh has read.
 type delta struct {
 	revision int64
-	// full means that all rows were read, so that cached entries without a row are removed.
+	// full means that all rows were read. apply then removes the cached entries that have no row.
 	full     bool
 	accounts []*cachedAccount
 	keys     []keyRow
@@ -162,7 +162,7 @@ func (b *keyCache) apply(n delta, now int64, limits Settings) {
 			continue
 		}
 		holder := b.accounts[row.accountID]
-		if holder == nil { // impossible: accounts are read after keys
+		if holder == nil { // impossible: accounts are read after keys, so the account of each key is known
 			continue
 		}
 		g := row.cachedKey

@@ -34,8 +34,8 @@ type change struct {
 	// access means that accounts or keys are changed. Such changes are serialized by a lock that is taken
 	// before caller is read. A key that is revoked concurrently can therefore change nothing.
 	access bool
-	// notStored means that the call is performed every time. Its reply contains secrets that are
-	// not stored, so an Idempotency-Key cannot replay it.
+	// notStored means that the reply is not stored for an Idempotency-Key, because it contains secrets. A repeated call
+	// is performed again.
 	notStored bool
 	// after checks the reply, even if it is the stored reply to an earlier call; nil for no check. If after returns
 	// an error, the transaction is rolled back.

@@ -35,7 +35,6 @@ func newEndedKeys() endedKeys {
 	return endedKeys{all}
 }
 
-// add remembers an ended key.
 func (e endedKeys) add(hash keyHash, g *cachedKey) {
 	e.Add(hash, &cachedKey{id: g.id, account: g.account, world: g.world, expiresAt: g.expiresAt, revokedAt: g.revokedAt})
 }
@@ -87,7 +86,8 @@ const (
 	selectEnded       = "SELECT id, account_id, mode, hash, COALESCE(expires_at, 0), COALESCE(revoked_at, 0) FROM api_key WHERE "
 )
 
-// findEnded reads an ended key from the store and remembers it; nil if the key or its account is unknown.
+// findEnded reads an ended key from the store and adds it to endedKeys. It returns nil if the key or its account is
+// unknown.
 func (s *Service) findEnded(ctx context.Context, query string, of any) (*cachedKey, error) {
 	var g cachedKey
 	var accountID, mode string

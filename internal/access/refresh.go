@@ -17,7 +17,6 @@ import (
 // stateStore names the store in failure logs.
 const stateStore = "access: the state store"
 
-// newFollower returns the part that refreshes the cache.
 func (s *Service) newFollower() *tablecache.Follower {
 	return tablecache.New(tablecache.Config{
 		Name: "keys and accounts", Load: s.load, Failures: s.metrics.refreshFailures, Now: s.Now,

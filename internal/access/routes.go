@@ -30,7 +30,7 @@ func (s *Service) Routes() []httpapi.Route {
 	}, sessions.Routes()...)
 }
 
-// changeSessions runs a change of sessions. A reply with a token must not be stored.
+// changeSessions runs a change of sessions. The reply is not stored, because it may contain a session token.
 func (s *Service) changeSessions(c *httpapi.Call, do session.Change) (httpapi.Response, error) {
 	return s.change(c, change{access: true, notStored: true, do: do})
 }

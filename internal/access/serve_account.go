@@ -19,7 +19,6 @@ import (
 // usageLongest is the largest range of GET /v1/usage, in days: a leap year.
 const usageLongest = 366
 
-// getAccount answers GET /v1/account.
 func (s *Service) getAccount(c *httpapi.Call) (httpapi.Response, error) {
 	h, err := account.ByID(s.DB.View(c.Context()), c.Account)
 	if err != nil {

@@ -48,9 +48,8 @@ func (w *keyRequest) spec(c *httpapi.Call, most int, now time.Time) (apikey.Spec
 		f.Add("mode", "The mode must be live or sandbox.")
 	}
 	if len(f) > 0 {
-		// Without this check, a body with another fault would get a list of faults that lacks an expiry in the past.
-		// If the body has no other fault, Create checks the expiry: a repeated call must get its stored reply even
-		// after expires_at.
+		// The body has a fault, and the reply must list all faults, including an expiry in the past. If that is the
+		// only fault, Create detects it: a repeated call must get its stored reply even after expires_at.
 		apikey.CheckExpiry(&f, "expires_at", k.ExpiresAt, now)
 		return k, f.Problem()
 	}
@@ -60,7 +59,6 @@ func (w *keyRequest) spec(c *httpapi.Call, most int, now time.Time) (apikey.Spec
 	return k, nil
 }
 
-// postKey answers POST /v1/keys.
 func (s *Service) postKey(c *httpapi.Call) (httpapi.Response, error) {
 	wanted, err := httpapi.Decode[keyRequest](c)
 	if err != nil {
@@ -109,8 +107,8 @@ func (s *Service) checkDelegation(tx *sqlstore.Tx, caller apikey.Record, resp ht
 	return caller.Covers(made)
 }
 
-// ownKey returns the key in the path, if it is of the caller's account and world (live or sandbox), and not of a member.
-// For other keys it returns ErrNotFound.
+// ownKey returns the key in the path, if it belongs to the caller's account and world (live or sandbox), and not to a
+// member. For other keys it returns ErrNotFound.
 func (s *Service) ownKey(c *httpapi.Call, q sqlstore.Querier) (apikey.Record, error) {
 	k, err := apikey.ByID(q, mux.Vars(c.Request)["id"], s.Now())
 	if err == nil && (k.Account != c.Account || k.World != c.World || k.Member != "") {
@@ -119,7 +117,6 @@ func (s *Service) ownKey(c *httpapi.Call, q sqlstore.Querier) (apikey.Record, er
 	return k, err
 }
 
-// listKeys answers GET /v1/keys.
 func (s *Service) listKeys(c *httpapi.Call) (httpapi.Response, error) {
 	var f schema.RequestErrors
 	limit, after := pagination.Limit(&f, c.Params), pagination.ReadCursor(&f, c, "keys", c.Params)
@@ -135,7 +132,6 @@ func (s *Service) listKeys(c *httpapi.Call) (httpapi.Response, error) {
 		func(k apikey.Record) *string { return pagination.Cursor(c, "keys", k.ID) })
 }
 
-// getKey answers GET /v1/keys/{id}.
 func (s *Service) getKey(c *httpapi.Call) (httpapi.Response, error) {
 	k, err := s.ownKey(c, s.DB.View(c.Context()))
 	return keyShown(k), err
@@ -145,7 +141,6 @@ func keyShown(k apikey.Record) httpapi.Response {
 	return httpapi.Response{Value: schema.KeyReply{Status: schema.Success, Data: k.Key}}
 }
 
-// deleteKey answers DELETE /v1/keys/{id}.
 func (s *Service) deleteKey(c *httpapi.Call) (httpapi.Response, error) {
 	return s.refreshed(c, change{do: func(c *httpapi.Call, tx *sqlstore.Tx, caller apikey.Record) (httpapi.Response, audit.Entry, error) {
 		k, err := s.ownKey(c, tx)
@@ -160,7 +155,6 @@ func (s *Service) deleteKey(c *httpapi.Call) (httpapi.Response, error) {
 	}})
 }
 
-// rotateKey answers POST /v1/keys/{id}/rotate.
 func (s *Service) rotateKey(c *httpapi.Call) (httpapi.Response, error) {
 	grace, err := graceOf(c)
 	if err != nil {
@@ -175,7 +169,7 @@ func (s *Service) rotateKey(c *httpapi.Call) (httpapi.Response, error) {
 			made, entry, err := apikey.Rotate(tx, s.Cipher, old.ID, grace, s.Settings.MaxKeys, s.Now())
 			return keyMade(made), entry, err
 		},
-		after: s.checkDelegation, // the new key has the permissions of the old one
+		after: s.checkDelegation, // the new key has the permissions of the old key, which the caller may lack
 	})
 }
 

@@ -39,8 +39,8 @@ func (s *Service) verifySignature(c *httpapi.Call, g *cachedKey) error {
 	return s.spend(c.Context(), g.id, sent, time.Unix(sent.Unix+window+1, 0))
 }
 
-// spend stores a signature as used, and fails if the signature was used before. The stored row is needed until
-// the time of the signature is outside the window.
+// spend stores a signature as used, and fails if the signature was used before. The row may be deleted after the time
+// `until`, when the time of the signature is outside the window.
 func (s *Service) spend(ctx context.Context, key string, sent signature.Signature, until time.Time) error {
 	return s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
 		n, err := tx.Exec("INSERT INTO seen_signature (key_id, signature, expires_at) VALUES ($1, $2, $3) ON CONFLICT (key_id, signature) DO NOTHING",

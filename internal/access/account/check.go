@@ -21,7 +21,6 @@ func checkName(f *schema.RequestErrors, field, name string) {
 	}
 }
 
-// checkPlan checks that a plan is configured.
 func checkPlan(f *schema.RequestErrors, field string, plans map[string]int64, plan string) {
 	if _, ok := plans[plan]; ok {
 		return

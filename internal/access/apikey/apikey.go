@@ -51,7 +51,7 @@ type Record struct {
 	World   schema.World
 	Member  string // as in Spec
 
-	Expiry time.Time // with full precision; zero for never
+	Expiry time.Time // ExpiresAt with full precision; zero for never
 }
 
 // Check returns the scopes and networks to store, and all faults of the specification except an expiry in the past.
@@ -102,8 +102,8 @@ type newKey struct {
 	revision int64
 }
 
-// countActive counts the active keys of an account in a world (live or sandbox), without those of members. It adds up two SELECTs, so that
-// the index api_key_active supports the condition of each.
+// countActive counts the active keys of an account in a world (live or sandbox), without those of members. It adds up
+// two SELECTs, because the index api_key_active supports each of the two conditions, but not both joined by OR.
 const countActive = `SELECT (SELECT COUNT(*) FROM api_key WHERE account_id = $1 AND mode = $2 AND revoked_at IS NULL AND expires_at IS NULL AND member_id IS NULL)
 	+ (SELECT COUNT(*) FROM api_key WHERE account_id = $1 AND mode = $2 AND revoked_at IS NULL AND expires_at > $3 AND member_id IS NULL)`
 
@@ -214,7 +214,7 @@ var ErrNotFound = schema.NewProblem(schema.NotFound, "", "There is no such key."
 
 const keyIDPrefix = "key_"
 
-// ByID returns a key of any account. If there is none, the error is a *schema.Problem with not_found.
+// ByID returns a key of any account. If there is no such key, the error is ErrNotFound.
 func ByID(q sqlstore.Querier, id string, now time.Time) (Record, error) {
 	if !schema.IsID(id) { // PostgreSQL rejects some texts, such as one with a zero byte
 		return Record{}, ErrNotFound
@@ -230,14 +230,15 @@ func ByID(q sqlstore.Querier, id string, now time.Time) (Record, error) {
 }
 
 // List returns at most limit keys of an account's world (live or sandbox), newest first, without those of members. It
-// starts after the key with id after, or at the newest for "".
+// starts after the key whose id is the parameter after, or at the newest key if after is "".
 func List(q sqlstore.Querier, account string, world schema.World, after string, limit int, now time.Time) ([]Record, error) {
 	return sqlstore.All(q, scanRecord(now), selectRecord+`
 		WHERE k.account_id = $1 AND k.mode = $2 AND k.member_id IS NULL AND ($3 = '' OR k.id < $3) ORDER BY k.id DESC LIMIT $4`,
 		account, world.String(), after, limit)
 }
 
-// OfMember returns the active keys of a member, the live one first. There is one in each world, unless one has ended.
+// OfMember returns the active keys of a member, the live one first. A member has one key in each world, but a key may
+// have ended.
 func OfMember(q sqlstore.Querier, member string, now time.Time) ([]Record, error) {
 	keys, err := sqlstore.All(q, scanRecord(now), selectRecord+" WHERE k.member_id = $1 AND k.revoked_at IS NULL ORDER BY k.mode", member)
 	if err != nil {

@@ -88,7 +88,7 @@ func Revoke(tx *sqlstore.Tx, id string, now time.Time) (Record, audit.Entry, err
 	}, nil
 }
 
-// Keep removes the expiry of the active keys of an account.
+// Keep removes the expiry of all keys of an account that are not revoked.
 func Keep(tx *sqlstore.Tx, holder string) error {
 	revision, err := account.Raise(tx)
 	if err == nil {

@@ -30,8 +30,8 @@ type Entry struct {
 	Detail  map[string]any
 }
 
-// Append appends an entry to the hash chain of its account and world (live or sandbox), in the transaction of
-// the change. The row is written at the end of the transaction, because that locks the chain.
+// Append appends an entry to the hash chain of its account and world (live or sandbox), in the transaction of the
+// change. The row is written at the end of the transaction, because the write locks the chain until the commit.
 func Append(tx *sqlstore.Tx, now time.Time, e Entry) error {
 	row := chainRow{Entry: e, mode: e.World.String(), at: now.UnixMicro(), detail: []byte("{}")}
 	if e.Detail != nil {
@@ -55,7 +55,7 @@ func (a *appended) write(tx *sqlstore.Tx) error {
 		key := chainKey{row.Account, row.mode}
 		chains[key] = append(chains[key], row)
 	}
-	for _, key := range slices.SortedFunc(maps.Keys(chains), chainKey.compare) { // in one order, against deadlocks
+	for _, key := range slices.SortedFunc(maps.Keys(chains), chainKey.compare) { // in the same order in all transactions, to avoid deadlocks
 		if err := extend(tx, key, chains[key]); err != nil {
 			return fmt.Errorf("appending to the audit log of %s: %w", key.account, err)
 		}

@@ -67,7 +67,8 @@ func (q *statement) and(condition string, values ...any) {
 	q.text.WriteString(condition)
 }
 
-// after starts a query of the rows after a position. The query has the conditions that an index supports.
+// after returns the start of a statement that selects the rows after a position. It has only the conditions that an
+// index supports.
 func (s *selection) after(columns string, after position) *statement {
 	q := &statement{args: []any{s.owner.Account, s.owner.World.String()}}
 	q.text.WriteString("SELECT " + columns + " FROM audit WHERE account_id = $1 AND mode = $2")

@@ -27,8 +27,8 @@ const (
 	life    = 24 * time.Hour
 )
 
-// Key is the Idempotency-Key header of a POST, which makes retries safe. For a call without the header,
-// [Key.Perform], [Key.Claim] and [Key.CreatedPath] accept nil.
+// Key is the Idempotency-Key header of a POST, which makes retries safe. A call without the header has a nil Key, which
+// [Key.Perform], [Key.Claim] and [Key.CreatedPath] accept.
 type Key struct {
 	box         *encryption.Cipher
 	account     string

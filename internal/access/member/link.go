@@ -60,14 +60,15 @@ func scanLink(row sqlstore.Scanner) (l link, err error) {
 	return l, err
 }
 
-// token returns what a link carries for one of its members: both ids, and a MAC with the key of the store.
+// token returns the token in a link for one member: the ids of link and member, and a MAC with the store's key. People
+// can be members of several accounts, so a mail can have several links.
 func (s *Service) token(l link, member string) string {
 	mac := s.Cipher.Digest("sign-in.link", []byte(l.id), []byte(member), []byte(l.email), fmt.Append(nil, l.created))
 	return l.id + "." + member + "." + base64.RawURLEncoding.EncodeToString(mac)
 }
 
-// postLink answers POST /v1/sign-in-links. It stores the request and does not look the address up, so that neither the
-// reply nor its time reveals whether the address is that of a member.
+// postLink answers POST /v1/sign-in-links. It stores the request without searching for a member with the address. So
+// neither the reply nor its time reveals whether there is such a member.
 func (s *Service) postLink(c *httpapi.Call) (resp httpapi.Response, err error) {
 	wanted, err := httpapi.Decode[struct {
 		Email string `json:"email"`
@@ -95,7 +96,8 @@ func (s *Service) postLink(c *httpapi.Call) (resp httpapi.Response, err error) {
 	return httpapi.Response{Status: http.StatusAccepted, Value: wire.LinkSent{Status: schema.Success, ExpiresAt: schema.FormatTime(ends)}}, nil
 }
 
-// due returns the mails of the requests that are due. A request with an address of no member has no mail.
+// due returns the mails of the requests that are due. If no member has the address, the text of the mail is empty, so
+// that it is not sent.
 func (s *Service) due(view sqlstore.View, now time.Time, limit int) (all []mail.Message, err error) {
 	links, err := sqlstore.All(view, scanLink, selectLink+"WHERE mail_due_at <= $1 AND expires_at > $1 ORDER BY mail_due_at LIMIT $2", now.UnixMicro(), limit)
 	if err != nil {

@@ -1,6 +1,6 @@
-// Package member manages the people of an account, who sign in with a link in a mail. A member has a role, and an API key
-// in each mode whose secret is discarded. The sessions of a member have the rights of these keys, so admission, audit and
-// revocation work as for other keys.
+// Package member manages the people of an account, who sign in with a link in a mail. A member has a role, and an API
+// key in each mode (live and sandbox). The text of these keys is discarded. The sessions of a member have the rights of
+// the keys, so admission, audit and revocation work as for other keys.
 package member
 
 import (
@@ -25,7 +25,7 @@ import (
 const (
 	// most is the limit of members of an account.
 	most = 50
-	// invitationLife is how long the link of a new member is valid. Later the member requests another one.
+	// invitationLife is how long the link of a new member is valid. After that, the member must request another link.
 	invitationLife = 24 * time.Hour
 )
 
@@ -102,7 +102,8 @@ func List(q sqlstore.Querier, holder string) ([]wire.Member, error) {
 	return all, nil
 }
 
-// Author is the author of a change in the audit log. Its key limits what it may grant; nil for the operator.
+// Author is the author of a change in the audit log. The author may grant only rights that the key caller has. The
+// operator has no such key (nil), and may grant everything.
 type Author struct {
 	httpapi.Who
 	caller *apikey.Record
@@ -111,7 +112,7 @@ type Author struct {
 // Operator returns an author who may grant everything.
 func Operator(name string) Author { return Author{Who: httpapi.Who{Key: name}} }
 
-// appendAudit appends the entry of a change that has been made, or returns its error.
+// appendAudit appends the audit entry of a change, unless the change has failed with err.
 func (a Author) appendAudit(tx *sqlstore.Tx, e audit.Entry, err error, now time.Time) error {
 	if err != nil {
 		return err
@@ -120,7 +121,7 @@ func (a Author) appendAudit(tx *sqlstore.Tx, e audit.Entry, err error, now time.
 	return audit.Append(tx, now, e)
 }
 
-// Add adds a member with a role, and makes a mail with a link due. The error is a *schema.Problem if the address or the
+// Add adds a member with a role, and schedules a mail with a link. The error is a *schema.Problem if the address or the
 // role is invalid, or if the author may not grant the role.
 func Add(tx *sqlstore.Tx, box *encryption.Cipher, holder, email, role string, by Author, now time.Time) (wire.Member, error) {
 	if !signup.IsEmail(email) {
@@ -167,7 +168,7 @@ func Add(tx *sqlstore.Tx, box *encryption.Cipher, holder, email, role string, by
 	return by.changed(tx, r, "member.create", now)
 }
 
-// changed returns a member after a change, and appends the audit entry. The entry has no address, because the
+// changed returns a member after a change, and appends the audit entry. The entry has no e-mail address, because the
 // audit log cannot be erased.
 func (a Author) changed(tx *sqlstore.Tx, r record, action string, now time.Time) (wire.Member, error) {
 	m, err := r.wire(tx)
@@ -234,7 +235,7 @@ func setRole(tx *sqlstore.Tx, holder, which, role string, by Author, now time.Ti
 		return wire.Member{}, err
 	}
 	for _, k := range keys {
-		if err := by.caller.MayRevoke(k); err != nil { // the change takes scopes away
+		if err := by.caller.MayRevoke(k); err != nil { // the change may remove scopes, like a revocation
 			return wire.Member{}, err
 		}
 		if err := apikey.SetScopes(tx, k.ID, grants.Scopes(k.World)); err != nil {

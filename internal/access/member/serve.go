@@ -28,7 +28,8 @@ type Config struct {
 	DB     *sqlstore.DB
 	Cipher *encryption.Cipher
 	Mail   *mail.Sender
-	// BaseURL returns the URL of the service for clients, without a slash at its end. It is called when the API listens.
+	// BaseURL returns the URL of the service for clients, without a slash at its end. It is not called before the API
+	// listens.
 	BaseURL func() string
 	// Change runs a change of members and keys in one transaction with its audit row.
 	Change  func(c *httpapi.Call, do session.Change) (httpapi.Response, error)
@@ -41,8 +42,8 @@ type Config struct {
 const (
 	perClient = 60 // in an hour, and at once
 	perEmail  = 3  // in an hour, and at once
-	// perAccount limits the invitations of an account, a day and at once: one that adds and removes members could send
-	// mails to any number of strangers.
+	// perAccount limits the invitations of an account, in a day and at once. Otherwise an account that adds and removes
+	// members could send mails to any number of strangers.
 	perAccount = 2 * most
 	remember   = 50_000
 	tooMany    = "There were too many requests from this address or for this e-mail address. Retry later."
@@ -100,7 +101,7 @@ func (s *Service) Routes() []httpapi.Route {
 	}
 }
 
-// limited refuses calls of clients that have sent too many.
+// limited returns a handler that rejects calls of clients that have sent too many.
 func (s *Service) limited(h httpapi.Handler) httpapi.Handler {
 	return func(c *httpapi.Call) (resp httpapi.Response, err error) {
 		if s.Limited {
@@ -129,7 +130,6 @@ func (s *Service) list(c *httpapi.Call) (httpapi.Response, error) {
 	return httpapi.Response{Value: wire.List{Status: schema.Success, Data: all, Roles: wire.Roles()}}, err
 }
 
-// post answers POST /v1/members.
 func (s *Service) post(c *httpapi.Call) (resp httpapi.Response, err error) {
 	wanted, err := httpapi.Decode[struct {
 		Email string `json:"email"`
@@ -167,7 +167,8 @@ func (s *Service) change(c *httpapi.Call, status int, do func(tx *sqlstore.Tx, b
 	})
 }
 
-// idOf returns the id in the path; errNotFound if it is malformed. PostgreSQL rejects some texts.
+// idOf returns the id in the path; errNotFound if it is malformed. PostgreSQL rejects some texts, such as one with a
+// zero byte.
 func idOf(c *httpapi.Call) (string, error) {
 	id := mux.Vars(c.Request)["id"]
 	if !schema.IsID(id) {
@@ -176,7 +177,6 @@ func idOf(c *httpapi.Call) (string, error) {
 	return id, nil
 }
 
-// patch answers PATCH /v1/members/{id}.
 func (s *Service) patch(c *httpapi.Call) (httpapi.Response, error) {
 	wanted, err := httpapi.Decode[struct {
 		Role string `json:"role"`
@@ -193,7 +193,6 @@ func (s *Service) patch(c *httpapi.Call) (httpapi.Response, error) {
 	})
 }
 
-// remove answers DELETE /v1/members/{id}.
 func (s *Service) remove(c *httpapi.Call) (httpapi.Response, error) {
 	id, err := idOf(c)
 	if err != nil {

@@ -104,7 +104,7 @@ func (b *batch) build() {
 	slices.SortFunc(b.accounts, func(x, y *Account) int { return cmp.Compare(x.id, y.id) })
 	for _, a := range b.accounts {
 		months := map[*month]*monthRow{}
-		all := newUsage() // of all keys
+		all := newUsage() // usage of all keys together
 		for _, r := range slices.SortedFunc(maps.Keys(a.writing.rows), usageRow.compare) {
 			s := a.writing.rows[r]
 			b.keyRows = append(b.keyRows, []any{
@@ -133,7 +133,7 @@ func (b *batch) build() {
 	}
 }
 
-// end merges the stored totals after a commit.
+// end discards the written usage after a commit, and merges the stored totals.
 func (b *batch) end() {
 	for _, a := range b.accounts {
 		a.mu.Lock()
@@ -175,7 +175,7 @@ func (b *batch) writeMonths(tx *sqlstore.Tx, events Events, now int64) error {
 		rows[i] = []any{m.account.id, m.period, m.added, now}
 		parts[[2]string{m.account.id, m.period}] = m
 	}
-	var announcements []func() error // after the query, whose rows are still being read
+	var announcements []func() error // run after the query, because its rows are still being read
 	err := upsert(tx, &addQuota, rows, func(row sqlstore.Scanner) error {
 		var id [2]string
 		var used int64

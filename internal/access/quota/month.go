@@ -20,7 +20,7 @@ type month struct {
 	// usedAtMark is, for each mark (80 or 100 per cent), the usage directly after the call that reached the mark. It is
 	// 0 if no call of this instance reached the mark.
 	usedAtMark [len(marks)]int64
-	// stored is the part of the field used that is in the store, from all instances.
+	// stored is the part of `used` that the store already contains. It includes the calls of all instances.
 	stored int64
 }
 

@@ -2,7 +2,8 @@ package quota
 
 import "vayu/internal/config"
 
-// FreePlan is the plan of the account that the first start makes. It also applies to an account whose plan is missing from the setting "plans".
+// FreePlan is the plan of the account that the first start of the service creates. It also applies to an account whose
+// plan is missing from the setting "plans".
 const FreePlan = "free"
 
 // mostCalls is the largest limit of a plan. A percentage is computed from usage multiplied by 100. The product
@@ -27,7 +28,8 @@ func CheckPlans(plans map[string]int64) []error {
 	return f
 }
 
-// limitOf returns the calls per month of a plan; 0 for no limit. An unconfigured plan is logged once.
+// limitOf returns the calls per month of a plan; 0 for no limit. A plan that is not configured has the limit of
+// FreePlan, and is logged once.
 func (l *Counters) limitOf(plan string) int64 {
 	limit, known := l.Plans[plan]
 	if known {

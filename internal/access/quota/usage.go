@@ -31,12 +31,12 @@ func (r *usageRow) world() schema.World {
 // operation returns the name of the operation in table usage_day.
 func (r *usageRow) operation() string { return r.method + " " + r.path }
 
-// keyUsageDays is how long table usage_key_day has a row, in days after its day: longer than the 366 days of a query.
+// keyUsageDays is the number of days for which table usage_key_day keeps a row. A query can cover 366 days.
 const keyUsageDays = 400
 
 // expires returns the time at which the row's usage by key expires, in microseconds.
 func (r *usageRow) expires() int64 {
-	day, _ := time.Parse(time.DateOnly, r.date) // written by dayOf
+	day, _ := time.Parse(time.DateOnly, r.date) // never fails, because dayOf has formatted the date
 	return day.AddDate(0, 0, keyUsageDays).UnixMicro()
 }
 
@@ -89,7 +89,7 @@ func (l *Counters) unwritten() (sum float64) {
 	return sum
 }
 
-// unwritten returns the number of calls of pending and of a flush in progress.
+// unwritten returns the number of calls in a.pending, and in a.writing during a flush.
 func (a *Account) unwritten() (calls int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -116,7 +116,8 @@ const MaxRows = 50_000
 var ErrTooManyRows = errors.New("the selection has too many rows of usage")
 
 // Usage returns the usage of an account. It adds up the counts in the store and the counts that this instance has not
-// written yet. With keys, it has calls of the last 400 days only. The error is [ErrTooManyRows], or one of the store.
+// written yet. By key, or of a single key, it has the calls of the last 400 days only. The error is [ErrTooManyRows],
+// or one of the store.
 //
 // The result is exact as of an instant during the query, except for unwritten counts of other instances. Usage never
 // waits for a flush.
@@ -129,7 +130,7 @@ func (l *Counters) Usage(ctx context.Context, account string, of Selection) ([]s
 			return nil, err
 		}
 		if !a.inBatch(batch) {
-			continue // a later flush may have written pending before the store was read
+			continue // a later flush may have moved pending into the store, where storedDays would count it again
 		}
 		if !written {
 			days = append(days, writing...)
@@ -138,8 +139,8 @@ func (l *Counters) Usage(ctx context.Context, account string, of Selection) ([]s
 	}
 }
 
-// unwrittenDays returns the days of pending, the days of the latest batch that may not be in the store yet, and the id
-// of that batch.
+// unwrittenDays returns the days of pending and of writing, and the id of the latest batch. The usage in writing
+// belongs to that batch, and may not be in the store yet.
 func (a *Account) unwrittenDays(of *Selection) (pending, writing []schema.UsageDay, batch string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -23,7 +23,7 @@ var (
 )
 
 // switchMode answers POST /v1/sessions/current/mode: it exchanges the key of the session for the key of the other mode.
-// The session keeps both keys, so a key is necessary only once.
+// The session keeps both keys, so the client must send a key only with the first switch.
 func (e *Endpoints) switchMode(c *httpapi.Call) (httpapi.Response, error) {
 	wanted, err := httpapi.Decode[struct {
 		Mode string `json:"mode"`
@@ -58,11 +58,11 @@ func (e *Endpoints) switchMode(c *httpapi.Call) (httpapi.Response, error) {
 	})
 }
 
-// otherKey returns the key of the other mode: the one that the request has, or else the one that the session has.
+// otherKey returns the key of the other mode: the key in the request, or else the other key of the session.
 func (e *Endpoints) otherKey(tx *sqlstore.Tx, c *httpapi.Call, caller apikey.Record, id, key string) (apikey.Record, error) {
 	if key != "" {
 		hash := apikey.Hash(key)
-		id = "" // an unknown key is an error, also if the session has one
+		id = "" // an unknown key is an error, even if the session has another key
 		err := tx.QueryRow("SELECT id FROM api_key WHERE hash = $1", hash[:]).Scan(&id)
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return apikey.Record{}, fmt.Errorf("reading a key: %w", err)

@@ -26,8 +26,9 @@ const Path = "/v1/sessions"
 type Endpoints struct {
 	DB  *sqlstore.DB
 	Now func() time.Time
-	// Change runs a change of sessions in one transaction with its audit row, and stores no reply. Meanwhile no key
-	// can change.
+	// Change runs do in one transaction with its audit row. It does not store the reply for a repeated Idempotency-Key,
+	// because the reply may contain a session token. It holds the lock that serializes changes of API keys, so that no
+	// key can be revoked before the transaction ends.
 	Change func(c *httpapi.Call, do Change) (httpapi.Response, error)
 }
 
@@ -53,7 +54,7 @@ func (e *Endpoints) post(c *httpapi.Call) (httpapi.Response, error) {
 	if c.BySession {
 		return httpapi.Response{}, schema.NewProblem(schema.Forbidden, "", "Only an API key can create a session.")
 	}
-	// Change excludes concurrent changes of keys. Otherwise the session could outlive its key.
+	// Change prevents concurrent changes of keys. Otherwise the session could outlive its key.
 	return e.Change(c, func(c *httpapi.Call, tx *sqlstore.Tx, caller apikey.Record) (httpapi.Response, audit.Entry, error) {
 		return Create(tx, c, caller, "", e.Now())
 	})
@@ -96,7 +97,7 @@ func (e *Endpoints) getCurrent(c *httpapi.Call) (httpapi.Response, error) {
 	if key.Member != "" {
 		who.Member = &member.IdentityMember{ID: key.Member}
 		err := view.QueryRow("SELECT email, role FROM member WHERE id = $1", key.Member).Scan(&who.Member.Email, &who.Member.Role)
-		if errors.Is(err, sql.ErrNoRows) { // removed since the admission
+		if errors.Is(err, sql.ErrNoRows) { // the member was removed since the call was admitted
 			return httpapi.Response{}, ErrEnded
 		}
 		if err != nil {
@@ -105,7 +106,7 @@ func (e *Endpoints) getCurrent(c *httpapi.Call) (httpapi.Response, error) {
 	}
 	if c.BySession {
 		row, err := scan(view.QueryRow("SELECT "+columns+" FROM session WHERE id = $1", c.Session))
-		if errors.Is(err, sql.ErrNoRows) { // the session has ended since its admission
+		if errors.Is(err, sql.ErrNoRows) { // the session has ended since the call was admitted
 			return httpapi.Response{}, ErrEnded
 		}
 		if err != nil {

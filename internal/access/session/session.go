@@ -70,8 +70,8 @@ func parseToken(text string) (tokenHash, bool) {
 	return sha256.Sum256(raw[:]), true
 }
 
-// Find returns the id of the session in the cookie of a call, and the id of the session's API key. If the store
-// fails, the error is "unavailable", for which the dashboard does not sign the user out.
+// Find returns the id of the session in the cookie of a call, and the id of the session's API key. If the store fails,
+// the error has the code for "unavailable". The dashboard then does not sign the user out.
 func Find(view sqlstore.View, c *httpapi.Call, now time.Time) (id, key string, err error) {
 	if len(c.Header["Authorization"]) > 0 {
 		return "", "", errAuthorization
@@ -183,7 +183,7 @@ type session struct {
 
 const (
 	columns = "id, key_id, client, agent, created_at, expires_at, other_key_id"
-	// ofKey is the condition for the sessions of key $1, also those that have switched to the other mode.
+	// ofKey is the condition for the sessions of key $1. Sessions that have switched to the other mode are included.
 	ofKey = "(key_id = $1 OR other_key_id = $1)"
 )
 

@@ -36,7 +36,7 @@ func (s *Service) due(view sqlstore.View, now time.Time, limit int) ([]mail.Mess
 		now.UnixMicro(), now.Add(-linkLife).UnixMicro(), limit)
 }
 
-// eraseExpired erases the accounts whose address was not confirmed in time, and the invite codes that have expired.
+// eraseExpired erases the accounts whose address was not confirmed in time, and deletes expired invite codes.
 func (s *Service) eraseExpired(ctx context.Context) error {
 	now := s.Now()
 	expired, err := sqlstore.All(s.DB.View(ctx), sqlstore.Scalar[string], "SELECT account_id FROM signup WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2", now.UnixMicro(), group)

@@ -26,9 +26,9 @@ import (
 )
 
 const (
-	// linkLife is how long a link confirms an address.
+	// linkLife is how long a confirmation link is valid.
 	linkLife = 24 * time.Hour
-	// pendingLife is how long an account exists whose address is not confirmed.
+	// pendingLife is the time after which an account is erased unless its address is confirmed.
 	pendingLife = 7 * 24 * time.Hour
 	// actor is the actor of sign-ups in the audit log. There is no key yet.
 	actor = "signup"
@@ -41,7 +41,8 @@ var (
 	errLink   = schema.NewProblem(schema.InvalidRequest, "token", "The link is invalid or has expired. Sign up again.")
 )
 
-// post answers POST /v1/signup: it creates an account with a sandbox key, and makes its mail due.
+// post answers POST /v1/signup: it creates an account with a sandbox key, and schedules the mail with the confirmation
+// link.
 func (s *Service) post(c *httpapi.Call) (resp httpapi.Response, err error) {
 	wanted, err := httpapi.Decode[struct {
 		Email  string `json:"email"`
@@ -118,14 +119,14 @@ type pending struct {
 	created        int64
 }
 
-// token returns what the link of a sign-up carries: the account, and a MAC with the key of the store.
+// token returns the token in the link of a sign-up: the account's id, and a MAC with the store's key.
 func (s *Service) token(p pending) string {
 	mac := s.Cipher.Digest("signup.link", []byte(p.account), []byte(p.email), fmt.Append(nil, p.created))
 	return p.account + "." + base64.RawURLEncoding.EncodeToString(mac)
 }
 
 // confirm answers POST /v1/signup/confirm. The first call with a link creates the live key. If another account with the
-// same address is confirmed, the account stays as it is and expires.
+// same address is already confirmed, this account is not confirmed, and expires later.
 func (s *Service) confirm(c *httpapi.Call) (resp httpapi.Response, err error) {
 	wanted, err := httpapi.Decode[struct {
 		Token  string `json:"token"`
@@ -177,8 +178,8 @@ func (s *Service) confirm(c *httpapi.Call) (resp httpapi.Response, err error) {
 	return httpapi.Response{Value: reply}, nil
 }
 
-// confirmed confirms an account and creates its live key. The key has keys:manage, so that the owner can create further keys
-// without the operator.
+// confirmed confirms an account and creates its live key. The key has keys:manage, so that its owner can create further
+// keys without the operator.
 func (s *Service) confirmed(tx *sqlstore.Tx, c *httpapi.Call, p pending, now time.Time) (outcome, key string, err error) {
 	n, err := tx.Exec(`UPDATE signup SET confirmed_at = $2, expires_at = NULL, mail_due_at = NULL WHERE account_id = $1
 		AND NOT EXISTS (SELECT 1 FROM signup o WHERE lower(o.email) = lower($3) AND o.confirmed_at IS NOT NULL)`, p.account, now.UnixMicro(), p.email)

@@ -1,8 +1,8 @@
-// Package signup creates accounts for people who sign up. A sign-up creates an account with a sandbox key, and a signed link that is
-// sent to the e-mail address of the person confirms it. Only then the account gets a live key.
+// Package signup creates accounts for people who sign up. A sign-up creates an account with a sandbox key, and sends a
+// mail with a signed link. The link confirms the e-mail address. Then the account gets a live key.
 //
-// Every valid request gets an account, also one with an address that has an account already. Replies therefore do not
-// reveal who has an account.
+// Every valid request creates an account, even if another account has the same address. Replies therefore do not reveal
+// who has an account.
 package signup
 
 import (
@@ -68,7 +68,8 @@ type Config struct {
 	Cipher *encryption.Cipher
 	Plans  map[string]int64
 	Mail   *mail.Sender
-	// BaseURL returns the URL of the service for clients, without a slash at its end. It is called when the API listens.
+	// BaseURL returns the URL of the service for clients, without a slash at its end. It is not called before the API
+	// listens.
 	BaseURL func() string
 	// Erase erases the data of an account without active keys. It is idempotent.
 	Erase   func(ctx context.Context, account string) error
@@ -125,12 +126,11 @@ func (s *Service) Routes() []httpapi.Route {
 	}
 }
 
-// get answers GET /v1/signup.
 func (s *Service) get(*httpapi.Call) (httpapi.Response, error) {
 	return httpapi.Response{Value: wire.Mode{Status: schema.Success, Mode: s.Mode}}, nil
 }
 
-// limited refuses calls if sign-up is off, and those of clients that have sent too many.
+// limited returns a handler that rejects all calls if sign-up is off, and calls of clients that have sent too many.
 func (s *Service) limited(h httpapi.Handler) httpapi.Handler {
 	return func(c *httpapi.Call) (resp httpapi.Response, err error) {
 		if s.Mode == off {
@@ -153,8 +153,8 @@ func Personal() []sqlstore.Erasure {
 	}
 }
 
-// CreateInvite returns a new invite code, which only its hash can recognize. If email is not empty, only this address
-// can use the code. The error is a *schema.Problem if the address is invalid.
+// CreateInvite creates an invite code and returns it. The store has only the hash of the code. If email is not empty,
+// only this address can use the code. The error is a *schema.Problem if the address is invalid.
 func CreateInvite(tx *sqlstore.Tx, email string, expires, now time.Time) (code string, err error) {
 	if email != "" && !wire.IsEmail(email) {
 		return "", errEmail
