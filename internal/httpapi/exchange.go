@@ -79,8 +79,8 @@ func (x *exchange) constant(name string, value []string) {
 }
 
 // begin ends the router's part of the header, and returns the writer for the rest of the reply. After begin, the
-// connection owns the header block. It releases the block with the next status line, even if that line belongs to
-// another reply.
+// connection owns the header block. The connection releases the block when it writes the next status line, even if that
+// line belongs to another reply.
 func (x *exchange) begin() http.ResponseWriter {
 	x.head = nil
 	return x.ResponseWriter
@@ -96,8 +96,9 @@ func varyByEncoding(h http.Header) {
 	h["Vary"] = varyHeader
 }
 
-// varyBy writes the Vary header, which names the header with the credential of the call, so that a cache does not send
-// the reply to another caller. A route without a key has none, and pages of every origin may read what it returns.
+// varyBy writes the Vary header. It names the header with the credential of the call, so that a cache does not send the
+// reply to another caller. A route without a key gets no Vary header. Pages of every origin may read its replies to
+// GET.
 func (rt *router) varyBy(x *exchange, route *Route) {
 	x.varied = true
 	switch {

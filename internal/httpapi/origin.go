@@ -8,8 +8,8 @@ import (
 // origins has the origins of the web pages that may use the keys of an account, by the id of the account.
 type origins map[string][]string
 
-// allow lets the page that sent a call read the reply, if the account of the call names its origin. If the call has no
-// valid key, some account must name it, so that the page can read the error. A route without a key does not depend on it.
+// allow writes the headers that let the page of a call read the reply, and reports whether it did. The call's account
+// must list the page's origin. Without a valid key, any account may list it, so that the page can read the error.
 func (o origins) allow(x *exchange) bool {
 	c := &x.call
 	origin := c.Request.Header["Origin"]
@@ -26,9 +26,9 @@ func (o origins) allow(x *exchange) bool {
 	return false
 }
 
-// preflight answers a browser that wants to know whether a page may send a request, and reports whether it did. Such a
-// request has no key. Pages may only read: a page cannot keep a key secret, and other methods move money. Every page may
-// read a public path, which needs no key.
+// preflight answers a CORS preflight request, which has no key, and reports whether it did. Pages may only read,
+// because a page cannot keep a key secret, and other methods may move money. Every page may read a public path (one
+// that needs no key).
 func (o origins) preflight(x *exchange, public bool) bool {
 	r := x.call.Request
 	if r.Method != http.MethodOptions || r.Header.Get("Access-Control-Request-Method") == "" || !public && !o.allow(x) {

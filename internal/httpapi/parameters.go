@@ -12,9 +12,8 @@ import (
 	"vayu/schema/spelling"
 )
 
-// parameters parses the query of a request. It rejects unknown, repeated and empty parameters.
-// Otherwise a request with a misspelled filter would return all data. The error is a
-// *schema.Problem that names up to mostFaults faults.
+// parameters parses the query of a request. It rejects unknown, repeated and empty parameters. Otherwise a request with
+// a misspelled filter would return all data. The error is a *schema.Problem that names up to mostFaults faults.
 func parameters(raw string, allowed []string) (map[string]string, error) {
 	var faults []schema.ProblemDetail
 	fault := func(field, message string) {

@@ -38,11 +38,10 @@ type Response struct {
 	// limit that otherwise applies to the whole reply. Stream is called once, after status and header are sent. If
 	// Stream fails, the router aborts the connection, so that the client notices that the rest is missing.
 	Stream func(w Flusher) error
-	// Endless means that Stream runs until the client disconnects. X-Accel-Buffering then turns off
-	// buffering in proxies. The connection ends if the client does not read a piece within a few
-	// seconds. A disconnect is not logged.
+	// Endless means that Stream runs until the client disconnects. X-Accel-Buffering then turns off buffering in proxies.
+	// The connection ends if the client does not read a piece within a few seconds. A disconnect is not logged.
 	Endless bool
-	// ETag is the quoted strong validator of Body; nil for none. Status 304 needs an ETag.
+	// ETag is the quoted strong validator of Body; nil for none. Without an ETag, the router never replies 304.
 	ETag []string
 	// Modified is the Last-Modified header, nil for none. Changed is the same instant, zero for none.
 	Modified []string
@@ -189,7 +188,7 @@ func write(w http.ResponseWriter, r *http.Request, resp *Response) (status int) 
 	if h["Cache-Control"] = noStore; resp.Cache != nil {
 		h["Cache-Control"] = resp.Cache
 	}
-	vary := h["Vary"] // on HTTP/2
+	vary := h["Vary"] // from varyBy; on HTTP/1 the header block has it
 	maps.Copy(h, resp.Header)
 	if more := resp.Header["Vary"]; more != nil {
 		h["Vary"] = []string{strings.Join(slices.Concat(vary, more), ", ")}

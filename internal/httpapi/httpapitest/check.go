@@ -118,7 +118,6 @@ func (d *document) reply(req *http.Request, status int) (*reply, []string) {
 	return o.Responses[text], found
 }
 
-// hasQuery reports whether the operation has a query parameter with this name.
 func (o *operation) hasQuery(name string) bool {
 	for _, p := range o.Parameters {
 		if p.In == "query" && p.Name == name {

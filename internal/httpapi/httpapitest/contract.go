@@ -110,7 +110,7 @@ func newCompiler(text []byte) (*compiler, error) {
 	return c, nil
 }
 
-// escape returns a name in the form that the name has as part of a JSON pointer.
+// escape escapes a name for use in a JSON pointer (RFC 6901).
 func escape(name string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(name) }
 
 // document parses the contract, and compiles the schemas of all replies.
@@ -200,8 +200,8 @@ func (d *document) template(name string) string {
 	return template
 }
 
-// value converts a header for the check against its schema. It returns a number if the schema requires an integer
-// and text is one; otherwise it returns text.
+// value converts a header for the check against its schema. If the schema requires an integer and text is an integer,
+// it returns a number. Otherwise it returns text.
 func (h *header) value(text string) any {
 	if h.Schema.Type == "integer" {
 		if n, err := strconv.ParseInt(text, 10, 64); err == nil && strconv.FormatInt(n, 10) == text {

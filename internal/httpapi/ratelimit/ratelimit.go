@@ -13,7 +13,8 @@ import (
 	"vayu/schema"
 )
 
-// networkBits is the length of the IPv6 networks that count as one address, because a subscriber has such a network.
+// networkBits is the prefix length of an IPv6 network that counts as one client, because one subscriber has such a
+// network.
 const networkBits = 64
 
 // Limiter has a token bucket for each client. It is safe for concurrent use.
@@ -26,13 +27,14 @@ type Limiter[K comparable] struct {
 }
 
 // New returns a limiter with full buckets. The parameter most bounds its memory: above this number of clients, it
-// forgets the client that was idle longest. The message is that of the problem which a refused client gets.
+// forgets the client that was idle longest. The parameter message is the text of the problem that a rejected client
+// gets.
 func New[K comparable](perSecond rate.Limit, burst, most int, message string) *Limiter[K] {
 	buckets, _ := lru.New[K, *rate.Limiter](most) // fails only if the size is not positive
 	return &Limiter[K]{buckets: buckets, perSecond: perSecond, burst: burst, message: message}
 }
 
-// Network returns what counts as one client: an IPv4 address, or the network of an IPv6 address.
+// Network returns the value that identifies a client: its IPv4 address, or the network of its IPv6 address.
 func Network(address netip.Addr) netip.Addr {
 	if address.Is6() && !address.Is4In6() {
 		if network, err := address.Prefix(networkBits); err == nil {
@@ -42,7 +44,8 @@ func Network(address netip.Addr) netip.Addr {
 	return address.Unmap()
 }
 
-// Admit takes a token of a client. The error is a *schema.Problem with the code rate_limited if it has none left.
+// Admit takes a token of a client. If the client has no token left, the error is a *schema.Problem with the code
+// rate_limited.
 func (l *Limiter[K]) Admit(client K, now time.Time) error {
 	bucket := l.bucket(client)
 	if bucket.AllowN(now, 1) {

@@ -83,7 +83,7 @@ type secureConn struct {
 	tls *tls.Conn
 }
 
-// ConnectionState is the method by which net/http recognises a TLS connection.
+// ConnectionState returns the state of the TLS connection. net/http recognizes a TLS connection by this method.
 func (c secureConn) ConnectionState() tls.ConnectionState { return c.tls.ConnectionState() }
 
 // CloseWrite closes the sending direction only. net/http calls it before Close, so that a client that is still

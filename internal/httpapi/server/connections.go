@@ -12,9 +12,8 @@ import (
 // Connections configures the limits of open connections of a listener. The zero value limits only
 // the total of all clients, and not the connections of one client.
 type Connections struct {
-	// PerAddress limits the connections of one client address: an IPv4 address, or an IPv6 /64
-	// network. 0 is no limit. The limit does not apply to loopback and to addresses in Proxies,
-	// because a proxy at such an address has many clients.
+	// PerAddress limits the connections of one client address: an IPv4 address, or an IPv6 /64 network. 0 is no limit. The
+	// limit does not apply to loopback and to addresses in Proxies, because a proxy at such an address has many clients.
 	PerAddress int
 	Proxies    []netip.Prefix
 	most       int // limit of all connections; 0 for maxConnections
@@ -103,7 +102,7 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 			if victim == c {
 				break
 			}
-			select { // all connections are active
+			select { // wait, because all connections are active
 			case <-l.room:
 			case <-l.closed:
 				raw.Close()
