@@ -19,14 +19,15 @@ type generation struct {
 	gen     *kafka.Generation
 	over    context.Context      // ends with the generation or with Consume
 	working context.Context      // ends with Consume, or the time grace after over
-	fetched chan []kafka.Message // the messages of a reply
-	rest    []kafka.Message      // of the last reply
+	fetched chan []kafka.Message // each element has the messages of one reply
+	rest    []kafka.Message      // messages of the last reply that are not in a batch yet
 }
 
 // serve consumes messages until the generation (time between two rebalances) is over.
 func (r *reader) serve(gen *kafka.Generation) {
-	// The member rejoins the group after all functions that gen has started have ended. This
-	// goroutine processes the messages, so that a panic of process reaches the caller of Consume.
+	// The member rejoins the group when all functions that gen has started have ended. A function that waits for done
+	// therefore delays this until serve returns. The messages are processed in this goroutine, so that a panic of
+	// process reaches the caller of Consume.
 	done := make(chan struct{})
 	begun := make(chan context.Context, 1)
 	gen.Start(func(ctx context.Context) { begun <- ctx; <-done })
@@ -76,8 +77,8 @@ func (g *generation) watch() {
 	}
 }
 
-// hasUnassigned reports whether the topic has a partition that no member reads. The watcher of the
-// Kafka client starts with the generation, so it misses partitions added after the assignment.
+// hasUnassigned reports whether the topic has a partition that no member reads. The Kafka client's own watcher starts
+// with the generation. It misses partitions that were added between the assignment and its start.
 func (g *generation) hasUnassigned() bool {
 	partitions, err := g.partitions(g.over, g.Topic)
 	if err != nil {
@@ -85,9 +86,9 @@ func (g *generation) hasUnassigned() bool {
 	}
 	reply, err := g.fetcher.DescribeGroups(g.over, &kafka.DescribeGroupsRequest{GroupIDs: []string{g.Group}})
 	if err != nil || len(reply.Groups) != 1 || reply.Groups[0].Error != nil || reply.Groups[0].GroupState != "Stable" {
-		return false // rebalancing
+		return false // the group is rebalancing
 	}
-	assigned := 0 // each partition has one member
+	assigned := 0 // counts no partition twice, because each has one member
 	for _, member := range reply.Groups[0].Members {
 		for _, topic := range member.MemberAssignments.Topics {
 			if topic.Topic == g.Topic {

@@ -22,7 +22,7 @@ const lagFresh = 15 * time.Second
 type lag struct {
 	messages, at *prometheus.Desc
 
-	of       atomic.Pointer[progress] // of the generation; nil between generations
+	of       atomic.Pointer[progress] // progress in the current generation; nil between generations
 	measured atomic.Int64             // time of the last measurement in milliseconds; 0 for never
 	reading  atomic.Bool              // set once this instance consumes the topic
 }
@@ -35,7 +35,6 @@ type progress struct {
 	at   time.Time     // when all partitions were last measured; zero for never
 }
 
-// newProgress returns the progress at the start of a generation.
 func newProgress(assigned []kafka.PartitionAssignment) *progress {
 	p := &progress{next: map[int]int64{}, last: map[int]int64{}}
 	for _, a := range assigned {
@@ -63,7 +62,7 @@ func (p *progress) saw(partitions []kafka.PartitionOffsets, now time.Time) (all 
 		}
 		seen++
 		p.last[of.Partition] = of.LastOffset
-		if next < 0 { // kafka.FirstOffset
+		if next < 0 { // kafka.FirstOffset: the group has no offset
 			p.next[of.Partition] = of.FirstOffset
 		}
 	}

@@ -34,7 +34,7 @@ type Config struct {
 	// Reasons are the values of the label `reason` of dead letters.
 	Reasons []string
 	Limits  Limits
-	Pace    Pace // zero for that of a service
+	Pace    Pace // the zero value selects defaultPace
 	Log     *slog.Logger
 	Metrics prometheus.Registerer // nil for none
 }
@@ -45,7 +45,7 @@ type Limits struct {
 	Bytes    int // of all values; a batch may exceed it by one message
 	// Linger is how long a batch waits for more messages after its first message.
 	Linger time.Duration
-	// Ahead is how many replies of about 1 MiB are fetched while a batch is processed.
+	// Ahead is the number of replies of about 1 MiB each that are fetched while a batch is processed.
 	Ahead int
 }
 
@@ -68,7 +68,7 @@ type Client struct {
 	Config
 
 	security  broker.Security
-	transport *kafka.Transport // of the client
+	transport *kafka.Transport // of the field client
 	client    *kafka.Client    // for writes and metadata requests
 	balancer  kafka.Murmur2Balancer
 	made      atomic.Bool // both topics exist

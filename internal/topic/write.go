@@ -18,10 +18,10 @@ const maxBatch = 1000 << 10
 // ErrPartial is the error of a write whose failure concerns some keys only: other messages can be written.
 var ErrPartial = errors.New("some partitions cannot be written")
 
-// Write writes messages to the topic, and spreads them by their key. It reports for each message whether all in-sync
-// replicas have acknowledged it, even if Write returns an error. After a message that fails, Write acknowledges no
-// later message with the same key. The error wraps [ErrPartial] if other partitions work. Write times out after
-// Pace.Write. Messages in flight may then be in the topic, and a retry duplicates them.
+// Write writes messages to the topic. The key of a message determines its partition. It reports for each message
+// whether all in-sync replicas have acknowledged it, even if Write returns an error. After a message that fails, Write
+// acknowledges no later message with the same key. The error wraps [ErrPartial] if other partitions work. Write times
+// out after Pace.Write. Messages in flight may then be in the topic, and a retry duplicates them.
 func (c *Client) Write(ctx context.Context, messages []kafka.Message) (acked []bool, err error) {
 	acked, err = c.write(ctx, c.Topic, messages)
 	return acked, explain(err)
@@ -126,7 +126,7 @@ func batchError(faults []error, partitions []kafka.Partition) (fault error) {
 			continue
 		}
 		partial = partial && errors.Is(err, ErrNoLeader)
-		if fault == nil || !errors.Is(err, ErrNoLeader) { // one error, because those of partitions are mostly the same
+		if fault == nil || !errors.Is(err, ErrNoLeader) { // report one error, because most partitions have the same error
 			fault = fmt.Errorf("partition %d: %w", id, err)
 		}
 	}
