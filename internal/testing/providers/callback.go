@@ -34,7 +34,8 @@ const (
 	retryInterval = 500 * time.Millisecond
 )
 
-// Schedule schedules callbacks about an order's reference, due at the time `at`. times is the number of callbacks.
+// Schedule schedules callbacks about the order with a reference, due at the time `at`. times is the number of
+// callbacks.
 func (s *CallbackSender) Schedule(reference string, at time.Time, times int) {
 	if s.config.Callback == "" {
 		return

@@ -14,7 +14,8 @@ type Config struct {
 	Noise float64
 	// Seed and an order's reference determine the random faults of the order.
 	Seed uint64
-	// Late is the delay of a late outcome. Slow is the delay of a reply with the fault Delay.
+	// Late is the time until the result of an order whose fault delays it. Slow is the delay of a reply with the fault
+	// Delay.
 	Late, Slow time.Duration
 	// Callback is the URL to which callbacks are sent; empty for none.
 	Callback string

@@ -19,7 +19,7 @@ type order struct {
 	operator string
 	amount   schema.Paise
 	fault    providers.Fault
-	due      time.Time // time of a late outcome
+	due      time.Time // time of the result, if the fault delays it
 	effects  int
 }
 
@@ -49,7 +49,6 @@ var codes = func() map[string]string {
 	return all
 }()
 
-// submit handles POST /v1/orders.
 func (s *Simulator) submit(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Reference string      `json:"order_ref"`
@@ -125,7 +124,7 @@ func (s *Simulator) carryOut(o *order) {
 	s.ledger = append(s.ledger, Entry{o.Reference, o.number, names[o.operator], o.amount, s.Now()})
 }
 
-// statusOf returns the current state of an order, after it has applied a late outcome that is due.
+// statusOf returns the current state of an order, after it has applied a delayed result that is due.
 func (s *Simulator) statusOf(o *order) orderStatus {
 	if o.Status == pending && o.fault != LieForever && !s.Now().Before(o.due) {
 		if o.fault == LateFailure {
@@ -137,7 +136,6 @@ func (s *Simulator) statusOf(o *order) orderStatus {
 	return o.orderStatus
 }
 
-// enquire handles GET /v1/orders/{reference}.
 func (s *Simulator) enquire(w http.ResponseWriter, r *http.Request) {
 	reference := r.PathValue("reference")
 	s.Mu.Lock()
@@ -149,7 +147,6 @@ func (s *Simulator) enquire(w http.ResponseWriter, r *http.Request) {
 	s.Answer(w, r, f, status, body)
 }
 
-// refund handles POST /v1/orders/{reference}/refund.
 func (s *Simulator) refund(w http.ResponseWriter, r *http.Request) {
 	reference := r.PathValue("reference")
 	s.Mu.Lock()
@@ -187,7 +184,6 @@ func (s *Simulator) TakeBack(reference string) bool {
 	return true
 }
 
-// detect handles GET /v1/numbers/{number}.
 func (s *Simulator) detect(w http.ResponseWriter, r *http.Request) {
 	number := r.PathValue("number")
 	f := s.Dice.Noise(number)
@@ -211,7 +207,6 @@ type plan struct {
 // offers are the plans of every operator.
 var offers = []plan{{199, 28, "1.5 GB a day, unlimited calls"}, {299, 28, "2 GB a day, unlimited calls"}, {22, 1, "1 GB"}}
 
-// plans handles GET /v1/plans.
 func (s *Simulator) plans(w http.ResponseWriter, r *http.Request) {
 	f := s.Dice.Noise(r.URL.RawQuery)
 	if names[r.URL.Query().Get("operator")] == "" {

@@ -6,7 +6,8 @@ import (
 	"vayu/internal/testing/providers"
 )
 
-// The faults of an order. With DropBefore, LateMissing, Missing and Away no deposit is made.
+// The faults of an order. Their comments name the outcome that Vayu derives from a reply, such as not_found: the
+// account does not exist. With DropBefore, LateMissing, Missing and Away no deposit is made.
 const (
 	Duplicate   providers.Fault = "duplicate"    // the reply has the result, and two callbacks repeat it
 	Late        providers.Fault = "late"         // pending, and found after Config.Late

@@ -15,7 +15,7 @@ type order struct {
 
 	account         string
 	fault           providers.Fault
-	due             time.Time // time of a late outcome
+	due             time.Time // time of the result, if the fault delays it
 	pendingDeposits int       // deposits to make at the time due
 	deposits        int       // deposits made so far
 	enquiries       int
@@ -40,7 +40,6 @@ type reply struct {
 	Flags     []string `json:"flags,omitempty"`
 }
 
-// deposit handles POST /v1/deposits.
 func (s *Simulator) deposit(w http.ResponseWriter, r *http.Request) {
 	var in struct {
 		Reference string `json:"ref"`
@@ -132,7 +131,7 @@ func (s *Simulator) accountOf(account string) Account {
 	return DefaultAccount
 }
 
-// currentReply returns an order's current state, after it has applied a late outcome that is due.
+// currentReply returns an order's current state, after it has applied a delayed result that is due.
 func (s *Simulator) currentReply(o *order) reply {
 	if o.Result == queued && !s.Now().Before(o.due) {
 		if o.fault == LateMissing {
@@ -149,7 +148,6 @@ func (s *Simulator) currentReply(o *order) reply {
 	return o.reply
 }
 
-// enquire handles GET /v1/deposits/{reference}.
 func (s *Simulator) enquire(w http.ResponseWriter, r *http.Request) {
 	reference := r.PathValue("reference")
 	s.Mu.Lock()
