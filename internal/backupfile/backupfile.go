@@ -105,8 +105,8 @@ func compare(got, want string) error {
 	return nil
 }
 
-// WriteManifest writes the manifest of a folder. It makes the names of the files in the folder
-// durable, but not the names in its subfolders.
+// WriteManifest writes the manifest of a backup folder. Then it syncs the folder, so that the names of its files are
+// durable. It does not sync subfolders.
 func WriteManifest(dir string, manifest any) error {
 	text, err := json.MarshalIndent(manifest, "", "  ")
 	if err != nil {

@@ -1,9 +1,8 @@
 // Package config fills one typed struct from flags, the environment, a YAML
 // file and defaults, in this order of precedence.
 //
-// A setting is a field with a yaml tag. Its key consists of the tags on the
-// path from the root struct to the field, joined by dots. The key alone
-// determines the names of the setting in each source:
+// A setting is a field with a yaml tag. Its key consists of the tags on the path from the root struct to the field,
+// joined by dots. The key alone determines the names of the setting in each source:
 //
 //	key          engine.max-memory
 //	flag         --engine-max-memory       dots become dashes
@@ -11,10 +10,9 @@
 //	YAML         engine:
 //	               max-memory: 2GiB
 //
-// Two keys that would share a flag or a variable are an error. A value has the
-// same syntax in every source: durations are Go's ("90s", "24h"), sizes
-// "512MiB", lists are separated by commas. YAML can also have a sequence. An
-// empty variable, and null in YAML, count as not set.
+// Two keys that would share a flag or a variable are an error. A value has the same syntax in every source: durations
+// are Go's ("90s", "24h"), sizes "512MiB", lists are separated by commas. YAML can also have a sequence. An empty
+// variable, and null in YAML, count as not set.
 //
 // Secrets have no flag, because command lines are visible to all users of a
 // machine. Maps, and lists of structs, are supported in the file only.

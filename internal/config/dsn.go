@@ -9,7 +9,7 @@ import (
 // postgres://user:password@host/name. The method String hides the password.
 type DSN string
 
-// UnmarshalText stores the text unchecked. The opening of the store checks the text.
+// UnmarshalText stores the text unchecked. The text is checked when the database is opened.
 func (d *DSN) UnmarshalText(text []byte) error {
 	*d = DSN(text)
 	return nil
@@ -49,7 +49,7 @@ func (d DSN) String() string {
 			found = true
 		}
 	}
-	if found { // without a password, the query keeps its form
+	if found { // a query without a password is not encoded again
 		u.RawQuery = q.Encode()
 	}
 	return strings.ReplaceAll(u.String(), "%2A%2A%2A", hidden)

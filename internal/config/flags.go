@@ -31,7 +31,7 @@ func Bind[T any](flags *pflag.FlagSet, defaults T, keys ...string) error {
 			return fmt.Errorf("flag --%s of setting %q is taken", s.Flag, s.Key)
 		}
 		f := flags.VarPF(&flagText{text: textOf(root.FieldByIndex(s.index)), kind: kindOf(s)}, s.Flag, "", s.Help)
-		if s.typ.Kind() == reflect.Bool && !isText(s.typ) { // a Switch needs a value, such as "on"
+		if s.typ.Kind() == reflect.Bool && !isText(s.typ) { // this flag needs no value; a Switch needs one, such as "on"
 			f.NoOptDefVal = "true"
 		}
 	}

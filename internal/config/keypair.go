@@ -5,7 +5,7 @@ import (
 	"os"
 )
 
-// KeyPair is the content of two files, PEM: the chain of a certificate, and its private key.
+// KeyPair is the content of two PEM files: the chain of a certificate, and its private key.
 type KeyPair struct{ Cert, Key []byte }
 
 // ReadKeyPair reads the two files. It does not check their content.

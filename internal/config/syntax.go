@@ -37,7 +37,7 @@ func syntaxFault(text []byte, err error) (line int, reason error) {
 	}
 	line = fault.Mark.Line
 	switch block := strings.HasPrefix(fault.ContextMsg, "while parsing a block"); {
-	case fault.Stage == yaml.ReaderStage: // has an offset only
+	case fault.Stage == yaml.ReaderStage: // the error has no line, but a byte offset
 		line = 1 + bytes.Count(text[:min(fault.Mark.Index, len(text))], []byte("\n"))
 	case fault.ContextMark.Line > 0 && !block: // an unclosed bracket or quote begins there
 		line = fault.ContextMark.Line

@@ -82,7 +82,6 @@ func Open(key config.Secret, dir string) (*Cipher, error) {
 	return b, nil
 }
 
-// readFile reads the key from the data directory.
 func (b *Cipher) readFile() error {
 	raw, err := readKey(filepath.Join(b.dir, keyName))
 	if err != nil {

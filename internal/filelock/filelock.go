@@ -65,8 +65,8 @@ func Find(path string) (h Holder, ok bool) {
 	return read(path), true
 }
 
-// read returns the holder that is recorded in a locked file. If the record is invalid, or its process
-// is dead, the current holder has not written its record yet. The result is then "unknown", with PID 0.
+// read returns the holder that is recorded in a locked file. If the record is invalid, or its process is dead, the
+// current holder has not written its record yet. read then returns a Holder with the Owner "unknown" and PID 0.
 func read(path string) Holder {
 	var h Holder
 	text, err := os.ReadFile(path)
@@ -89,8 +89,8 @@ type Lock struct{ file *flock.Flock }
 // waits at most timeout and then returns a *HeldError. timeout must not be 0 even for a free lock,
 // because Find locks the file for an instant.
 //
-// Other processes see the new holder only after [Lock.WriteHolder]. So the new holder can first
-// remove what the last holder left.
+// Until the new holder calls [Lock.WriteHolder], the file still names the previous holder. The new holder can first
+// clean up after the previous one.
 func Acquire(ctx context.Context, path string, timeout time.Duration) (*Lock, error) {
 	lock := flock.New(path, flock.SetPermissions(0o600))
 	limit, cancel := context.WithTimeout(ctx, timeout)

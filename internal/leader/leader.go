@@ -19,7 +19,7 @@ const (
 	// leaseTime is the duration of a lease. With pollInterval, a standby (an instance without the lease) leads at most
 	// ten seconds after a leader's crash. The leader stops after six seconds without a renewal.
 	leaseTime = 9 * time.Second
-	// pollInterval is the delay between polls of a standby, and before a failed renewal is retried.
+	// A standby tries to acquire the lease every pollInterval. A leader retries a failed renewal after pollInterval.
 	pollInterval = time.Second
 	// releaseTimeout limits the time to release the lease when the job ends. A lease that is not released expires.
 	releaseTimeout = 2 * time.Second

@@ -12,26 +12,27 @@ import (
 
 const (
 	every = time.Minute
-	// lease is how long an instance has to send a mail. After a failure, another attempt follows at its end.
+	// lease is how long an instance has to send a mail. After a failure, the next attempt follows when the lease expires.
 	lease = 5 * time.Minute
 	group = 100 // rows per query
 )
 
-// Queue sends the mails of a table. Its column mail_due_at is when the next attempt is due, or NULL if the mail was sent.
+// Queue sends the mails of a table. The column mail_due_at is the time of the next attempt, or NULL if the mail was
+// sent.
 type Queue struct {
 	*Sender
 	DB         *sqlstore.DB
 	Table, Key string // the table and its primary key
-	// Due returns at most limit mails that are due. A mail without a text is not sent.
+	// Due returns at most limit mails that are due. A mail with an empty text is not sent, but marked as sent.
 	Due func(view sqlstore.View, now time.Time, limit int) ([]Message, error)
-	// Clean removes what has expired. It is called each minute.
+	// Clean removes expired rows. Run calls it each minute, and after each Wake.
 	Clean func(ctx context.Context) error
 	// Count counts an event: mail_sent or mail_failed.
 	Count func(event string)
 	wake  chan struct{} // has a value if a mail is due
 }
 
-// NewQueue completes a queue.
+// NewQueue returns a Queue with the exported fields of q.
 func NewQueue(q Queue) *Queue {
 	q.wake = make(chan struct{}, 1)
 	return &q
@@ -45,7 +46,7 @@ func (q *Queue) Wake() {
 	}
 }
 
-// Run sends due mails and removes what has expired until ctx ends.
+// Run calls Process each minute, and after each Wake, until ctx ends.
 func (q *Queue) Run(ctx context.Context) error {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -62,10 +63,11 @@ func (q *Queue) Run(ctx context.Context) error {
 	}
 }
 
-// Process does what Run does each minute.
+// Process sends the mails that are due, and calls Clean.
 func (q *Queue) Process(ctx context.Context) error { return errors.Join(q.sendDue(ctx), q.Clean(ctx)) }
 
-// Claim moves the time at which a row is due, so that no other instance processes the row until then.
+// Claim sets the due time of a due row to the end of a lease. Until then no other instance processes the row. claimed
+// is false if the row is not due, because another instance has claimed it.
 func (q *Queue) Claim(ctx context.Context, column, key string, now time.Time, lease time.Duration) (claimed bool, err error) {
 	err = q.DB.Update(ctx, func(tx *sqlstore.Tx) error {
 		n, err := tx.Exec("UPDATE "+q.Table+" SET "+column+" = $3 WHERE "+q.Key+" = $1 AND "+column+" <= $2", key, now.UnixMicro(), now.Add(lease).UnixMicro())
@@ -82,7 +84,7 @@ func (q *Queue) sendDue(ctx context.Context) error {
 		return fmt.Errorf("reading due mails: %w", err)
 	}
 	for _, m := range due {
-		claimed, err := q.Claim(ctx, "mail_due_at", m.ID, q.Now(), lease) // the mails before it may have taken minutes
+		claimed, err := q.Claim(ctx, "mail_due_at", m.ID, q.Now(), lease) // a later time than for Due, because the mails before it may have taken minutes
 		if err != nil {
 			return err
 		}

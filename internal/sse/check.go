@@ -49,7 +49,6 @@ func (s *Service) checkSessions(ctx context.Context) {
 	}
 }
 
-// all returns the open streams.
 func (s *Service) all() []*stream {
 	s.mu.Lock()
 	defer s.mu.Unlock()

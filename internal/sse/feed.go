@@ -13,11 +13,12 @@ type Feed interface {
 	// Kinds returns the kinds of the Feed's notices. No other Feed has these kinds.
 	Kinds() []Kind
 	// Changes returns the notices of each query's owner since the time of the query, in the order of sending. It may
-	// return notices again that it returned before: the hub does not send a payload twice in a row for a subject.
+	// return a notice again. The hub does not send a notice to a stream if the payload equals the last payload of its
+	// subject.
 	//
 	// Changes reads a bounded number of rows, for all owners together. If an owner has more changes, Result.Cut names
-	// the owner. The owner's clients then get a reset, a message to read all data again. The hub sets the times of the
-	// queries back, to allow for clock skew and late commits. Changes returns soon after ctx ends.
+	// the owner. The owner's clients then get a reset, a message to read all data again. The hub subtracts pollOverlap
+	// from the times of the queries, to allow for clock skew and late commits. Changes returns soon after ctx ends.
 	Changes(ctx context.Context, queries []Query) (Result, error)
 }
 

@@ -53,8 +53,8 @@ const (
 
 // Access checks keys and sessions while their streams are open.
 type Access interface {
-	// Scopes returns the current scopes of the key that made c, for the client address of c. They
-	// are empty if the key is no longer valid. Scopes does not query the store.
+	// Scopes returns the current scopes of the key of c. It returns none if the key is no longer valid, or if an
+	// allow-list excludes the client address of c. Scopes does not query the store.
 	Scopes(c *httpapi.Call) []schema.Scope
 	// SessionsEnded reports for each call whether its session has ended. All calls have a session.
 	SessionsEnded(ctx context.Context, calls []*httpapi.Call) ([]bool, error)

@@ -68,7 +68,7 @@ func (st *stream) cursor() int64 {
 // not change the mark. put never blocks. If the queue is full, put ends the stream.
 func (st *stream) put(m *metrics, feed int, all []message, mark int64) {
 	if len(all) == 0 {
-		if mark != 0 && len(st.queue) == 0 { // a queued message may be of this feed
+		if mark != 0 && len(st.queue) == 0 { // otherwise an unsent message of this feed may be queued
 			st.marks[feed].Store(mark)
 		}
 		return

@@ -29,7 +29,7 @@ type watcher struct {
 // streamState records what a stream has got from the feed.
 type streamState struct {
 	since        time.Time // time of the last poll; before the first poll, stream.since
-	first        bool      // the stream got the notices of no poll yet
+	first        bool      // no poll has queued notices for the stream yet
 	resetAt      time.Time // time of the last reset message
 	resetPending bool      // another reset message is due
 }
@@ -166,13 +166,12 @@ func (w *watcher) enqueue(st *stream, p *streamState, all []rendered, cut bool, 
 		messages = append(messages, resetMessage(w.kindsOf(st)))
 	}
 	mark := now.UnixMicro()
-	if p.resetPending { // a client that reconnects then resumes before the missed notices
+	if p.resetPending { // the mark stays, so that a client that reconnects resumes before the missed notices
 		mark = 0
 	}
 	st.put(w.metrics, w.index, messages, mark)
 }
 
-// kindsOf returns the kinds of the feed that a stream gets.
 func (w *watcher) kindsOf(st *stream) []schema.LiveKind {
 	var kinds []schema.LiveKind
 	for _, kind := range w.kinds {

@@ -16,7 +16,8 @@ const (
 	// Interval is the time between two refreshes. A change must reach all instances within a second, and the rest of
 	// the second is left for a slow query.
 	Interval = 250 * time.Millisecond
-	// Timeout limits a query. A query of a store that does not answer thus ends, and is retried.
+	// Timeout limits a query. If the store does not answer, the query ends after this time, and the next refresh
+	// retries it.
 	Timeout = 2 * time.Second
 )
 
@@ -78,8 +79,8 @@ func (f *Follower) Ready(ctx context.Context) error {
 	}
 }
 
-// Refresh applies the present changes to the cache, within Timeout. A process calls it after it has changed the
-// table. Other instances apply the change at their next refresh.
+// Refresh applies the changes in the table up to now to the cache, within Timeout. A process calls it after it has
+// changed the table. Other instances apply the change at their next refresh.
 func (f *Follower) Refresh(ctx context.Context) error { return f.within(ctx, f.Now()) }
 
 // Fresh refreshes the cache within Timeout, if the last successful refresh began maxAge ago or earlier.

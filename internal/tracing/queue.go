@@ -18,14 +18,15 @@ const (
 	queueSize = 4096
 	// maxBatch is the largest number of spans in an export, as in OpenTelemetry's own processor.
 	maxBatch = 512
-	// batchInterval is the time for which the first span of a batch waits for further spans.
+	// batchInterval is the time for which the first span of a batch waits for further spans. The n-th retry of an
+	// export waits n times as long.
 	batchInterval = time.Second
 	// sendTimeout limits an attempt to export a batch, and lastSendTimeout the last attempt. At
 	// shutdown, lastSendTimeout limits each export, and the time in which further exports may start.
 	sendTimeout     = 5 * time.Second
 	lastSendTimeout = 2 * time.Second
-	// maxAttempts limits the attempts to export a batch. A collector that restarts is unavailable
-	// for seconds. A batch that the collector rejects must not delay later batches.
+	// maxAttempts limits the attempts to export a batch. The retries take ten seconds, in which a collector can
+	// restart. More retries would delay later batches for too long if the collector rejects the batch.
 	maxAttempts = 5
 )
 
@@ -86,7 +87,7 @@ func (q *queue) run(ctx context.Context) {
 			q.metrics.dropped.Add(float64(len(batch)))
 		}
 	}
-	_ = q.exporter.Shutdown(context.WithoutCancel(ctx)) // only run exports, so no export is in flight
+	_ = q.exporter.Shutdown(context.WithoutCancel(ctx)) // no export is in flight, because only run starts exports
 }
 
 // gather returns the next batch. It waits until the batch is full, batchInterval has passed since

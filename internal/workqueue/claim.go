@@ -81,7 +81,8 @@ func (s *Queue[R]) findDue(ctx context.Context, p *Pool, query string, now time.
 	return f, err
 }
 
-// batchFlagScanner scans the batch flag that precedes the columns of a table, and leaves the columns to Table.Scan.
+// batchFlagScanner scans a row whose first column tells whether the row belongs to a batch. It scans that column
+// itself, and passes the other columns to Table.Scan.
 type batchFlagScanner struct {
 	sqlstore.Scanner
 
@@ -146,8 +147,8 @@ func (s *Queue[R]) nextDue(ctx context.Context, p *Pool, now time.Time) (next ti
 	return next, nil
 }
 
-// ExpireForeignLeases makes rows due that an earlier process has leased. On SQLite a single
-// process owns the store, so the earlier process has ended. On PostgreSQL it does nothing.
+// ExpireForeignLeases ends the leases of earlier processes, so that their rows are due now. On SQLite a single process
+// owns the store, so the earlier process has ended. On PostgreSQL it does nothing.
 func (s *Queue[R]) ExpireForeignLeases(ctx context.Context) error {
 	if s.DB.Name() != "sqlite" {
 		return nil // other instances may have leases; the leases of ended instances expire

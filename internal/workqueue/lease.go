@@ -55,7 +55,7 @@ type Leases struct {
 type Leased struct {
 	Key   []any
 	Token string
-	Due   time.Time // when a released row is due
+	Due   time.Time // due time that Release gives the row
 }
 
 // NewLeases returns the statements of a table. key has the names of the primary key's columns, with " BIGINT"
@@ -139,7 +139,7 @@ func (l *Leases) Release(tx *sqlstore.Tx, all []Leased) error {
 	})
 }
 
-// LeaseEnd returns the end of a lease that begins now. It covers one call and LeaseMargin.
+// LeaseEnd returns the end of a lease that begins now. The lease covers one call and LeaseMargin.
 func (p *Pool) LeaseEnd(now time.Time) time.Time {
 	return now.Add(p.provider.Timeout + LeaseMargin)
 }

@@ -80,8 +80,8 @@ func (p *Pool) hasCapacityForBacklog() bool {
 	return p.inFlight < p.provider.Concurrency && (p.backlogged[0] || p.backlogged[1] && p.batchInFlight < p.maxBatch)
 }
 
-// AcquireWithin waits at most timeout for a slot for a batch item. It returns false if it got no slot. To wait
-// costs less than to claim the item from the store later.
+// AcquireWithin waits at most timeout for a slot for a batch item. It returns false if it got no slot. Waiting costs
+// less than claiming the item from the store later.
 func (p *Pool) AcquireWithin(ctx context.Context, timeout time.Duration) bool {
 	if p.TryAcquire(true) {
 		return true

@@ -44,8 +44,8 @@ type Entry struct {
 // Present reports whether the file has the section.
 func (s *Section) Present() bool { return s.given }
 
-// Faultf records a fault of a key. The empty key stands for the section. The text must not contain
-// values from the environment.
+// Faultf records a fault of a key. The empty key stands for the section. The text must not contain values from the
+// environment, which may be secret.
 func (s *Section) Faultf(key, format string, args ...any) {
 	line := s.line
 	if i := s.find(key); i >= 0 {
@@ -79,7 +79,7 @@ func (s *Section) Required(key string) string {
 	return text
 }
 
-// Choice returns the text of a key, one of the given texts. It returns fallback if the key is absent.
+// Choice returns the text of a key, which must be one of the texts in `of`. It returns fallback if the key is absent.
 func (s *Section) Choice(key, fallback string, of ...string) string {
 	text, there := s.text(key)
 	switch {
@@ -104,7 +104,7 @@ func (s *Section) Bool(key string, fallback bool) bool {
 	return s.Choice(key, strconv.FormatBool(fallback), "true", "false") == "true"
 }
 
-// Int returns the whole number of a key, from least to most; fallback if the key is absent.
+// Int returns the whole number of a key, which must be from least to most. It returns fallback if the key is absent.
 func (s *Section) Int(key string, fallback, least, most int) int {
 	text, there := s.text(key)
 	if !there {
@@ -118,7 +118,8 @@ func (s *Section) Int(key string, fallback, least, most int) int {
 	return n
 }
 
-// Duration returns a key's duration, such as 90s, from least to most; fallback if the key is absent.
+// Duration returns a key's duration, such as 90s, which must be from least to most. It returns fallback if the key is
+// absent.
 func (s *Section) Duration(key string, fallback, least, most time.Duration) time.Duration {
 	text, there := s.text(key)
 	if !there {
@@ -223,7 +224,8 @@ func (s *Section) Node(key string) *yaml.Node {
 	return s.pairs[i].Value
 }
 
-// Pairs returns the keys and values of n, the mapping under a key. All keys of n count as known.
+// Pairs returns the keys and values of n, the mapping under a key. All keys of n count as read, so that Finish does not
+// report them.
 func (s *Section) Pairs(key string, n *yaml.Node) []Pair {
 	below := s.file.section(n, config.JoinKey(s.key, key), n.Line)
 	below.known = below.Names()
