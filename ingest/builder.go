@@ -11,9 +11,9 @@ import (
 	"vayu/schema/air"
 )
 
-// batchRows is the number of readings that makes a batch full, about 16 MB of columns. An insert makes one part per
-// monthly partition, twelve for a station's year. Small batches are therefore slow: an import with a quarter of this
-// size took 1.5 times as long.
+// batchRows is the number of readings that makes a batch full, about 16 MB of columns. ClickHouse writes one part for
+// each month in an insert, so twelve parts for a year of a station. Small batches are therefore slow: with a quarter of
+// this size, an import took 1.5 times as long.
 const batchRows = 1 << 18
 
 // batchMissing is the number of missing values that makes a batch full. The loader queries the stored reading of each
@@ -36,8 +36,8 @@ type Builder struct {
 	batch    *Batch
 	rows     int
 
-	record func() (line int64, raw string) // see Describe; nil if unknown
-	kept   Rejections                      // values in Batch.Values of the fetch, by reason
+	record func() (line int64, raw string) // the function that Describe has set, or nil
+	kept   Rejections                      // how many rejected values the fetch has kept in Batch.Values
 
 	recorder *Recorder // see Observe
 

@@ -63,7 +63,7 @@ func (b *Builder) Add(station int, r air.Reading) error {
 	f.flag.Append(int8(r.Flag))
 	f.source.Append(b.source)
 	b.rows++
-	if b.rows < batchRows || b.positioned && b.rows < 2*batchRows { // At flushes between rows
+	if b.rows < batchRows || b.positioned && b.rows < 2*batchRows { // normally At flushes, between rows of the input
 		return nil
 	}
 	return b.flush()

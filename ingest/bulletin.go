@@ -8,8 +8,8 @@ import (
 	"vayu/schema/naqi"
 )
 
-// Bulletin adds a published index of a city, and fills in City, State and Source. A bulletin that violates the rules of
-// [CheckBulletin] is counted as rejected.
+// Bulletin adds the AQI that an agency published for a city and a day. It fills in City, State and Source. A bulletin
+// that violates the rules of [CheckBulletin] is counted as rejected.
 func (b *Builder) Bulletin(one air.Bulletin) {
 	one.Name = air.CleanPlace(one.Name)
 	if reason := CheckBulletin(&one, b.now); reason != None {

@@ -76,7 +76,7 @@ func (f Fingerprint) Hash() string {
 	return hex.EncodeToString(sum.Sum(nil)[:16])
 }
 
-// field adds a type to a field, which it adds to f if necessary.
+// field adds a type to the types of a field. It adds the field to f if necessary.
 func (f *Fingerprint) field(path string, is FieldType) {
 	if len(path) > maxFieldName {
 		path = strings.ToValidUTF8(path[:maxFieldName], "")

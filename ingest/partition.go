@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Partition is a part of a network with calls of its own, such as one sensor.
+// Partition is a part of a network that needs API calls of its own, such as one sensor.
 type Partition struct {
 	// Key identifies the partition in its network.
 	Key string

@@ -6,18 +6,19 @@ import (
 	"sync"
 )
 
-// Paths records, for each path in a description, whether any record has a field there. A preview shows the absent
-// paths, because a wrong path of an optional field causes no error. Paths is safe for concurrent use. A nil Paths
-// records nothing.
+// Paths records, for each path of a field in a source description (YAML), whether any record has that field. A preview
+// shows the absent paths, because a wrong path of an optional field causes no error. Paths is safe for concurrent use.
+// A nil Paths records nothing.
 type Paths struct {
 	mu  sync.Mutex
 	all []*Path
-	at  map[string]*Path // by the key
+	at  map[string]*Path // by Path.Key
 }
 
-// Path is a path in a description at which no record has a field.
+// Path is the path of a field in a source description (YAML). [Paths.Absent] returns those at which no record has a
+// field.
 type Path struct {
-	// Key is the key in the description, such as quality.status. Path is its value, the path of a field.
+	// Key is the key in the description, such as quality.status. Path is the value of that key: the path of a field.
 	Key  string `json:"key"`
 	Path string `json:"path"`
 	// Records is the number of searched records.

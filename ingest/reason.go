@@ -30,10 +30,10 @@ const (
 	FutureTime       Reason = "future_time"       // more than five minutes ahead of the clock
 	AncientTime      Reason = "ancient_time"      // before 2000; for a pushed reading, more than 31 days ago
 	NoStation        Reason = "no_station"        // a reading without a known station
-	BadPosition      Reason = "bad_position"      // invalid or outside India: the position is dropped; only push drops the reading
-	StationMoved     Reason = "station_moved"     // a position far from the known one: the known position and the readings stay
+	BadPosition      Reason = "bad_position"      // a position that is invalid or outside India; only push drops the reading too
+	StationMoved     Reason = "station_moved"     // a position far from the station's known position, which stays
 	Duplicate        Reason = "duplicate"         // a repeated station, pollutant and time in one fetch
-	NotListed        Reason = "not_listed"        // a record that the source counts but does not list
+	NotListed        Reason = "not_listed"        // a record that the source includes in its count but does not send
 	BadLine          Reason = "bad_line"          // a line of a file that cannot be read
 	OutsideIndia     Reason = "outside_india"     // a reading from another country
 	Unreadable       Reason = "unreadable"        // an unreadable part of a folder or a network; the rest is read
@@ -109,7 +109,7 @@ func ParseValue(text string) (float64, Reason) {
 		return 0, MissingValue
 	}
 	if len(text) > 40 || strings.ContainsAny(text, "_xXpPiI") {
-		return 0, BadNumber // Go's hexadecimal, grouped and named numbers are not measurements
+		return 0, BadNumber // ParseFloat would accept them: 0x1p4, 1_000, inf
 	}
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil {

@@ -15,15 +15,15 @@ import (
 // Received counts what a run received over HTTP, or read from a file.
 type Received struct {
 	Requests int    `json:"requests"`    // HTTP requests; 0 for a file
-	Bytes    int64  `json:"bytes"`       // of all bodies
-	SHA256   string `json:"body_sha256"` // of all bodies in order, hexadecimal; "" without a body
+	Bytes    int64  `json:"bytes"`       // length of all bodies
+	SHA256   string `json:"body_sha256"` // hash of all bodies in order, hexadecimal; "" without a body
 }
 
 // Exchange is a request of a fetch and its reply, or a received message, without secrets.
 type Exchange struct {
 	Request string        `json:"request"` // method and address
 	Status  int           `json:"status"`  // of the reply; 0 if none came
-	Bytes   int           `json:"bytes"`   // of the body
+	Bytes   int           `json:"bytes"`   // length of the body
 	Body    string        `json:"body"`    // first 2 KiB of the body; all of it with [Recorder.Whole]
 	Header  http.Header   `json:"-"`       // of the reply; nil without [Recorder.Whole]
 	Elapsed time.Duration `json:"elapsed_ns"`
@@ -45,7 +45,7 @@ type Recorder struct {
 	Kept int
 	// Whole makes the recorder keep whole bodies and headers, and not only beginnings of bodies.
 	Whole bool
-	// Paths collects the paths of a description; nil if the caller does not want them.
+	// Paths collects the paths of fields in the source description (YAML); nil if the caller does not want them.
 	Paths *Paths
 
 	mu          sync.Mutex

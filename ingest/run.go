@@ -15,7 +15,7 @@ type RunKind int8
 // The kinds of runs, numbered as in the table source_run.
 const (
 	LiveRun     RunKind = 1 // the newest readings, on schedule
-	BackfillRun RunKind = 2 // a slice of the history
+	BackfillRun RunKind = 2 // past readings
 	ImportRun   RunKind = 3 // a file, by command
 )
 
@@ -36,7 +36,7 @@ type Run struct {
 	Received    Received
 	Fingerprint Fingerprint
 	Stored      int // readings and bulletins
-	Withdrawn   int // stored readings that the source now reports as missing
+	Withdrawn   int // number of stored readings that the source now reports as missing
 	// Newest is the end of the averaging interval of the newest stored reading; zero for
 	// none.
 	Newest time.Time
@@ -47,11 +47,11 @@ type Run struct {
 	// Values are the first [MaxKept] rejected values of each reason, except [MissingValue].
 	Values []RejectedValue
 
-	kept Rejections // counts of Values
+	kept Rejections // numbers of values in Values, by reason
 }
 
 // Add adds the counts of a stored batch. It skips the rejected values of a batch that an earlier run fetched, because
-// that run has them.
+// that run has counted them.
 func (r *Run) Add(b *Batch) {
 	r.Stored += b.Count()
 	r.Withdrawn += b.Withdrawn
@@ -98,7 +98,7 @@ func HourEndUnix(at int64) int64 {
 	return (at+indianHour-1)/hourSeconds*hourSeconds + indianHour
 }
 
-// AddRejected adds the rejected values of a batch that was not stored.
+// AddRejected adds only the rejected values of a batch. Callers use it for a batch that was not stored.
 func (r *Run) AddRejected(b *Batch) {
 	r.Rejected.Merge(b.Rejected)
 	for _, v := range b.Values {

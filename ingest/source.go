@@ -26,7 +26,7 @@ type Source interface {
 	// When ctx ends or yield returns an error, Fetch returns that error at once.
 	//
 	// yield owns the batch. A batch that yield has accepted is stored later. If the process crashes before, a new
-	// Source must fetch the batch again. A Source may therefore record in memory only which input was accepted.
+	// Source must fetch the batch again. A Source may therefore record which input was accepted, but only in memory.
 	Fetch(ctx context.Context, w Window, yield func(*Batch) error) error
 }
 
@@ -39,7 +39,7 @@ type Batch struct {
 	// Missing has the readings whose value the source reports as missing; their Value is unused. If Readings has a
 	// value for the same reading, that value is valid. The stations of these readings need not be in Stations.
 	Missing []air.Reading
-	// Bulletins are indices of cities as an agency published them.
+	// Bulletins are AQIs of cities as an agency published them.
 	Bulletins []air.Bulletin
 	// Withdrawn is the number of stored readings that the store withdrew because of Missing. The store sets it on
 	// success.
@@ -48,7 +48,7 @@ type Batch struct {
 	Rejected Rejections
 	// Values are the first rejected values of each reason in a fetch, except missing values. Operators can list them.
 	Values []RejectedValue
-	// Partitions are the partitions whose fetch is complete once this batch is stored.
+	// Partitions has the results of the partitions whose fetch is complete once this batch is stored.
 	Partitions []PartitionResult
 	// Run is the ID of the run that fetched the batch; 0 for none.
 	Run uint64

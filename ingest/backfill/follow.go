@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	// followInterval is the pause between two readings of the progress from the store.
+	// followInterval is the time between two queries of the progress.
 	followInterval = time.Second
-	// reportInterval is the pause between two printed lines, if the output is not a terminal.
+	// reportInterval is the time between two printed lines, if the output is not a terminal.
 	reportInterval = 15 * time.Second
 )
 

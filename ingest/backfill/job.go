@@ -1,5 +1,5 @@
-// Package backfill fetches past readings of a source when an operator starts it by command. A backfill is a row in the
-// state store. After a crash, the same or another instance therefore continues it.
+// Package backfill fetches past readings of a source. An operator starts a backfill with a command. Each backfill is a
+// row in the state store, so after a crash the same or another instance continues it.
 package backfill
 
 import (
@@ -14,8 +14,8 @@ type State string
 // The states of a backfill.
 const (
 	Running   State = "running"   // an instance works on it, or will
-	Done      State = "done"      // all partitions are fetched, except those that fail
-	Failed    State = "failed"    // it cannot continue without a change by an operator
+	Done      State = "done"      // all partitions are fetched
+	Failed    State = "failed"    // partitions failed too often, or only an operator can remove the cause
 	Cancelled State = "cancelled" // ended by command
 )
 
@@ -32,19 +32,19 @@ type Job struct {
 	State    State     `json:"state"`
 	Error    string    `json:"error"` // the last one; "" for none
 	Created  time.Time `json:"created_at"`
-	Updated  time.Time `json:"updated_at"` // of the last progress
+	Updated  time.Time `json:"updated_at"` // time of the last progress
 
 	Progress
 }
 
 // Progress describes how much of a backfill is fetched.
 type Progress struct {
-	Listed   bool    `json:"listed"`              // the partitions are known
+	Listed   bool    `json:"listed"`              // the list of partitions is stored
 	Parts    int     `json:"partitions_total"`    // 1 for a source without partitions
-	Complete int     `json:"partitions_complete"` // fetched as a whole
-	Failing  int     `json:"partitions_failing"`  // whose last fetch failed
-	Fraction float64 `json:"fraction"`            // of the wanted range, 0 to 1
-	Stored   int64   `json:"stored"`              // readings
+	Complete int     `json:"partitions_complete"` // partitions whose whole range is fetched
+	Failing  int     `json:"partitions_failing"`  // partitions whose last fetch failed
+	Fraction float64 `json:"fraction"`            // fetched part of the wanted range, 0 to 1
+	Stored   int64   `json:"stored"`              // number of stored readings
 	Requests int64   `json:"requests"`
 }
 

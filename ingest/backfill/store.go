@@ -262,8 +262,8 @@ func (s *Store) load(ctx context.Context, id string) (Job, []*part, error) {
 // partsPerChange is the number of partitions in one transaction. On SQLite other writers wait for the transaction.
 const partsPerChange = 500
 
-// list stores the partitions of a backfill, and then sets the flag listed. It is idempotent: after an error, list them
-// again.
+// list stores the partitions of a backfill, and then sets the flag listed. It is idempotent, so the caller can call it
+// again after an error.
 func (s *Store) list(ctx context.Context, j *Job, parts []*part) error {
 	statement := sqlstore.NewBatchStatement(0, "INSERT INTO source_backfill_part (backfill_id, part, fields, fetched_from, failures) VALUES ",
 		"(?, ?, ?, ?, 0)", " ON CONFLICT (backfill_id, part) DO NOTHING")
@@ -289,7 +289,8 @@ func (s *Store) list(ctx context.Context, j *Job, parts []*part) error {
 	return s.change(ctx, j.ID, "listed = 1", nil)
 }
 
-// change sets columns of a running backfill. The error is [ErrNone] if the backfill is not running.
+// change sets columns of a running backfill, and then calls more in the same transaction (unless more is nil). The
+// error is [ErrNone] if the backfill is not running.
 func (s *Store) change(ctx context.Context, id, set string, more func(tx *sqlstore.Tx) error, args ...any) error {
 	err := s.db.Update(ctx, func(tx *sqlstore.Tx) error {
 		n, err := tx.Exec("UPDATE source_backfill SET updated_at = $2, "+set+" WHERE id = $1 AND state = 'running'",

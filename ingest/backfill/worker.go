@@ -133,14 +133,14 @@ func (b *backfill) finish(ctx context.Context, state State, fault string) error 
 	return err
 }
 
-// end ends the backfill, unless a partition remains to be fetched. It is failed if a partition was skipped after
-// maxFailures failures, else done.
+// end ends the backfill, unless a partition remains to be fetched. The state is Failed if a partition was skipped after
+// maxFailures failures, else Done.
 func (b *backfill) end(ctx context.Context) error {
 	left := 0
 	for _, p := range b.parts {
 		if p.from.After(b.job.Window.From) {
 			if p.failures < maxFailures {
-				return nil // the worker must quit
+				return nil // quit was closed: an instance continues the backfill later
 			}
 			left++
 		}
@@ -186,8 +186,8 @@ func (b *backfill) list(ctx context.Context, feed runner.Feed) error {
 	return b.Store.list(ctx, &b.job, b.parts)
 }
 
-// work fetches chunks of partitions, with retries, until none remains or quit is closed. worker is its number among the
-// workers.
+// work fetches chunks of partitions, with retries, until none remains or quit is closed. worker is the number of this
+// worker, from 0. workers is the number of all workers.
 func (b *backfill) work(ctx context.Context, worker, workers int) error {
 	feed, err := b.Feed(b.job.Source)
 	if err != nil {
@@ -197,8 +197,8 @@ func (b *backfill) work(ctx context.Context, worker, workers int) error {
 }
 
 // retry calls `do` until it succeeds, or until quit is closed or ctx ends. It stores each error as the last error of
-// the backfill. It does not retry after errRefused, or after a reply that refuses the API key. do reports its progress,
-// and only failures without progress between them lengthen the backoff.
+// the backfill. It does not retry after errRefused, or after a reply that refuses the API key. The backoff grows with
+// each failure. It is short again after a call of do that reports progress.
 func (b *backfill) retry(ctx context.Context, do func() (progress bool, err error)) error {
 	for failures := 0; ; failures++ {
 		progress, err := do()
@@ -257,8 +257,8 @@ func (b *backfill) chunks(ctx context.Context, feed runner.Feed, worker, workers
 	return progress, nil
 }
 
-// claim returns the next partitions for one worker. Partitions with the fewest failures come first, then those that
-// lack the newest readings.
+// claim returns the next partitions for one worker. Partitions with the fewest failures come first. Among these,
+// partitions that lack the newest readings come first.
 func (b *backfill) claim(workers int) []*part {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -34,7 +34,7 @@ type Parts struct {
 	Registry prometheus.Registerer
 }
 
-// RollUp has the functions that compute the hours and days of one world.
+// RollUp has the functions that compute the hourly and daily values of one world.
 type RollUp struct {
 	// Run becomes [World.RollUp], and Stored becomes [World.Stored].
 	Run    func(ctx context.Context) error

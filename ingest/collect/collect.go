@@ -1,5 +1,5 @@
-// Package collect collects the readings of all sources and starts their roll-up. Several instances share the sources:
-// each source has a lease. One instance is the leader of the roll-up.
+// Package collect collects the readings of all sources and starts the roll-up, which computes hourly and daily values.
+// Several instances share the sources: each source has a lease. One instance is the leader of the roll-up.
 package collect
 
 import (
@@ -52,7 +52,7 @@ type World struct {
 	Progress ingest.ProgressStore
 	// Backfills has the backfills of all configured sources. A source need not be in Sources.
 	Backfills *backfill.Store
-	// RollUp computes the hours and days of new readings, and refreshes the snapshot in memory.
+	// RollUp computes the hourly and daily values of new readings, and refreshes the snapshot in memory.
 	RollUp func(ctx context.Context) error
 	// Stored describes the recently stored readings of all sources, to detect new readings of other instances.
 	Stored func(ctx context.Context) (Stored, error)

@@ -29,7 +29,7 @@ func (c *Collector) jobs(ctx context.Context) ([]share.Job, error) {
 				if err != nil {
 					return err
 				}
-				defer r.ResetMetrics() // another instance collects the source then, and these metrics must not cause alerts
+				defer r.ResetMetrics() // another instance continues; old metrics must not cause alerts
 				return r.Run(ctx)
 			}})
 		}

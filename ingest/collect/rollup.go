@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// pollInterval is the time between two checks of the leader for readings that other instances have stored.
+	// pollInterval is how often the leader checks whether other instances have stored readings.
 	pollInterval = 3 * time.Second
 	// Limits of the backoff after a failed roll-up.
 	firstRetry   = 5 * time.Second
@@ -38,10 +38,10 @@ func (s Stored) after(earlier Stored) bool {
 type scheduler struct {
 	world World
 	log   *slog.Logger
-	wake  chan struct{} // has a value after readings of this instance
+	wake  chan struct{} // has a value if this instance has stored new readings
 
 	mu   sync.Mutex
-	next chan struct{} // closed after the next roll-up that begins; nil while this instance does not lead
+	next chan struct{} // closed when the roll-up that begins next has ended; nil on a standby
 }
 
 // leadRollUp rolls up the readings of all worlds until ctx ends.
@@ -91,7 +91,7 @@ func (r *scheduler) run(ctx context.Context) {
 	var last Stored
 	for failures := 0; ctx.Err() == nil; {
 		following := make(chan struct{})
-		r.setNext(following) // readings from here on need the next roll-up
+		r.setNext(following) // this roll-up may miss readings that are stored from here on
 		found, err := r.once(ctx)
 		close(done)
 		done = following
@@ -139,7 +139,7 @@ func (r *scheduler) await(ctx context.Context, last Stored) {
 		case <-time.After(pollInterval):
 		}
 		found, err := r.world.Stored(ctx)
-		if err != nil || found.after(last) { // after an error the roll-up reports it
+		if err != nil || found.after(last) { // after an error, once calls Stored again and returns its error
 			return
 		}
 	}

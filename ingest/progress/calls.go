@@ -24,7 +24,7 @@ type calls struct {
 // Update implements [budget.Store]. The first statement locks the row on PostgreSQL, so that concurrent updates run in
 // sequence.
 func (c *calls) Update(ctx context.Context, change func(state []byte, now time.Time) ([]byte, error)) error {
-	var refused error // by the function change
+	var refused error // error of the function change
 	err := c.db.Update(ctx, func(tx *sqlstore.Tx) error {
 		now := c.now()
 		var text string

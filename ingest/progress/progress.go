@@ -78,7 +78,7 @@ const (
 			oldest = excluded.oldest, newest = excluded.newest, target = excluded.target, updated_at = excluded.updated_at
 		WHERE source_progress.revision = excluded.revision`
 	deletePartitions = "DELETE FROM source_partition WHERE scope = $1 AND source = $2"
-	// deleteForgotten deletes the partitions that were not fetched for a long time. The network no longer lists them.
+	// deleteForgotten deletes partitions without a fetch since $3, because the network probably no longer lists them.
 	deleteForgotten = deletePartitions + " AND updated_at < $3"
 )
 
@@ -127,7 +127,7 @@ func (s *Store) savePartitions(tx *sqlstore.Tx, feed string, all map[string]inge
 		return nil
 	}
 	statement := upsertPartitions()
-	keys := slices.Sorted(maps.Keys(all)) // in one order, so that two changes cannot wait for each other
+	keys := slices.Sorted(maps.Keys(all)) // in a fixed order, so that concurrent saves cannot deadlock
 	return statement.Each(len(keys), func(text string, from, to int) error {
 		args := make([]any, 0, 6*(to-from))
 		for _, key := range keys[from:to] {

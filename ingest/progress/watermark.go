@@ -15,7 +15,7 @@ import (
 // Watermark is the time up to which a source or a partition is fetched.
 type Watermark struct {
 	Source    string    `json:"source"`
-	Partition string    `json:"partition"` // key; "" for the source as a whole
+	Partition string    `json:"partition"` // key of the partition; "" for the source as a whole
 	At        time.Time `json:"watermark_at"`
 	Failures  int       `json:"failures"` // failed fetches of the partition since the last successful one
 	UpdatedAt time.Time `json:"updated_at"`
@@ -91,7 +91,8 @@ func (s *Store) addOldest(ctx context.Context, all map[string]*air.SourceProgres
 
 // Errors of SetWatermark.
 var (
-	// ErrFuture means that a watermark is in the future. The source would skip the readings before it.
+	// ErrFuture means that a watermark is in the future. With it, the source would never fetch the readings from now to
+	// the watermark.
 	ErrFuture = errors.New("a watermark cannot be in the future")
 	// ErrNoPartition means that no progress of the partition is stored, because it was never fetched.
 	ErrNoPartition = errors.New("no such partition")

@@ -20,8 +20,8 @@ const (
 	// maxUnrecorded is the largest number of runs of a feed that wait for the journal while ClickHouse is down. Older
 	// runs are only in the log.
 	maxUnrecorded = 100
-	// maxUnrecordedValues is the number of waiting runs that keep their rejected values. A run has at most 200 KiB of
-	// them for each reason.
+	// maxUnrecordedValues is how many of these runs, the newest ones, keep their rejected values. The rejected values
+	// of a run have at most 200 KiB for each reason.
 	maxUnrecordedValues = 5
 	// recordTimeout bounds an attempt to record runs.
 	recordTimeout = 5 * time.Second
@@ -52,7 +52,7 @@ func (r *Runner) run(ctx context.Context, f *feedRun, w ingest.Window, kind runK
 		run.Error = err.Error()
 	}
 	r.count(f, outcome, run.Elapsed)
-	defer r.record(ctx, f, run) // after the message about the run
+	defer r.record(ctx, f, run) // after the run was logged
 	log := r.log.With("source", f.Name, "run", run.ID, "from", w.From, "to", w.To, "outcome", outcome,
 		"stored", run.Stored, "rejected", run.Rejected, "seconds", run.Elapsed.Seconds())
 	if err != nil {

@@ -11,13 +11,13 @@ import (
 	"vayu/internal/sleep"
 )
 
-// cursor is the progress of a feed in memory, of which the runner's store has a copy.
+// cursor is the progress of a feed in memory. The runner's [ingest.ProgressStore] has a copy.
 type cursor struct {
 	plan       fetchPlan
-	revision   int64 // of the loaded progress; unknown before the first load
+	revision   int64 // revision of the loaded progress
 	config     string
 	partitions partitionPlan
-	newest     time.Time // of the stored readings; zero for none
+	newest     time.Time // end of the newest stored averaging interval; zero for none
 	restart    bool      // the stored partitions are wrong, and the next save deletes them
 }
 
@@ -57,7 +57,7 @@ func (r *Runner) tryLoadPlan(ctx context.Context, f *feedRun) (due time.Time, er
 	f.plan = newFetchPlan(f.Feed, first, last, now)
 	f.revision, f.config = stored.Revision, stored.Config
 	r.metrics.feed(f.Feed, f.interval(now))
-	// The gauge begins with the present time. The age of a source that never yields a reading is then the time since
+	// The gauge begins with the present time. If the source never yields a reading, the gauge then shows the time since
 	// the start.
 	r.metrics.newest.WithLabelValues(f.Name).Set(float64(now.Unix()))
 	r.noteNewest(f, last)
@@ -133,8 +133,8 @@ func (r *Runner) save(ctx context.Context, f *feedRun, partitions map[string]ing
 	}
 }
 
-// noteWatermark sets the metrics of the watermark. It counts a watermark in the future, because the source would skip
-// readings before it.
+// noteWatermark sets the metrics of the watermark. It counts and logs a watermark in the future, which the plan treats
+// as the present time.
 func (r *Runner) noteWatermark(ctx context.Context, f *feedRun, now time.Time) {
 	mark := f.plan.watermark
 	for _, state := range f.partitions.states {

@@ -17,7 +17,7 @@ type Feed struct {
 	Name string
 	// Source fetches the readings.
 	Source ingest.Source
-	// ConfigSHA256 is the SHA-256 of the source's configuration, hexadecimal. The journal has it with each run.
+	// ConfigSHA256 is the SHA-256 of the source's configuration, hexadecimal. The journal stores it with each run.
 	ConfigSHA256 string
 	// Schedule has five cron fields in Indian time ("5 * * * *"), or "@every 10m".
 	// Default "@hourly". The first run starts at once.
@@ -46,8 +46,8 @@ const (
 	defaultLookback = 3 * time.Hour
 	// defaultMaxSilence is long enough for networks that publish an hour two or three hours late.
 	defaultMaxSilence = 6 * time.Hour
-	// recentSlice is the range that a new source with history fetches first. Current answers need 24 hours, and 12 more
-	// show a trend.
+	// recentSlice is the time range that a new source with history fetches first. Current answers need readings of 24
+	// hours, and 12 hours more show a trend.
 	recentSlice = 36 * time.Hour
 	// backfillSlice is the default of [Feed.Step]. An interrupted backfill repeats at most one window of this length.
 	backfillSlice = 7 * 24 * time.Hour

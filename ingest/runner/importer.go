@@ -17,9 +17,9 @@ type Job struct {
 	Key string
 	// Source is the name of the source in the journal.
 	Source string
-	// Open opens the input at a position of [ingest.Batch.Position]; 0 is the beginning.
+	// Open opens the input at a position that a [ingest.Batch.Position] had; 0 is the beginning.
 	Open func(position int64) (ingest.Source, error)
-	// Progress is called after each stored batch, from one goroutine; nil for no calls. It owns its argument.
+	// Progress is called after each stored batch, from one goroutine; nil for no calls. It may keep its argument.
 	Progress func(Summary)
 }
 
@@ -131,7 +131,7 @@ type importRun struct {
 	folder   progressFolder
 	state    progress // progress to be saved next
 	begun    time.Time
-	recorded *ingest.Run // in the journal
+	recorded *ingest.Run // the run for the journal
 	stations map[string]bool
 }
 

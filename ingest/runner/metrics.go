@@ -19,7 +19,7 @@ const (
 	Refused     Outcome = "refused"      // the source rejected its whole input, see BatchError
 	Panicked    Outcome = "panicked"     // the source panicked, and the runner recovered
 	StoreFailed Outcome = "store_failed" // ClickHouse rejected a batch or was unreachable
-	BreakerOpen Outcome = "breaker_open" // skipped after repeated failures
+	BreakerOpen Outcome = "breaker_open" // the run was skipped after repeated failures
 )
 
 // Metrics counts runs and readings of sources. All runners of a process share one Metrics.
@@ -108,8 +108,8 @@ func (m *Metrics) feed(f Feed, interval time.Duration) {
 	}
 }
 
-// reset removes the gauges of a source that no longer runs in this process. It keeps
-// the gauges whose values are still true.
+// reset removes the gauges of a source that no longer runs in this process. It keeps gauges whose values stay valid,
+// such as lastSuccess.
 func (m *Metrics) reset(source string) {
 	m.outcome.DeletePartialMatch(prometheus.Labels{"source": source})
 	m.backlog.DeleteLabelValues(source)

@@ -9,7 +9,7 @@ import (
 	"vayu/ingest"
 )
 
-// partitionPlan determines the windows to fetch of the partitions of one source.
+// partitionPlan chooses the windows in which the partitions of one source are fetched.
 type partitionPlan struct {
 	states  map[string]ingest.PartitionProgress
 	unsaved map[string]ingest.PartitionProgress // states that the store lacks

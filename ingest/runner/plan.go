@@ -8,17 +8,17 @@ import (
 
 // fetchPlan determines the next windows of a feed. It does not read the clock; times are arguments.
 //
-// Live windows come first, so that current answers exist within seconds. A new source with history first fetches the
-// last 36 hours, or Step if that is shorter. Then it fetches older readings in windows of Step, backwards. After a
-// restart the plan continues with the stored progress. If no progress is stored, the plan derives it from the stored
-// readings. Windows are fetched in a fixed order, so only the oldest and the newest can be incomplete. The plan fetches
-// these two again.
+// The window with the newest readings (the live window) comes first, so that current answers exist within seconds. A
+// new source with history first fetches the last 36 hours, or Step if that is shorter. Then it fetches older readings
+// in windows of Step, backwards. After a restart the plan continues with the stored progress. If no progress is stored,
+// the plan derives it from the stored readings. Windows are fetched in a fixed order, so only the oldest and the newest
+// can be incomplete. The plan fetches these two again.
 type fetchPlan struct {
 	feed      Feed
 	watermark time.Time // end of the fetched range
 	oldest    time.Time // start of the fetched range
 	horizon   time.Time // start of the wanted range
-	target    time.Time // end of an interrupted live run of partitions; zero for none
+	target    time.Time // end of the window of an interrupted live run of partitions; zero for none
 }
 
 // newFetchPlan plans a feed. first and last are the times of its first and last stored reading since now - History -

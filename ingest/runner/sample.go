@@ -11,21 +11,21 @@ import (
 // Sample is the result of a trial fetch, which stores nothing.
 type Sample struct {
 	Readings []air.Reading // the first ones, up to the limit of FetchSample
-	Count    int           // of all readings and bulletins
+	Count    int           // number of all readings and bulletins
 	// Bulletins are the first bulletins, up to the same limit.
 	Bulletins []air.Bulletin
 	Newest    time.Time // end of the averaging interval of the newest reading; zero for none
 	// Stations describes the stations of the readings, in order of arrival.
 	Stations []air.Station
 	Rejected ingest.Rejections
-	Values   []ingest.RejectedValue // the first of each reason
+	Values   []ingest.RejectedValue // the first rejected values of each reason
 }
 
 // FetchSample fetches a complete window without storing it. The sample keeps at most `most` readings. After an error
 // the sample has the readings that the source yielded before it. A panic of the source is returned as an error.
 func FetchSample(ctx context.Context, src ingest.Source, w ingest.Window, most int) (Sample, error) {
 	var sample Sample
-	var run ingest.Run // bounds the rejected values
+	var run ingest.Run // counts, and limits how many rejected values are kept
 	at := make(map[string]int)
 	keep := func(_ context.Context, b *ingest.Batch) error {
 		for row := range min(b.Rows(), most-len(sample.Readings)) {

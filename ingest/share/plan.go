@@ -14,18 +14,18 @@ import (
 
 // view is the state of all instances and jobs, as one instance reads it from the leases.
 type view struct {
-	jobs    []string        // that this instance can run
-	mine    map[string]bool // jobs of which this instance has the lease and keeps it
+	jobs    []string        // jobs that this instance can run
+	mine    map[string]bool // jobs whose lease this instance has and keeps
 	taken   map[string]bool // jobs whose lease some instance has
 	members []string        // live instances, sorted
 	self    string
 }
 
 const (
-	// patience is how long a job may have no lease before an instance takes it in addition to its share. The other
+	// If no instance has claimed a job for the time patience, an instance claims it in addition to its share. The other
 	// instances may not have the job's source in their configuration.
 	patience = 10 * time.Second
-	// keep is how long an instance keeps a job that exceeds its share.
+	// keep is how long an instance keeps such an additional job.
 	keep = 10 * time.Minute
 )
 
@@ -44,7 +44,7 @@ func (p *planner) plan(v *view, now time.Time) map[string]bool {
 		}
 	}
 	share := v.share()
-	for _, name := range v.preferred(wanted) { // the last ones first
+	for _, name := range v.preferred(wanted) { // the least preferred first
 		if len(wanted) <= share {
 			break
 		}
@@ -121,7 +121,7 @@ func (v *view) weight(job string) uint64 {
 // serverNow is an SQL expression for the time of the database server, in Unix microseconds.
 const serverNow = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)"
 
-// look reads the leases of all instances into v. It deletes the leases of members that died long ago.
+// look reads the leases of all instances into v. If members died more than keepMembers ago, it deletes their leases.
 func (s *sharer) look(ctx context.Context, v *view) error {
 	v.self, v.taken = s.member, make(map[string]bool)
 	if s.alone {

@@ -54,7 +54,7 @@ const (
 //
 // On SQLite, or if Local is set, this instance runs all jobs. On PostgreSQL an instance is a member while it renews a
 // lease of its own. The numbers of jobs of two members differ by at most one. An instance with more jobs than its share
-// ends some of them by closing their quit.
+// ends some of them by closing the channel quit of each.
 func Run(ctx context.Context, c Config) error {
 	s := &sharer{
 		Config: c, alone: c.Local != "" || c.DB.Name() == "sqlite", member: rand.Text(), running: make(map[string]*running),
@@ -73,7 +73,7 @@ func Run(ctx context.Context, c Config) error {
 		return errors.Join(s.outcome(ctx), err)
 	}
 	var shown sync.WaitGroup
-	shown.Go(func() { // only shows commands that the instance runs; the jobs do not depend on the store
+	shown.Go(func() { // the lease only makes Members count this instance; the jobs do not depend on it
 		_ = leader.Run(ctx, member, func(ctx context.Context, _ leader.Fence) error {
 			<-ctx.Done()
 			return ctx.Err()
@@ -122,7 +122,7 @@ type sharer struct {
 // running is a job whose lease this instance has or tries to claim.
 type running struct {
 	cancel  func()        // ends the job or the attempt at once
-	quit    chan struct{} // closed to end the job at the next good moment
+	quit    chan struct{} // closed to end the job as soon as another instance can continue it
 	leaving bool          // quit is closed
 	leads   atomic.Bool   // this instance has the lease
 	ended   atomic.Bool
