@@ -20,7 +20,7 @@ import (
 type Journal struct {
 	conn     driver.Conn
 	database string
-	world    int8 // in the tables
+	world    int8 // in the column world: 1 for live, 2 for sandbox
 }
 
 // New returns a journal in a database, normally [schema.OpsDatabase]. It does not
@@ -53,8 +53,8 @@ var valueColumns = []clickhouse.ColumnNameAndType{
 	{Name: "field", Type: "String"}, {Name: "line", Type: "UInt64"}, {Name: "raw", Type: "String"}, {Name: "station", Type: "String"},
 }
 
-// Record stores runs and their rejected values. It is idempotent: after an error, record
-// the runs again.
+// Record stores runs and their rejected values. It is idempotent, so the caller can record the same runs again after an
+// error.
 func (j *Journal) Record(ctx context.Context, runs []ingest.Run) error {
 	if err := j.recordValues(ctx, runs); err != nil {
 		return fmt.Errorf("recording rejected values: %w", err)
@@ -157,8 +157,8 @@ func column[R, T any](rows []R, of func(*R) T) []T {
 	return out
 }
 
-// dateTime returns t, or the start of 1970 if t is earlier: ClickHouse's DateTime begins there. The start of an open
-// window and a zero time are earlier.
+// dateTime returns t, or the start of 1970 if t is earlier, because ClickHouse's DateTime begins there. Zero times are
+// earlier, such as the start of an open window.
 func dateTime(t time.Time) time.Time {
 	if t.Before(time.Unix(0, 0)) {
 		return time.Unix(0, 0)

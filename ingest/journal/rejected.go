@@ -15,14 +15,13 @@ import (
 // Rejected describes the runs of a source that rejected values.
 type Rejected struct {
 	Runs   uint64
-	Window ingest.Window     // from the begin of their first window to the end of their last one
-	Values ingest.Rejections // by reason
+	Window ingest.Window     // from the earliest start to the latest end of their windows
+	Values ingest.Rejections // number of rejected values, by reason
 }
 
 // Rejected describes the runs of a source that rejected values for one of the given reasons. A run counts if its window
-// overlaps the window within. Without reasons, every reason counts except [ingest.MissingValue]. Imports and runs
-// without a window do not count. If within has no end, it ends at the present time. The returned window lies inside
-// within.
+// overlaps `within`. If reasons is empty, every reason counts except [ingest.MissingValue]. Imports and runs without a
+// window do not count. If `within` has no end, it ends at the present time. The returned window lies inside `within`.
 func (j *Journal) Rejected(ctx context.Context, source string, within ingest.Window, reasons []string) (found Rejected, err error) {
 	if within.To.IsZero() {
 		within.To = time.Now()

@@ -49,7 +49,8 @@ var ErrNoStation = errors.New("no such station")
 // alias's own row and readings are kept. Merge is idempotent: after an error, call it again.
 //
 // Withdrawn readings are not copied. A running service reads the alias within [cacheLifetime], and then copies the
-// readings that it has stored under the old id in the meantime. The next roll-up computes the target's hours again.
+// readings that it has stored under the old id in the meantime. The next roll-up computes the target's hourly values
+// again.
 func (l *Loader) Merge(ctx context.Context, from, into, reason, actor string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -109,12 +110,11 @@ func (l *Loader) Merge(ctx context.Context, from, into, reason, actor string) er
 	return l.copyReadings(ctx, from, into)
 }
 
-// copyReadings copies the readings of the station from to the station into. It skips
-// withdrawn readings, and readings that into already has. The SQL pattern matches all
-// columns of a reading's key except `station`.
+// copyReadings copies the readings of the station `from` to the station `into`. It skips withdrawn readings, and
+// readings that `into` already has. The SQL text key selects all columns of a reading's key except `station`.
 func (l *Loader) copyReadings(ctx context.Context, from, into string) error {
 	const key = `tuple(COLUMNS('^(pollutant|parameter|at|kind|averaging)$'))`
-	// The inner query filters by the stored column `station`. The column of the same name in REPLACE is the target.
+	// REPLACE defines a new column `station`. The inner query is necessary to filter by the stored column `station`.
 	query := fmt.Sprintf(`INSERT INTO %[1]s.reading SELECT * REPLACE ({into:String} AS station, now64(3) AS ingested_at)
 		FROM (SELECT * FROM %[1]s.reading FINAL WHERE station = {from:String}
 			AND NOT arrayExists(w -> w.1 IN ('', parameter) AND at > w.2 AND at <= w.3,

@@ -30,7 +30,7 @@ type Loader struct {
 	cache       *station.Cache
 	loadedAt    time.Time     // when the aliases were read
 	stationsAt  time.Time     // when the stations were read
-	stationsFor time.Duration // how long they are valid
+	stationsFor time.Duration // how long the cached stations are valid
 }
 
 // New returns a loader into a database, see [schema.World.Database]. It does
@@ -54,8 +54,9 @@ var readingColumns = []clickhouse.ColumnNameAndType{
 	{Name: "run", Type: "UInt64"},
 }
 
-// Load stores a batch and returns nil once ClickHouse has acknowledged it. It is idempotent: after an error, load the
-// batch again. Readings of an alias are stored under the id of its station. Load does not release the batch.
+// Load stores a batch and returns nil once ClickHouse has acknowledged it. It is idempotent, so the caller can load the
+// batch again after an error. Readings of an alias are stored under the id of its station. Load does not release the
+// batch.
 //
 // Load refuses a position far from the station's known position, unless the new position's source ranks higher (see
 // positionRank). On success it counts each refusal in b.Rejected as [ingest.StationMoved].
@@ -81,7 +82,7 @@ func (l *Loader) Load(ctx context.Context, b *ingest.Batch) error {
 	if err := l.loadReadings(ctx, b, aliases); err != nil {
 		return err
 	}
-	b.Token = "" // a second load of the batch is a new insert
+	b.Token = "" // the batch is stored, so another load is a new insert
 	if moved > 0 {
 		b.Rejected.Add(ingest.StationMoved, moved)
 	}
@@ -139,9 +140,8 @@ func texts(column *array.String) []string {
 	return out
 }
 
-// Coverage returns the times of the first and the last stored reading of a source, at or
-// after the time since. Both are zero if no such reading exists. The time of a reading
-// is the end of its averaging interval.
+// Coverage returns the times of the first and the last stored reading of a source, at or after `since`. Both are zero
+// if no such reading exists. The time of a reading is the end of its averaging interval.
 func (l *Loader) Coverage(ctx context.Context, source string, since time.Time) (first, last time.Time, err error) {
 	query := "SELECT count(), min(at), max(at) FROM " + l.database + ".reading WHERE source = {source:String} AND at >= fromUnixTimestamp({since:Int64})"
 	var rows uint64

@@ -15,10 +15,13 @@ import (
 	"vayu/schema/air"
 )
 
-// Another process, such as an import, may write the tables too. cacheLifetime is the maximum age of the cached aliases,
-// and of the stations if they are read fast. Reading a million stations takes seconds. So their lifetime grows until
-// reads take at most the share maxReadShare of the time, but not above longestLifetime: a busy engine can make one read
-// slow, and an old row would replace what another process has written since.
+// Limits of the age of cached rows. Cached rows expire because another process, such as an import, may write the tables
+// too. The limit for aliases is cacheLifetime.
+//
+// Reading a million stations takes seconds. Their limit is therefore between cacheLifetime and longestLifetime. Within
+// these bounds, reading them takes at most the share maxReadShare of the time. The upper bound is necessary because a
+// busy engine can make a single read slow. A write of a cached row that is out of date would undo a change by another
+// process.
 const (
 	cacheLifetime   = 10 * time.Second
 	longestLifetime = 5 * time.Minute
@@ -52,7 +55,7 @@ const stationNames = "id, source, name, city, state, latitude, longitude, kind, 
 // returns the number of refused positions, and the station id of each described alias. If
 // the write fails, it drops the cache, so that the next call reads the tables.
 func (l *Loader) loadStations(ctx context.Context, described []air.Station) (moved int, aliases map[string]string, err error) {
-	if len(described) == 0 { // the readings are of private stations
+	if len(described) == 0 { // a batch with readings of private stations describes no stations
 		return 0, nil, nil
 	}
 	l.mu.Lock()
@@ -84,13 +87,13 @@ func (l *Loader) loadStations(ctx context.Context, described []air.Station) (mov
 	return moved, aliases, nil
 }
 
-// stationLifetime returns how long stations are valid whose read took the given time.
+// stationLifetime returns how long cached stations are valid if reading them took the given time.
 func stationLifetime(read time.Duration) time.Duration {
 	return min(max(cacheLifetime, time.Duration(float64(read)/maxReadShare)), longestLifetime)
 }
 
-// refreshCache reads the aliases if they are older than cacheLifetime. It reads the stations if there is a new alias, or
-// if they have expired. The caller holds l.mu.
+// refreshCache reads the aliases if they are older than cacheLifetime. It reads the stations if there is a new alias,
+// or if the cached stations have expired. The caller holds l.mu.
 func (l *Loader) refreshCache(ctx context.Context) error {
 	first := l.cache == nil
 	if !first && time.Since(l.loadedAt) <= cacheLifetime {

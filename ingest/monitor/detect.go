@@ -12,7 +12,7 @@ import (
 // Limits has the limits of normal behaviour of a source.
 type Limits struct {
 	// MaxSilence is the largest normal age of the newest reading. If it is zero or negative, the source sends at
-	// irregular times. The monitor then checks only its runs and fields.
+	// irregular times. The monitor then checks only the runs and fields of the source.
 	MaxSilence time.Duration
 }
 
@@ -21,26 +21,28 @@ type Limits struct {
 const (
 	// leastCompared is the smallest number of earlier runs for a comparison of fields.
 	leastCompared = 8
-	// goneFrom is the share of runs that must have had a field before its disappearance is a problem. The problem ends
-	// when the field returns, when the configuration changes, or after a week.
+	// The disappearance of a field is a problem if at least the share goneFrom of the runs had it, up to its last
+	// occurrence. The problem ends when the field returns, when the configuration changes, or after a week.
 	goneFrom = 0.9
-	// newUntil is the share of a week's runs for which a field or unit counts as new after its first occurrence.
+	// A field or unit is new if it first occurred in the last part of a week's runs. newUntil is the share of that
+	// part.
 	newUntil = 0.2
-	// mostFields is the largest number of fields that are compared. Above it, names of fields are probably data, such
-	// as station ids.
+	// mostFields is the largest number of fields that are compared. Above it the fields are not checked, because their
+	// names are probably data, such as station ids.
 	mostFields = 300
 	// A problem of coverage begins when two consecutive hours have less than lowFrom of their usual readings. It ends
 	// when both hours have at least lowUntil.
 	lowFrom, lowUntil = 0.6, 0.8
-	// leastUsual is the smallest usual number of readings in an hour for a comparison. Below it, a few missing readings
-	// would be a problem.
+	// The monitor checks the coverage of an hour only if the usual number of readings in that hour is at least
+	// leastUsual. With a smaller number, one or two missing readings would already be reported as a problem.
 	leastUsual = 5
-	// leastDays is the smallest number of the last 7 days with readings in the same hour for a comparison.
+	// The monitor checks the coverage of an hour only if at least leastDays of the last 7 days have readings in that
+	// hour.
 	leastDays = 3
 	// failedRuns consecutive failed runs begin a problem. doneRuns consecutive successful runs end it.
 	failedRuns, doneRuns = 3, 2
-	// futureRuns is the number of the last runs with times in the future that begins a problem. The problem ends when
-	// none of these runs has such times.
+	// A clock problem begins when futureRuns of the last lastRuns runs have times in the future. It ends when none of
+	// the last lastRuns runs has such times.
 	futureRuns = 3
 	// shownNames is the largest number of fields or stations that the text of a problem names.
 	shownNames = 5
@@ -48,8 +50,8 @@ const (
 
 // finding is the result of the check for one problem of a source.
 type finding struct {
-	begins bool // it is one, if it was none
-	stays  bool // it still is one, if it was one
+	begins bool // the problem begins, unless it is present already
+	stays  bool // the problem continues, if it is present
 	detail string
 }
 
@@ -60,7 +62,7 @@ func (f *facts) detect(l Limits, now time.Time) map[air.Problem]finding {
 	}
 	coverage, _ := f.coverage(l, now)
 	if all[air.ProblemFailing].begins || all[air.ProblemSilent].begins {
-		coverage = finding{} // it has the same cause
+		coverage = finding{} // the low coverage has the same cause
 	}
 	all[air.ProblemCoverage] = coverage
 	return all
@@ -134,7 +136,8 @@ func (f *facts) drift() finding {
 	return out
 }
 
-// isNew reports whether the first occurrence of the field or unit is within the last fifth of the runs.
+// isNew reports whether the first occurrence of the field or unit is in the last part of the runs. That part is the
+// share newUntil of all runs, but at least fieldRuns runs.
 func (s *share) isNew(total int) bool {
 	return float64(s.earliest) <= max(fieldRuns, newUntil*float64(total))
 }

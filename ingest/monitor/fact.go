@@ -23,15 +23,15 @@ const (
 
 // facts has the data about a source from which its problems are detected.
 type facts struct {
-	runs    []runFacts // the last live runs, newest first, at most lastRuns
+	runs    []runFacts // the last runs of kind live, newest first, at most lastRuns
 	first   time.Time  // start of the first run of the last 7 days
 	newest  time.Time  // newest reading of the runs of the last 7 days; zero for none
 	fields  []share
-	units   []share // of each parameter and unit
+	units   []share // one for each parameter and unit
 	hours   map[time.Time]float64
 	clocks  []string // stations whose times were in the future in the last day, the most frequent first
-	compare int      // runs with which the last fieldRuns runs are compared
-	recent  int      // runs with fields among the last fieldRuns
+	compare int      // number of earlier runs, with which the last fieldRuns runs are compared
+	recent  int      // number of runs with fields among the last fieldRuns runs
 }
 
 // runFacts has the outcome of one run of a source.
@@ -44,8 +44,8 @@ type runFacts struct {
 type share struct {
 	name   string
 	unit   string // for units
-	recent int    // of the last fieldRuns runs
-	before int    // of the runs before these, with the same configuration
+	recent int    // how many of the last fieldRuns runs
+	before int    // how many of the earlier runs with the same configuration
 	// latest and earliest are the numbers of the last and the first run with the field or unit. Runs are numbered
 	// backwards, and the last run is 1.
 	latest, earliest int

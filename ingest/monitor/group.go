@@ -22,7 +22,7 @@ type GroupConfig struct {
 	Stores   Stores
 	Events   Events
 	Accounts Operators
-	// Limits returns the limits of each source of a world that this configuration collects.
+	// Limits returns the limits of each source that this configuration collects in a world.
 	Limits  func(schema.World) (map[string]Limits, error)
 	Log     *slog.Logger
 	Metrics prometheus.Registerer

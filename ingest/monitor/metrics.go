@@ -39,7 +39,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 			Name: "vayu_source_monitor_failures_total", Help: "Failed checks of the sources.",
 		}),
 	}
-	for _, w := range schema.Worlds { // without a leader there must be a series, for the alert
+	for _, w := range schema.Worlds { // the alert needs this series even if no instance is the leader
 		m.checked.WithLabelValues(w.String()).Set(0)
 	}
 	return m

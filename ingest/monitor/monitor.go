@@ -28,8 +28,7 @@ type Events interface {
 	Append(tx *sqlstore.Tx, account string, world schema.World, event schema.EventType, data any) (id string, err error)
 }
 
-// Operators returns the accounts with an active key of the world that has the scope
-// sources:read.
+// Operators returns the accounts of operators: those with an active key of the world that has the scope sources:read.
 type Operators func(tx *sqlstore.Tx, world schema.World, now time.Time) ([]string, error)
 
 // Config configures a Monitor.
@@ -87,7 +86,7 @@ func (m *Monitor) Check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for source := range present { // of sources that are not collected any more
+	for source := range present { // delete the problems of sources that are no longer collected
 		if _, known := m.Limits[source]; !known {
 			if err := m.Store.DB.Update(ctx, func(tx *sqlstore.Tx) error { return m.Store.save(tx, source, nil) }); err != nil {
 				return err

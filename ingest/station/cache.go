@@ -16,7 +16,7 @@ import (
 type Cache struct {
 	Known      map[string]air.Station // LastSeen may be later than in the stored row, see seenInterval
 	Aliases    map[string]Alias
-	Placements map[string]Placement // by id; passed on to the next cache
+	Placements map[string]Placement // by id of the station; the next cache reuses them
 	index      *stationIndex        // built on first use
 
 	Changed    map[string]bool // ids whose row must be stored
@@ -33,8 +33,8 @@ type Change struct{ Station, Field, Before, After, Source, Reason string }
 // ingestActor is the actor of aliases that this package creates.
 const ingestActor = "ingest"
 
-// NewCache returns an empty cache. known are the placements of the previous cache, which need not be computed again; it
-// may be nil.
+// NewCache returns an empty cache. known has the placements of the previous cache, so that they need not be computed
+// again. It may be nil.
 func NewCache(known map[string]Placement) *Cache {
 	if known == nil {
 		known = make(map[string]Placement)
@@ -87,8 +87,8 @@ func (b *Cache) Describe(s air.Station) (refused bool) {
 	return refused
 }
 
-// seenInterval is how often the row of a station is written only because last_seen has changed. A sensor has a reading
-// each minute, and a network has a million sensors.
+// If only last_seen has changed, the row of a station is written at most once in each seenInterval. A row for each
+// reading would be too much: a sensor has a reading each minute, and a network can have a million sensors.
 const seenInterval = time.Hour
 
 // KeepSeen copies the times LastSeen of an earlier cache that are later than in the stored rows.
@@ -101,9 +101,9 @@ func (b *Cache) KeepSeen(earlier *Cache) {
 	}
 }
 
-// onlySeen reports whether nothing but LastSeen differs, by so little that the stored row stays. Each station has its
-// own boundaries between the intervals, so that a network does not write all its rows at once. Readings that are an
-// interval apart are in different intervals.
+// onlySeen reports whether merged need not be stored: only LastSeen differs, and both times are in the same interval of
+// length seenInterval. The intervals of each station begin at other times, so that a network does not write all its
+// rows at once.
 func onlySeen(old, merged air.Station) bool {
 	h := fnv.New32a()
 	_, _ = io.WriteString(h, merged.ID)

@@ -165,8 +165,8 @@ const (
 	byOldName  = "earlier"  // the description has an earlier name of the known station
 )
 
-// sameStation reports whether description a is one of the known station b, and why. In case of doubt it returns false:
-// place, city and agency must match.
+// sameStation reports whether a describes the known station b under another name, and returns the reason. In case of
+// doubt it returns false: place, city and agency must match.
 func sameStation(a, b *air.Station) (reason string, same bool) {
 	if a.Kind != air.Reference || b.Kind != air.Reference || a.City != b.City || a.State != b.State {
 		return "", false
@@ -218,12 +218,12 @@ func point(s *air.Station) geo.Point {
 	return geo.Point{Latitude: s.Latitude, Longitude: s.Longitude}
 }
 
-// aliasable are the networks whose imported files have CPCB's stations under other names. Of other networks than
-// CPCB's, only readings from such files are stored under the id of a CPCB station. A station of a live source keeps its
-// own id; see [samePhysicalStation].
+// aliasable are the networks whose imported files have CPCB's stations under other names. Readings from these files may
+// be stored under the id of a CPCB station. Readings of other networks, and of live sources, keep the ids of their own
+// stations; see [samePhysicalStation].
 var aliasable = []string{"openaq"}
 
-// mayAlias reports whether readings of the station alias may be stored under the id of the station into.
+// mayAlias reports whether readings of one station (alias) may be stored under the id of another station (into).
 func mayAlias(alias *air.Station, into *air.Station) bool {
 	if alias.Network() == into.Network() {
 		return true

@@ -11,7 +11,7 @@ import (
 // stationIndex finds stations by position and reference stations by name.
 type stationIndex struct {
 	cells  map[indexCell][]string
-	places map[string][]string // by city, state and place of the title
+	places map[string][]string // ids of stations, by city, state and place of the title
 }
 
 // indexCell is a square whose sides have a hundredth of a degree, about 1 km.
