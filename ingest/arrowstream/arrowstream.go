@@ -2,9 +2,9 @@
 // names, and skips other columns. It checks every length and offset before use. Its memory is bounded by the size of
 // the stream and by [MaxBytes].
 //
-// The package reads the usual types of flat tables: integers, floating-point numbers, text, text as a dictionary, and
-// timestamps. The buffers may be compressed with LZ4 or Zstandard. The layout is that of the Arrow Columnar Format 1.5
-// (https://arrow.apache.org/docs/format/Columnar.html).
+// The package reads the usual types of flat tables: integers, floating-point numbers, text, dictionary-encoded text,
+// and timestamps. The buffers may be compressed with LZ4 or Zstandard. The layout is that of the Arrow Columnar Format
+// 1.5 (https://arrow.apache.org/docs/format/Columnar.html).
 package arrowstream
 
 import (
@@ -53,9 +53,9 @@ type reader struct {
 	wanted  map[string]bool // names of the columns to read
 	// dictionaries maps the id of each dictionary to its texts.
 	dictionaries map[int64][]string
-	texts        map[int64]valueType // types of the texts of the dictionaries to read
-	left         int                 // of MaxBytes, for decompression
-	textLeft     int                 // of MaxBytes, for texts
+	texts        map[int64]valueType // types of the texts in the dictionaries to read, by id
+	left         int                 // bytes of MaxBytes that decompressed buffers may still use
+	textLeft     int                 // bytes of MaxBytes that texts may still use
 	decompressor
 }
 

@@ -64,7 +64,7 @@ func (r *reader) dictionary(header table, body []byte) error {
 		return err
 	}
 	var texts []string
-	if header.scalar(2, 1) != 0 { // a delta
+	if header.scalar(2, 1) != 0 { // a delta batch adds to the dictionary
 		texts = r.dictionaries[id]
 	}
 	for i := range a.rows {
@@ -84,9 +84,9 @@ type arrays struct {
 	codec    codec
 	nodes    vector
 	buffers  vector
-	variadic vector // numbers of the buffers of views
+	variadic vector // for each array of views, its number of data buffers
 
-	node, buffer, views int // the next ones
+	node, buffer, views int // positions of the next elements of nodes, buffers and variadic
 }
 
 func (r *reader) arrays(header table, body []byte) (*arrays, error) {
@@ -113,8 +113,8 @@ func (a *arrays) end() error {
 	return nil
 }
 
-// next returns the next array of the batch, which must be that of column c. For an unwanted column it skips the array
-// and returns empty values.
+// next returns the next array of the batch. c must be the next column of the schema, because the arrays have no names.
+// If c is not wanted, next skips the array and returns empty values.
 func (a *arrays) next(c *column) (values, error) {
 	stored := c.value
 	if c.index.kind != none {
@@ -177,7 +177,7 @@ func (a *arrays) bufferAt(i int) ([]byte, error) {
 		return nil, errCut()
 	}
 	size := int64(binary.LittleEndian.Uint64(part))
-	if size == -1 { // not compressed, because that would be longer
+	if size == -1 { // -1 marks a buffer that is not compressed
 		return part[8:], nil
 	}
 	if size < 0 || size > int64(a.left) {

@@ -2,8 +2,8 @@ package arrowstream
 
 import "encoding/binary"
 
-// table is a table of a FlatBuffer, as a position in its bytes. Every access checks the bounds. An access out of bounds
-// sets *broken, and all later accesses return zero.
+// table is a table in a FlatBuffer: text has the bytes of the FlatBuffer, and at is the position of the table. Every
+// access checks the bounds. An access out of bounds sets *broken, and all later accesses return zero.
 type table struct {
 	text   []byte
 	at     int
@@ -21,7 +21,7 @@ func root(text []byte, broken *bool) table {
 func (t table) bytes(at, n int) []byte {
 	if *t.broken || at < 0 || n < 0 || at > len(t.text)-n {
 		*t.broken = true
-		return make([]byte, min(max(n, 0), 16)) // scalars and structs have at most 16 bytes
+		return make([]byte, min(max(n, 0), 16)) // n can be huge, and callers decode at most 16 bytes
 	}
 	return t.text[at : at+n]
 }
@@ -29,8 +29,7 @@ func (t table) bytes(at, n int) []byte {
 func (t table) uint16(at int) uint16 { return binary.LittleEndian.Uint16(t.bytes(at, 2)) }
 func (t table) uint32(at int) uint32 { return binary.LittleEndian.Uint32(t.bytes(at, 4)) }
 
-// field returns the position of a field, or 0 if the table lacks it. Fields are numbered
-// from 0.
+// field returns the position of a field, or 0 if the table lacks it. Fields are numbered from 0.
 func (t table) field(number int) int {
 	vtable := t.at - int(int32(t.uint32(t.at)))
 	slot := 4 + 2*number

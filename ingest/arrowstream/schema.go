@@ -7,8 +7,8 @@ const maxColumns = 1000
 type column struct {
 	name       string
 	wanted     bool
-	value      valueType // of the column, or of its dictionary
-	index      valueType // of a column with a dictionary; its kind is none for others
+	value      valueType // type of the values in the column or in its dictionary
+	index      valueType // type of the positions in the dictionary; its kind is none without one
 	dictionary int64     // id of the dictionary
 }
 
@@ -16,7 +16,7 @@ type column struct {
 type valueType struct {
 	kind    kind
 	buffers int
-	size    int // bytes of an element, or of an offset of text
+	size    int // bytes of an element; for text, bytes of an offset
 	signed  bool
 	unit    int64 // Arrow's TimeUnit
 	zoned   bool  // a timestamp with a time zone
@@ -27,7 +27,7 @@ type kind int8
 
 const (
 	none    kind = iota
-	other        // a flat type that no reading has
+	other        // a flat type whose values are Unreadable
 	null         // no value at all
 	whole        // integers
 	float        // float32 and float64
@@ -103,9 +103,9 @@ func (r *reader) column(field table) (column, error) {
 	return c, nil
 }
 
-// readType returns the data type of a number of the union Type. kind is none for an unknown or nested type.
+// readType returns the data type for a number of the union Type. kind is none for an unknown or nested type.
 func readType(number int64, details table) valueType {
-	if details.broken == nil { // absent: every value is a default
+	if details.broken == nil { // the table is absent, so all its fields have their defaults
 		details = table{text: make([]byte, 8), at: 4, broken: new(bool)}
 	}
 	switch number {

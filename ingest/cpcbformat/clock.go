@@ -9,8 +9,8 @@ import (
 // text is the content of a file (bytes) or of a decoded reply (string).
 type text interface{ ~string | ~[]byte }
 
-// ParseStamp parses a time of the live feed in Indian Standard Time. It accepts only
-// the form "DD-MM-YYYY HH:MM:SS". A time in another form may be in UTC.
+// ParseStamp parses a time of the live feed in Indian Standard Time. It accepts only the form "DD-MM-YYYY HH:MM:SS",
+// because a time in another form may be in UTC.
 func ParseStamp[T text](s T) (time.Time, bool) {
 	if len(s) != len("DD-MM-YYYY HH:MM:SS") || s[2] != '-' || s[5] != '-' || s[10] != ' ' {
 		return time.Time{}, false
@@ -18,9 +18,9 @@ func ParseStamp[T text](s T) (time.Time, bool) {
 	return ParseTime(s)
 }
 
-// ParseUpdate parses last_update of data.gov.in in Indian Standard Time. The portal writes "DD-MM-YYYY HH:MM:SS".
-// Spreadsheets drop the seconds when they save a file. Programs write "YYYY-MM-DD HH:MM:SS" with a blank or T.
-// ParseUpdate rejects a time with a zone, because the portal never writes a zone.
+// ParseUpdate parses the field last_update of data.gov.in, a time in Indian Standard Time. The portal writes
+// "DD-MM-YYYY HH:MM:SS". Spreadsheets drop the seconds when they save a file. Programs write "YYYY-MM-DD HH:MM:SS" with
+// a blank or T. ParseUpdate rejects a time with a zone, because the portal never writes a zone.
 func ParseUpdate[T text](s T) (time.Time, bool) {
 	s = trim(s)
 	if n := len(s); n != len("DD-MM-YYYY HH:MM") && n != len("DD-MM-YYYY HH:MM:SS") || s[10] != ' ' && s[10] != 'T' {

@@ -98,8 +98,8 @@ func addFeed(b *ingest.Builder, s *feedStation, seen map[feedKey]bool) error {
 	return nil
 }
 
-// flag returns [air.Stuck] for a probably stuck sensor. Its minimum, maximum and mean of the day are equal, and its
-// last hour has no value.
+// flag returns [air.Stuck] if the sensor is probably stuck: its minimum, maximum and mean of the day are equal, and its
+// last hour has no value. Otherwise it returns [air.Plain].
 func (f *pollutantEntry) flag() air.Flag {
 	if f.min == f.avg && f.max == f.avg && strings.TrimSpace(f.hourly) == "NA" {
 		return air.Stuck
@@ -108,7 +108,7 @@ func (f *pollutantEntry) flag() air.Flag {
 }
 
 // readFeed reads the whole feed. It returns an error for an incomplete feed. It reports the attributes of the elements
-// to b, for the fingerprint.
+// to b, which adds them to the [ingest.Fingerprint].
 func readFeed(r io.Reader, b *ingest.Builder) ([]feedStation, error) {
 	in := bufio.NewReader(r)
 	if head, _ := in.Peek(512); fetch.IsHTML(head) {
@@ -154,7 +154,7 @@ type feedWalk struct {
 	stations    []feedStation
 
 	builder    *ingest.Builder
-	attributes map[attributeOf]bool // that builder knows
+	attributes map[attributeOf]bool // attributes that builder already knows
 }
 
 // attributeOf identifies an attribute by its element and its name.

@@ -7,9 +7,9 @@ import (
 	"vayu/ingest"
 )
 
-// gatePercent is the largest accepted share of stations whose computed AQI differs from that of CPCB. In a full capture
-// of the feed none of 469 stations differed. For 25 of them neither CPCB nor this package had an AQI. If the meaning of
-// a column changed, nearly all stations would differ.
+// gatePercent is the largest accepted share of stations whose computed AQI differs from that of CPCB. In a recorded
+// feed none of 469 stations differed. For 25 of them neither CPCB nor this package had an AQI. If the meaning of a
+// column changed, nearly all stations would differ.
 const gatePercent = 2
 
 // gate computes each station's AQI from the feed's sub-indices and compares it with the feed's AQI. A station without

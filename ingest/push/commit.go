@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// maxGroup is the number of readings after which no further request joins a group.
+	// maxGroup is the number of readings that makes a group full. No further request joins a full group.
 	maxGroup = 200_000
 	// storeTimeout bounds the insert of a group.
 	storeTimeout = 20 * time.Second
@@ -20,11 +20,11 @@ const (
 
 var errStopping = errors.New("the service is stopping")
 
-// request has the accepted readings of one request. now is the time at which they were checked.
+// request has the accepted readings of one request. now is the time at which the readings were checked.
 type request struct {
 	readings []stationReading
 	now      time.Time
-	run      uint64     // ID of the run of a stream; 0 over HTTP
+	run      uint64     // ID of the run if the readings come from a stream; 0 over HTTP
 	done     chan error // receives the outcome of the insert; buffered
 }
 

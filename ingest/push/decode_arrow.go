@@ -75,7 +75,7 @@ func arrowRow(b *arrowstream.Batch, i int) row {
 	case int64:
 		minutes := int(v)
 		r.Averaging = &minutes
-	case float64: // a table library makes floats of integers beside missing values
+	case float64: // table libraries convert a column of integers to floats if values are missing
 		minutes := int(v)
 		if float64(minutes) != v {
 			return wrongType("averaging_minutes")

@@ -20,7 +20,7 @@ import (
 	"vayu/schema"
 )
 
-// Source is the name of the source of pushed readings. The column `source` of their rows has it.
+// Source is the name of the source of pushed readings: the value of the column `source` in their rows.
 const Source = "push"
 
 // Limits of one request.

@@ -113,7 +113,7 @@ type pushed struct {
 	now      time.Time
 	readings []stationReading
 	reply    air.PushReply
-	counts   map[ingest.Reason]int // rejected
+	counts   map[ingest.Reason]int // number of rejected readings, by reason
 }
 
 // add adds the reading of a row, or returns the reason for rejecting the row.

@@ -20,7 +20,7 @@ type Record struct {
 	World   schema.World
 	// Type is the media type of the body; "" for JSON or NDJSON.
 	Type string
-	// Station is the default station: that of readings that do not name a station; "" for none.
+	// Station is the station of the readings that do not name a station themselves; "" for none.
 	Station string
 	Body    []byte
 }
@@ -29,7 +29,7 @@ type Record struct {
 type Result struct {
 	Stored int
 	Newest time.Time // end of the newest stored averaging interval; zero for none
-	// Rejected are the rejected readings in order. Missing values are not among them.
+	// Rejected are the rejected readings in order. They exclude readings without a value.
 	Rejected []RejectedReading
 	// Missing is the number of readings without a value.
 	Missing int
@@ -39,14 +39,14 @@ type Result struct {
 type RejectedReading struct {
 	air.RejectedReading
 
-	Raw []byte // as the client sent it; the whole body if its part is unknown
+	Raw []byte // the reading as the client sent it; the whole body if its part in the body is unknown
 }
 
 // Runs has the ID of the run of each world.
 type Runs [len(schema.Worlds)]uint64
 
-// StoreRecords stores the valid readings of records durably. The results are in the order
-// of the records. It is idempotent: after an error, store the same records again.
+// StoreRecords stores the valid readings of records durably. The results are in the order of the records. It is
+// idempotent, so the caller can store the same records again after an error.
 func (s *Service) StoreRecords(ctx context.Context, runs Runs, records []Record) ([]Result, error) {
 	results := make([]Result, len(records))
 	now := s.now()
@@ -84,8 +84,8 @@ type owner struct {
 	account string
 }
 
-// decodeRecords returns the owners in order, and the rows of each owner. The order is the same in each attempt, so that
-// the batches of a retry equal those of the first attempt.
+// decodeRecords returns the owners in the order of their first records, and the rows of each owner. The batches of a
+// retry therefore equal those of the first attempt.
 func decodeRecords(records []Record) (owners []owner, decoded map[owner][]row) {
 	counts := make(map[owner]int)
 	for i := range records {
@@ -126,7 +126,7 @@ func (s *Service) count(p *pushed, r *row, known map[string]*station, result *Re
 	}
 }
 
-// countAll counts the readings of stored records.
+// countAll adds the numbers of stored, missing and rejected readings to the metrics.
 func (s *Service) countAll(results []Result) {
 	counts := make(map[string]int)
 	for i := range results {

@@ -26,7 +26,8 @@ const (
 	// cacheLifetime is the maximum age of cached stations. It is short because another instance may register stations
 	// of the same account.
 	cacheLifetime = 10 * time.Second
-	// freshLifetime is the maximum age of cached stations when a reading names a station that is not cached.
+	// freshLifetime is the maximum age of an account's cached stations if a reading names a station that is not among
+	// them.
 	freshLifetime = time.Second
 	// registryTimeout bounds the reads and writes of one call of register or stations.
 	registryTimeout = 5 * time.Second
@@ -136,9 +137,9 @@ func (r *registry) load(ctx context.Context, account string) (map[string]*statio
 }
 
 // register passes the account's stored stations to choose. It stores and caches the stations that choose returns, and
-// returns all stations of the account. Of several registrations of a station, the one with the latest time is valid. at
-// is the time of the registrations; zero means the time of ClickHouse's clock. If the account would have more than
-// maxStations stations, the error is a *schema.Problem. An error of choose is returned unchanged.
+// returns all stations of the account. If a station is registered several times, the registration with the latest time
+// is valid. `at` is the time of the new registrations; zero means the time of ClickHouse's clock. If the account would
+// have more than maxStations stations, the error is a *schema.Problem. An error of choose is returned unchanged.
 func (r *registry) register(ctx context.Context, account string, at time.Time, choose func(known map[string]*station) ([]station, error)) (map[string]*station, error) {
 	ctx, cancel := context.WithTimeout(ctx, registryTimeout)
 	defer cancel()

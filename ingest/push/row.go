@@ -29,7 +29,8 @@ type row struct {
 	Longitude *float64 `json:"longitude"`
 	Name      string   `json:"name"`
 
-	// instant is the time of a reading whose format has typed times, such as Arrow. At is then unused.
+	// instant is the time of the reading if the format of the body has a type for times, such as Arrow. At is then
+	// unused.
 	instant time.Time
 	// fault is set if the row could not be decoded.
 	fault *fault
@@ -60,7 +61,7 @@ func checkText(text string) bool {
 		!strings.ContainsFunc(text, func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' })
 }
 
-// checkPosition returns why a position is invalid, and "" for a valid one.
+// checkPosition returns a sentence that says why a position is invalid, or "" if the position is valid.
 func checkPosition(latitude, longitude float64) string {
 	switch {
 	case math.IsNaN(latitude) || latitude < -90 || latitude > 90:

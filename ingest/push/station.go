@@ -25,7 +25,8 @@ type stationRequest struct {
 	Published   *bool    `json:"published"`
 }
 
-// station returns the described station. The error has all errors of the name and the body.
+// station returns the station that the body describes. The error lists everything that is invalid in the name and the
+// body.
 func (w *stationRequest) station(account, name string) (station, error) {
 	var f schema.RequestErrors
 	s := newStation(account, name)
@@ -65,8 +66,8 @@ func (w *stationRequest) station(account, name string) (station, error) {
 // position after a larger move.
 const movedKilometres = 5
 
-// replaces checks whether s can replace the registered station old; nil if there is none. If old is published, s is
-// published too, and inherits a missing licence or attribution.
+// replaces checks whether s can replace the registered station old; old is nil if no such station is registered. If old
+// is published, s is published too, and inherits a missing licence or attribution.
 func (s *station) replaces(old *station, requested *bool) error {
 	if old != nil && old.Published {
 		switch {

@@ -27,7 +27,7 @@ const (
 // Headers of a dead letter, in addition to those of package topic.
 const (
 	headerField = "dead-field" // field of the first rejected reading
-	headerRow   = "dead-row"   // its position in the record, from 0; -1 for the whole record
+	headerRow   = "dead-row"   // position of that reading in the record, from 0; -1 for the whole record
 	headerRows  = "dead-rows"  // number of rejected readings
 )
 

@@ -26,7 +26,7 @@ import (
 )
 
 // limits bound a batch, which is stored with one insert. A batch of 8 MiB has about 70,000 readings, and needs about 60
-// MB of memory. The batch waits half a second for more readings of slow senders. This is short compared with the
+// MB of memory. A batch that is not full waits half a second for more readings, which is short compared with the
 // interval of the roll-up.
 var limits = topic.Limits{Messages: 100_000, Bytes: 8 << 20, Linger: 500 * time.Millisecond, Ahead: 16}
 
@@ -44,7 +44,7 @@ type Config struct {
 	State    *sqlstore.DB // has the accounts
 	Conn     driver.Conn  // for the journal
 	Ops      string       // database of the journal; "" for [schema.OpsDatabase]
-	Pace     topic.Pace   // zero for that of a service
+	Pace     topic.Pace   // timeouts and intervals; zero for the defaults
 	Log      *slog.Logger
 	Metrics  prometheus.Registerer // nil for none
 }

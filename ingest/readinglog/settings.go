@@ -16,7 +16,7 @@ func DefaultSettings() Settings {
 	return Settings{Topic: "vayu.readings", DeadTopic: "vayu.readings.dead", Group: "vayu.ingest", Partitions: 12, Replicas: 1}
 }
 
-// Validate returns all errors, each naming its key. It implements config.Validator.
+// Validate returns all errors. Each error names the key of the invalid setting. Validate implements config.Validator.
 func (s Settings) Validate() []error {
 	if s.Topic == "" {
 		return nil
@@ -24,7 +24,7 @@ func (s Settings) Validate() []error {
 	return s.at(broker.Settings{}).Validate()
 }
 
-// at returns the given connection with the topic, dead-letter topic and group of s.
+// at returns the given connection settings with the topic, dead-letter topic, group, partitions and replicas of s.
 func (s Settings) at(connection broker.Settings) broker.Settings {
 	connection.Topic, connection.DeadTopic, connection.Group = s.Topic, s.DeadTopic, s.Group
 	connection.Partitions, connection.Replicas = s.Partitions, s.Replicas

@@ -9,7 +9,7 @@ import (
 // Message is a message as a broker delivered it.
 type Message struct {
 	Topic   string
-	Key     string // of Kafka; "" for MQTT
+	Key     string // key of a Kafka message; "" for MQTT
 	Payload []byte
 	// At is the time at which the message was received, or at which Kafka stored it.
 	At time.Time
@@ -34,11 +34,11 @@ type Outcome string
 // The outcomes of a message.
 const (
 	Read         Outcome = "read"         // its values are readings or rejected values
-	Availability Outcome = "availability" // it has the state of a device
+	Availability Outcome = "availability" // it states whether a device is available
 	Retained     Outcome = "retained"     // the broker had kept it: an old state, no new reading
-	Offline      Outcome = "offline"      // of a device that is not available
-	Unreadable   Outcome = "unreadable"   // not JSON, or not as described
-	Repeated     Outcome = "repeated"     // delivered again after it was stored
+	Offline      Outcome = "offline"      // it comes from a device that is not available
+	Unreadable   Outcome = "unreadable"   // it is not JSON, or differs from the source description (YAML)
+	Repeated     Outcome = "repeated"     // it was delivered again after it was stored
 	Unmatched    Outcome = "unmatched"    // its topic matches no pattern, or it lacks the needed fields
 )
 

@@ -43,7 +43,7 @@ type Processor struct {
 	recorder  *Recorder
 	storing   *failurelog.Log
 	connected atomic.Bool
-	newest    time.Time // of the stored readings since the start
+	newest    time.Time // end of the newest averaging interval that was stored since the start
 }
 
 // NewProcessor returns a Processor.
@@ -58,7 +58,7 @@ func NewProcessor(c Config) *Processor {
 const heartbeat = 15 * time.Second
 
 // Run calls receive, which must pass the received messages to Process, and returns when receive returns. Meanwhile it
-// records the runs, and keeps the metrics of the source.
+// records the runs, and updates the metrics of the source.
 func (p *Processor) Run(ctx context.Context, receive func(context.Context) error) error {
 	p.Metrics.start(p.Source, p.MaxSilence)
 	defer p.Metrics.end(p.Source)
@@ -101,9 +101,9 @@ func (p *Processor) Repeated() {
 	p.Metrics.messages.WithLabelValues(p.Source, string(Repeated)).Inc()
 }
 
-// Process stores the readings of messages, and returns nil once they are durable. It is idempotent: after an error,
-// process the same messages again. A message for which the decoder panics is rejected, and the other messages are
-// stored.
+// Process stores the readings of messages, and returns nil once they are durable. It is idempotent, so the caller can
+// process the same messages again after an error. A message for which the decoder panics is rejected, and the other
+// messages are stored.
 func (p *Processor) Process(ctx context.Context, messages []Message) error {
 	err := panics.Catch(func() error { return p.process(ctx, messages) })
 	panicked, is := errors.AsType[*panics.Error](err)

@@ -35,7 +35,7 @@ type Received struct {
 	Rejected ingest.Rejections
 	Values   []ingest.RejectedValue
 
-	kept ingest.Rejections // counts of Values
+	kept ingest.Rejections // numbers of values in Values, by reason
 }
 
 // Reject counts a rejected value, and keeps the first values of each reason. line is the number of the value in its
@@ -58,11 +58,11 @@ type Recorder struct {
 	failing *failurelog.Log
 
 	mu      sync.Mutex
-	open    *ingest.Run // nil for none
+	open    *ingest.Run // the current run; nil for none
 	body    *ingest.Recorder
 	busy    bool         // between Begin and Done or Failed
-	changed bool         // the open run differs from its row
-	ended   []ingest.Run // not yet recorded
+	changed bool         // the open run differs from its row in the journal
+	ended   []ingest.Run // ended runs that are not yet in the journal
 }
 
 // NewRecorder returns a recorder. config is the SHA-256 of the source's configuration, or "".
@@ -154,7 +154,7 @@ func (r *Recorder) snapshot() ingest.Run {
 	return run
 }
 
-// Run records the runs in the journal until ctx ends, and then a last time.
+// Run writes all new and changed runs to the journal every recordEvery until ctx ends. Then it writes them once more.
 func (r *Recorder) Run(ctx context.Context) {
 	for sleep.For(ctx, recordEvery) {
 		r.record(ctx)

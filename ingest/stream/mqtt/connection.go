@@ -17,7 +17,7 @@ type message struct {
 	stream.Message
 
 	connection int          // number of the connection that received it
-	duplicate  bool         // the broker has sent it before
+	duplicate  bool         // the broker marks it as sent before
 	ack        func() error // does nothing for QoS 0
 }
 

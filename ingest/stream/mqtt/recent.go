@@ -22,9 +22,9 @@ type recent struct {
 	seed maphash.Seed
 
 	mu      sync.Mutex
-	current int            // number of the connection
-	acked   []acked        // of the connection, the oldest first
-	before  map[uint64]int // of lost connections: how often each message was stored
+	current int            // number of the current connection
+	acked   []acked        // messages of the current connection, the oldest first
+	before  map[uint64]int // how often each message of lost connections was stored, by hash
 }
 
 // acked is an acknowledged message.
@@ -79,7 +79,7 @@ func (r *recent) lost(now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.current++
-	if len(r.before) > mostRecent { // nothing was repeated for long
+	if len(r.before) > mostRecent { // no message was repeated for a long time
 		clear(r.before)
 	}
 	for _, a := range r.acked {

@@ -31,7 +31,7 @@ type Settings struct {
 	Username, Password string
 	ClientID           string // must be constant, because the broker keeps messages for it
 	Version            int
-	Filters            []string // of topics
+	Filters            []string // topic filters of the subscriptions
 	// Session is how long the broker stores messages while no client is connected; 0 for no messages. In MQTT 3.1.1 the
 	// configuration of the broker determines the time.
 	Session time.Duration
@@ -51,8 +51,7 @@ const (
 	inFlight = 1000
 )
 
-// metadata is an internal address in the public range. An Azure host serves the metadata of its machines at
-// 168.63.129.16.
+// metadata is an internal address in the public range: an Azure host serves the metadata of its machines there.
 var metadata = netip.MustParsePrefix("168.63.129.16/32")
 
 // dial opens a connection to the broker.

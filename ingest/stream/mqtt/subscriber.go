@@ -26,8 +26,8 @@ const (
 	// firstRetry and longestRetry are the limits of the backoff after failures.
 	firstRetry   = 500 * time.Millisecond
 	longestRetry = 30 * time.Second
-	// stable is how long a connection must last to reset the backoff. A broker ends the connection of a client as soon
-	// as another client connects with the same id.
+	// stable is how long a connection must last to reset the backoff. If two clients have the same id, the broker ends
+	// one's connection when the other connects. Such short connections must not reset the backoff.
 	stable = time.Minute
 )
 
@@ -42,7 +42,7 @@ type Subscriber struct {
 	Failed func(error)
 	// Repeated is called for each received message that was stored before.
 	Repeated func()
-	Name     string // of the source, in logs
+	Name     string // name of the source, for logs
 	Log      *slog.Logger
 }
 
