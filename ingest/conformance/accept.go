@@ -9,7 +9,8 @@ import (
 	"path/filepath"
 )
 
-// Accept fetches from the replies of the case, and stores the result as the expected result.
+// Accept builds the source with open, fetches from the replies of the case, and stores the result as the expected
+// result.
 func (c *Case) Accept(ctx context.Context, open Opener) (*Fetched, error) {
 	got, err := c.expect(ctx, open)
 	if err == nil {

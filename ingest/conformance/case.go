@@ -4,7 +4,7 @@
 //	case.json      the replies or the input, and the expected result (see [Case])
 //	readings.csv   the readings, sorted: station,pollutant,at,value,kind,averaging,flag
 //	missing.csv    the cells without a value, sorted: station,pollutant,at,kind,averaging; may be absent
-//	bulletins.csv  the published indices, sorted: day,name,city,state,aqi,category,prominent,stations used,stations; may be absent
+//	bulletins.csv  the published AQIs of cities, sorted: day,name,city,state,aqi,category,prominent,stations used,stations; may be absent
 //	rejected.csv   the first 100 rejected values of each reason, sorted: record,reason,field; may be absent
 //	stations.csv   the stations, sorted; may be absent:
 //	               id,name,city,state,latitude,longitude,kind,attribution,licence
@@ -37,8 +37,7 @@ const (
 	stationsFile  = "stations.csv"
 )
 
-// Case is a test case: the content of its file case.json, with the URL and the path
-// of the test.
+// Case is a test case: the content of its file case.json, with the URL and the path that the test uses.
 type Case struct {
 	// About is the purpose of the case.
 	About string `json:"about"`
@@ -52,7 +51,7 @@ type Case struct {
 	// Repeat makes the server send the last reply to every further request.
 	Repeat bool `json:"repeat,omitempty"`
 	// AnyOrder makes the server send to each request the first reply that matches its path and query. A reply can be
-	// sent any number of times. Sources that read files need AnyOrder.
+	// sent any number of times. Sources that download files need AnyOrder.
 	AnyOrder bool `json:"any_order,omitempty"`
 	// Input is the input file or folder, for a source that reads files.
 	Input string `json:"input,omitempty"`
@@ -73,7 +72,7 @@ type Case struct {
 
 // Reply is one reply of the server. The default status is 200.
 type Reply struct {
-	// File holds the body; empty for an empty body.
+	// File is the name of the file that has the body; empty for an empty body.
 	File   string            `json:"file,omitempty"`
 	Status int               `json:"status,omitempty"`
 	Header map[string]string `json:"header,omitempty"`
@@ -176,8 +175,7 @@ func (c *Case) Body(r Reply) ([]byte, error) {
 	return text, nil
 }
 
-// expected returns the content of a file with expected results, and whether it
-// exists.
+// expected returns the content of a file with expected results, and whether the file exists.
 func (c *Case) expected(name string) (text string, exists bool, err error) {
 	content, err := os.ReadFile(filepath.Join(c.dir, name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -189,8 +187,7 @@ func (c *Case) expected(name string) (text string, exists bool, err error) {
 	return string(content), true, nil
 }
 
-// mismatch returns how an error differs from the expected one; empty if it
-// matches.
+// mismatch returns how an error differs from the expected error, or "" if it matches.
 func (c *Case) mismatch(err error) string {
 	if err != nil && strings.Contains(err.Error(), Key) {
 		return "the error contains the key"

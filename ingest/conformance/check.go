@@ -9,8 +9,8 @@ import (
 	"vayu/ingest"
 )
 
-// Opener builds the source under test for a case, at c.URL or c.Path with c.Clock
-// and [Key].
+// Opener builds the source under test for a case. The source reads from c.URL or c.Path, uses c.Clock as its clock, and
+// has [Key] as its API key.
 type Opener func(c *Case) (ingest.Source, error)
 
 // Fault is a difference between the expected and the actual behaviour of a source.
@@ -114,8 +114,7 @@ func (k *checking) compare(got *Fetched) error {
 	return nil
 }
 
-// fetchAgain checks that a second fetch gives the same readings, or none if the
-// source detects that nothing changed.
+// fetchAgain checks that a second fetch yields the same readings. A source that detects unchanged data may yield none.
 func (k *checking) fetchAgain(ctx context.Context, src ingest.Source, first *Fetched) {
 	second, err := Fetch(ctx, src, k.c.Window(), k.c.Now)
 	k.restart("again")
@@ -131,8 +130,7 @@ func (k *checking) fetchAgain(ctx context.Context, src ingest.Source, first *Fet
 	}
 }
 
-// fetchCancelled checks that a fetch with an ended context returns the context's
-// error.
+// fetchCancelled checks that a fetch with an ended context returns the context's error.
 func (k *checking) fetchCancelled(ctx context.Context) {
 	src, err := k.open(k.c)
 	if err != nil {

@@ -60,7 +60,7 @@ func (f *Fetched) add(b *ingest.Batch, now time.Time) {
 		f.faultf("a batch has %d missing values, and counts %d", len(b.Missing), b.Rejected[ingest.MissingValue])
 	}
 	for _, r := range b.Missing {
-		r.Value, _ = r.Parameter.Range() // Value is unused
+		r.Value, _ = r.Parameter.Range() // any valid value, because a missing value has none
 		f.check(r, now)
 		f.Missing = append(f.Missing, fmt.Sprintf("%s,%s,%s,%s,%d", r.Station, r.Parameter, r.At.Format(time.RFC3339), r.Kind, r.Averaging))
 	}

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// Serve serves a handler on a free port of this machine while use runs, and passes use
-// the address, such as http://127.0.0.1:40123.
+// Serve serves a handler on a free port of this machine while use runs. It passes the address to use, such as
+// http://127.0.0.1:40123.
 func Serve(ctx context.Context, handler http.Handler, use func(address string)) error {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -53,7 +53,7 @@ type server struct {
 
 	mu     sync.Mutex
 	next   int
-	faults []string // of the requests
+	faults []string // of the requests so far
 }
 
 // restart makes the server begin again with the first reply.
@@ -144,7 +144,7 @@ func (s *server) send(w http.ResponseWriter, r *http.Request, reply Reply) {
 	if reply.Gzip {
 		w.Header().Set("Content-Encoding", "gzip")
 		packed := gzip.NewWriter(w)
-		defer func() { _ = packed.Close() }() // a closed client connection is part of a case
+		defer func() { _ = packed.Close() }() // in some cases the client closes the connection early
 		out = packed
 	}
 	if reply.Status != 0 {

@@ -16,9 +16,9 @@ import (
 // ErrOtherRequests means that a source sent requests for which the case has no replies.
 var ErrOtherRequests = errors.New("the source cannot repeat the fetch")
 
-// Write creates the folder dir with a new case, and writes files into it. It fetches with the source of open, and
-// stores what the source returns as the expected result. It sets c.Error, c.Reason and c.Rejected. If open is nil, the
-// case has no expected result until [Case.Accept]. After an error, dir does not exist.
+// Write creates the folder dir with a new case, and writes files into it. It builds the source with open, fetches, and
+// stores the result as the expected result of the case. It also sets c.Error, c.Reason and c.Rejected from the fetch.
+// If open is nil, the case has no expected result until [Case.Accept]. After an error, no part of the case remains.
 func Write(ctx context.Context, dir string, c *Case, files map[string][]byte, open Opener) (*Fetched, error) {
 	if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("writing the case %s: the folder exists", dir)
@@ -74,11 +74,12 @@ func (c *Case) save(name string, content []byte) error {
 	return os.WriteFile(filepath.Join(c.dir, name), content, 0o600)
 }
 
-// expect fetches from the replies of the case, and sets the expected error and rejections in c.
+// expect builds the source with open, and fetches from the replies of the case. It sets the expected error and
+// rejections in c.
 func (c *Case) expect(ctx context.Context, open Opener) (*Fetched, error) {
 	var (
 		got    *Fetched
-		failed error // of the fetch
+		failed error // error of the fetch
 	)
 	fetch := func() error {
 		src, err := open(c)

@@ -27,7 +27,7 @@ const userAgent = "vayu (air quality service)"
 // maxRedirects is the largest number of redirects. The known feeds redirect at most once.
 const maxRedirects = 3
 
-// errorBody is the number of bytes that are read of a reply with an error status.
+// errorBody is how many bytes of a reply with an error status are read.
 const errorBody = 2 << 10
 
 // Client downloads replies. It is safe for concurrent use.
@@ -141,7 +141,7 @@ func (r *Request) clean(text string) string {
 type StatusError struct {
 	Status int
 	Header http.Header
-	Body   []byte // its beginning
+	Body   []byte // the beginning of the body
 
 	address string // without the query
 	message string // the beginning of the body as one line without secrets; "" for a web page
@@ -174,9 +174,9 @@ func (c *Client) Get(ctx context.Context, address string, known Validators) (*Re
 	return c.Do(ctx, Request{URL: address, Known: known})
 }
 
-// Do sends a request. It returns an [*ingest.BatchError] for a reply that is too large,
-// empty or a web page. It returns a [*StatusError] for any status but 200 and an
-// expected 304. No error contains the address's query or a header of the request.
+// Do sends a request. It returns an [*ingest.BatchError] for a reply that is too large, empty or a web page. It returns
+// a [*StatusError] for any status except 200 and an expected 304. No error contains the address's query or a header of
+// the request.
 func (c *Client) Do(ctx context.Context, r Request) (*Reply, error) {
 	var body []byte
 	reply, err := c.exchange(ctx, r, func(resp *http.Response, got *received) error {
@@ -233,7 +233,7 @@ const (
 	wholeBytes = 32 << 20
 )
 
-// headWriter keeps the first bytes that are written, at most the number most.
+// headWriter keeps the first bytes that are written to it. most is the largest number of bytes that it keeps.
 type headWriter struct {
 	text []byte
 	most int
@@ -251,8 +251,7 @@ func tooLarge(limit int64) error {
 	return &ingest.BatchError{Reason: ingest.BadReply, Detail: fmt.Sprintf("the reply exceeds %d bytes", limit)}
 }
 
-// exchange sends a request, records it, and reads a reply with status 200 by the function
-// read. The Body of the result is nil.
+// exchange sends a request and records it. It calls read for a reply with status 200. The Body of the result is nil.
 func (c *Client) exchange(ctx context.Context, r Request, read func(*http.Response, *received) error) (*Reply, error) {
 	recorder := ingest.RecorderOf(ctx)
 	got := received{}
@@ -274,7 +273,7 @@ func (c *Client) exchange(ctx context.Context, r Request, read func(*http.Respon
 type received struct {
 	status   int // 0 if no reply came
 	header   http.Header
-	body     []byte // the beginning of a file
+	body     []byte // for a file, only its beginning
 	size     int64  // of the whole body
 	streamed bool   // the body is a file
 }

@@ -17,7 +17,7 @@ type Preview struct {
 	Requests []ingest.Exchange `json:"requests"`
 	Readings []Reading         `json:"readings"`
 	Stations []Station         `json:"stations"`
-	// Bulletins are indices that an agency published; absent for other sources.
+	// Bulletins are the AQIs that an agency published for cities; absent for other sources.
 	Bulletins []Bulletin             `json:"bulletins,omitempty"`
 	Rejected  ingest.Rejections      `json:"rejected"`
 	Values    []ingest.RejectedValue `json:"rejected_values"`
@@ -50,7 +50,7 @@ type Station struct {
 	Kind      string   `json:"kind"`
 }
 
-// Bulletin is a published index of a [Preview].
+// Bulletin is, in a [Preview], the AQI that an agency published for a city and a day.
 type Bulletin struct {
 	Day           string   `json:"day"`
 	City          string   `json:"city"`

@@ -20,10 +20,10 @@ type Message struct {
 	// Payload is the payload as JSON. A payload that is not JSON, or is a JSON string, is stored as a JSON string.
 	Payload  json.RawMessage `json:"payload"`
 	Retained bool            `json:"retained,omitempty"`
-	At       time.Time       `json:"at,omitzero"` // when it was received; zero for the time of the case
+	At       time.Time       `json:"at,omitzero"` // when the message was received; zero means the time of the case
 }
 
-// OfMessages makes a case of received messages. The case's time is the time of the last message.
+// OfMessages makes a case from received messages. The case's time is the time of the last message.
 func OfMessages(exchanges []ingest.Exchange) (*Recording, error) {
 	if len(exchanges) == 0 {
 		return nil, errors.New("recording messages: none has arrived")
@@ -40,7 +40,7 @@ func OfMessages(exchanges []ingest.Exchange) (*Recording, error) {
 		if e.Message == nil {
 			return nil, fmt.Errorf("recording messages: %q is a request", e.Request)
 		}
-		at := e.Message.At.UTC().Truncate(time.Second) // as the time of a case
+		at := e.Message.At.UTC().Truncate(time.Second) // with the precision of the time of a case
 		if at.After(last) {
 			last = at
 		}

@@ -17,7 +17,8 @@ import (
 	"vayu/ingest/fetch"
 )
 
-// Most is the largest number of requests in a case. People read cases, and a repository stores them.
+// Most is the largest number of requests in a case. Cases must be small, because people read them and a repository
+// stores them.
 const Most = 100
 
 // Recording is a test case that was made from a fetch.
@@ -29,11 +30,12 @@ type Recording struct {
 	Replaced map[string]int
 }
 
-// Marker is the text that replaces a secret of the description in recorded exchanges.
+// Marker replaces the secrets of the source description (YAML) in recorded exchanges.
 const Marker = "***"
 
-// New makes a case of the exchanges of a fetch. The exchanges must have whole bodies, without the secrets of the
-// description. New replaces secrets and serial numbers in the replies. now is the present time for the source.
+// New makes a case from the exchanges of a fetch. The exchanges must have whole bodies, without the secrets of the
+// source description (YAML). New replaces secrets and serial numbers in the replies. now is the present time for the
+// source.
 func New(exchanges []ingest.Exchange, w ingest.Window, now time.Time) (*Recording, error) {
 	if len(exchanges) == 0 {
 		return nil, errors.New("recording the fetch: there was no request")
@@ -67,7 +69,7 @@ func New(exchanges []ingest.Exchange, w ingest.Window, now time.Time) (*Recordin
 // inputFile is the name of the input file of a case for a source that reads a file.
 const inputFile = "input.csv"
 
-// OfFile makes a case of a file. now is the present time for the source.
+// OfFile makes a case from a file. now is the present time for the source.
 func OfFile(body []byte, now time.Time) *Recording {
 	var scrub Scrubber
 	scrub.Learn(body)

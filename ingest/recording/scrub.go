@@ -21,7 +21,7 @@ type Scrubber struct {
 	Replaced map[string]int
 
 	placeholders map[string]string // by value
-	numbers      map[string]int    // last number of a placeholder, by its kind
+	numbers      map[string]int    // number in the last new placeholder of a kind, by kind
 }
 
 // Kinds of placeholders.
@@ -35,14 +35,15 @@ const (
 var kinds = map[string]string{
 	"auth": secret, "authorization": secret, "passwd": secret, "pwd": secret, "session": secret, "sessionid": secret, "privatekey": secret,
 	"accesskey": secret, "appkey": secret, "readkey": secret, "writekey": secret, "subscriptionkey": secret,
-	"primarykeya": secret, "primarykeyb": secret, "secondarykeya": secret, "secondarykeyb": secret, // ThingSpeak, in PurpleAir's replies
+	"primarykeya": secret, "primarykeyb": secret, "secondarykeya": secret, "secondarykeyb": secret, // ThingSpeak's keys at PurpleAir
 	"serial": serial, "serialno": serial, "serialnumber": serial, "deviceserial": serial, "sn": serial, "hardwareid": serial,
 	"mac": serial, "macaddress": serial, "macid": serial, "imei": serial, "imsi": serial, "iccid": serial, "ssid": serial, "bssid": serial,
 	"ip": serial, "ipaddress": serial,
 	"email": person, "owneremail": person, "phone": person, "mobile": person, "contact": person, "contactname": person,
 }
 
-// pageWords are beginnings of the names of page tokens. Page tokens are no secrets.
+// pageWords are the beginnings of names of fields with page tokens. Page tokens are no secrets, although their names
+// end in "token".
 var pageWords = []string{"next", "page", "cursor", "continuation", "prev"}
 
 var separators = strings.NewReplacer("_", "", "-", "", ".", "", " ", "")
@@ -75,8 +76,7 @@ var patterns = map[string]*regexp.Regexp{
 	person: regexp.MustCompile(`\b[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+\b`),
 }
 
-// firstNumber is the base of the placeholders for numbers. A number replaces a number, so that its field keeps the
-// type.
+// The placeholder of a number is a number above firstNumber, so that the type of the field stays the same.
 const firstNumber = 1_000_000
 
 // leastReplaced is the length from which a value is also replaced outside its own field. A shorter value can occur
@@ -91,7 +91,7 @@ func (s *Scrubber) Learn(body []byte) {
 			s.placeholder(kind, text)
 		}
 		return nil
-	}) // a body that is no JSON has only patterns
+	}) // the error is ignored: if the body is not JSON, only patterns can be found
 	for _, kind := range []string{serial, person} {
 		for _, found := range patterns[kind].FindAllString(string(body), -1) {
 			s.placeholder(kind, found)
@@ -158,7 +158,7 @@ func (s *Scrubber) Text(text string) string {
 			values = append(values, value)
 		}
 	}
-	slices.SortFunc(values, func(a, b string) int { // a value may contain another
+	slices.SortFunc(values, func(a, b string) int { // longer values first, because they may contain shorter ones
 		if len(a) != len(b) {
 			return len(b) - len(a)
 		}
