@@ -18,7 +18,7 @@ const (
 	ReadingsWrite  Scope = "readings:write"
 	// SourcesRead permits operators to read the problems, errors and rejected records of sources.
 	SourcesRead Scope = "sources:read"
-	// ExportRead is for exports of whole tables.
+	// ExportRead permits exports of whole tables.
 	ExportRead Scope = "export:read"
 	// AlertsManage is for alerts about the air, and for their events.
 	AlertsManage Scope = "alerts:manage"
@@ -122,8 +122,8 @@ type Usage struct {
 	Days   []UsageDay `json:"days"`
 }
 
-// AuditRow is one row of the audit log. Hash is a hash of the row together with the hash of the previous row. Both
-// hashes are in lower-case hexadecimal.
+// AuditRow is one row of the audit log. Hash is the hash of the row together with the Hash of the previous row, in
+// lower-case hexadecimal.
 type AuditRow struct {
 	Seq       int64          `json:"seq"`
 	At        string         `json:"at"` // RFC 3339 with microseconds

@@ -95,8 +95,8 @@ func leadingDigits(text string) (digits, rest string) {
 	return text, ""
 }
 
-// scale returns the power of ten by which the digits, as rupees, are multiplied to get paise. If the exponent is too
-// large for the digits to matter, far is its sign, 1 or -1. Otherwise far is 0.
+// scale returns the exponent of ten by which the digits of n must be multiplied to get paise. If the exponent of n is
+// so large that its digits do not matter, far is the sign of that exponent, 1 or -1. Otherwise far is 0.
 func (n number) scale() (scale, far int) {
 	exponent, err := strconv.Atoi("0" + n.exponent)
 	if err != nil || exponent > math.MaxInt32 {

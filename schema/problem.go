@@ -173,7 +173,7 @@ type NearestStation struct {
 // Condition is a condition that a station must meet before an answer can use its data.
 type Condition string
 
-// The conditions for a station. Three are those of the National AQI (CPCB 2014).
+// The conditions for a station. The first three are those of the National AQI (CPCB 2014).
 const (
 	ThreePollutants Condition = "three_pollutants" // it measures at least three pollutants
 	OnePM           Condition = "pm25_or_pm10"     // it measures PM2.5 or PM10

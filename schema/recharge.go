@@ -35,7 +35,7 @@ type Recharge struct {
 	RefID         string        `json:"ref_id"`
 	Mobile        string        `json:"mobile"`
 	Type          RechargeType  `json:"type"`
-	Detection     *Detection    `json:"detection,omitempty"` // if the operator was detected
+	Detection     *Detection    `json:"detection,omitempty"` // only if the operator was detected
 	Error         *Problem      `json:"error,omitempty"`     // only of a failed recharge
 	BatchID       string        `json:"batch_id,omitempty"`
 	RefundID      string        `json:"refund_id,omitempty"`

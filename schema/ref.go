@@ -35,8 +35,8 @@ func IsRef(text string) bool {
 // longestID is an upper limit of the length of ids.
 const longestID = 64
 
-// IsID reports whether a text can be an id: 1 to 64 ASCII letters, digits and underscores. Other texts need no query of
-// the store. PostgreSQL would reject a text with a NUL character.
+// IsID reports whether a text can be an id: 1 to 64 ASCII letters, digits and underscores. Callers do not query the
+// store for other texts. PostgreSQL would return an error for a text with a NUL character.
 func IsID(text string) bool {
 	strange := func(c rune) bool {
 		return (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && c != '_'

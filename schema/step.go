@@ -20,7 +20,7 @@ const (
 // StepAnswer is the provider's answer to an action, or the action's result.
 type StepAnswer string
 
-// The values of StepAnswer. A comment names the action to which an answer belongs.
+// The values of StepAnswer.
 const (
 	AnswerRecorded      StepAnswer = "recorded"       // of ActCreated: the order is stored
 	AnswerPending       StepAnswer = "pending"        // accepted, not final yet

@@ -64,7 +64,7 @@ type catalogue struct {
 var load = sync.OnceValue(func() (b catalogue) {
 	parse("advice.json", &b)
 	for _, language := range Languages[2:] {
-		var from map[string]string // text by its English text
+		var from map[string]string // translation by English text
 		parse("translated/"+string(language)+".json", &from)
 		b.each(func(t texts) { t[language] = from[t[English]] })
 	}

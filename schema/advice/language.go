@@ -12,7 +12,7 @@ import (
 // Language is a language of the texts, as its code of ISO 639-1.
 type Language string
 
-// The languages that more than the advice is in.
+// The languages in which Vayu has more texts than the advice.
 const (
 	English Language = "en"
 	Hindi   Language = "hi"
@@ -32,7 +32,7 @@ var matcher = sync.OnceValue(func() language.Matcher {
 	return language.NewMatcher(tags)
 })
 
-// tag is a tag of a language, with a script or a region. Android writes an underscore.
+// tag matches the tag of a language, which may have a script or a region. Android writes an underscore.
 var tag = regexp.MustCompile(`^[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8}){0,3}$`)
 
 // OfTag returns the language that is nearest to a tag, such as ta-IN. The default is English. It returns false for text

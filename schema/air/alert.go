@@ -6,11 +6,11 @@ import (
 	"vayu/schema"
 )
 
-// AlertPlace is the place of an alert: a city, a pin code, a position or a station. A request has exactly one of
-// these. In replies, Name is the name of the place in records. Positions are WGS 84 degrees.
+// AlertPlace is the place of an alert: a city, a pin code, a position or a station. A request has exactly one of these.
+// In replies, Name is the name of the place in air quality records. Positions are WGS 84 degrees.
 type AlertPlace struct {
 	City      string   `json:"city,omitempty"`
-	State     string   `json:"state,omitempty"` // of the city, in replies
+	State     string   `json:"state,omitempty"` // state of the city, in replies
 	Pincode   string   `json:"pincode,omitempty"`
 	Latitude  *float64 `json:"lat,omitempty"`
 	Longitude *float64 `json:"lon,omitempty"`
@@ -82,9 +82,9 @@ type AlertReason string
 
 // The values of AlertReason.
 const (
-	AlertCrossed   AlertReason = "crossed"   // the figures meet the condition
-	AlertRecovered AlertReason = "recovered" // the figures do not meet the condition any more
-	AlertCorrected AlertReason = "corrected" // the figures of the crossing were corrected and do not meet the condition
+	AlertCrossed   AlertReason = "crossed"   // the values meet the condition
+	AlertRecovered AlertReason = "recovered" // the values no longer meet the condition
+	AlertCorrected AlertReason = "corrected" // the values that met the condition were corrected, and no longer meet it
 	AlertEdited    AlertReason = "edited"    // the account changed the place or the condition
 	AlertPaused    AlertReason = "paused"    // the account paused the alert
 	AlertRemoved   AlertReason = "deleted"   // the account deleted the alert
@@ -101,16 +101,17 @@ type AlertData struct {
 	Condition AlertCondition `json:"condition"`
 	// Value is the value of the metric: a number, or the name of a category. It is null if the value is unknown.
 	Value any `json:"value"`
-	// Previous is the earlier category or band in a change of the category or band. It is absent for other conditions.
+	// If the condition is a change of the category or band, Previous is the earlier category or band. Otherwise it is
+	// absent.
 	Previous any           `json:"previous,omitempty"`
 	AQI      *int          `json:"aqi"`
 	Category *string       `json:"category"`
 	Dominant *string       `json:"dominant"`
 	PM25     schema.Figure `json:"pm25"`
 	PM10     schema.Figure `json:"pm10"`
-	Hour     *string       `json:"hour"`    // end of the hour of the figures
-	Updated  *string       `json:"updated"` // end of its last reading
-	Stale    bool          `json:"stale"`   // the figures are older than three hours
+	Hour     *string       `json:"hour"`    // end of the hour of the values
+	Updated  *string       `json:"updated"` // end of the last reading in that hour
+	Stale    bool          `json:"stale"`   // the values are older than three hours
 	At       string        `json:"at"`
 	Language string        `json:"language"`
 	Message  string        `json:"message"`
@@ -121,7 +122,7 @@ type AlertData struct {
 // Subject returns the id of the alert that the event is about.
 func (d AlertData) Subject() string { return d.AlertID }
 
-// AlertAdvice is the advice on health for the category of the figures, in the language of the alert.
+// AlertAdvice is the advice on health for the category of the AQI, in the language of the alert.
 type AlertAdvice struct {
 	Statement string             `json:"statement"`
 	General   string             `json:"general"`
@@ -134,7 +135,7 @@ type AlertGroupAdvice struct {
 	Text  string `json:"text"`
 }
 
-// AlertChange is a change in GET /v1/alerts/{id}/history: the data of its event.
+// AlertChange is a change of state in GET /v1/alerts/{id}/history, with the data of its event.
 type AlertChange struct {
 	EventID string          `json:"event_id"`
 	At      string          `json:"at"`

@@ -100,8 +100,9 @@ type PlaceReply struct {
 	Data   []PlaceEntry `json:"data"`
 }
 
-// PlaceEntry is a place in GET /v1/places. Type is city, state, station or pincode. ID is the value of the parameter of
-// that name in other requests. AQI and Category are null for states and pin codes, and without an AQI.
+// PlaceEntry is a place in GET /v1/places. Type is city, state, station or pincode. In other requests, ID is the value
+// of the parameter whose name is the Type. AQI and Category are null for states and pin codes, and for places without
+// an AQI.
 type PlaceEntry struct {
 	Type      string   `json:"type"`
 	ID        string   `json:"id"`
@@ -113,8 +114,8 @@ type PlaceEntry struct {
 	Category  *string  `json:"category"`
 }
 
-// Freshness is the age of the figures of a place. Stale is true unless they are at most three hours old. AgeHours is
-// their age in whole hours; null if the place has no figures.
+// Freshness is the age of the latest values of a place. Stale is true if the values are older than three hours, or if
+// the place has none. AgeHours is the age in whole hours; null if the place has no values.
 type Freshness struct {
 	Stale    bool `json:"stale"`
 	AgeHours *int `json:"age_hours"`

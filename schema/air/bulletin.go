@@ -7,20 +7,20 @@ import (
 	"vayu/schema/parameter"
 )
 
-// Bulletin is the index of a city that an agency published for a day. CPCB's bulletin has the mean of the 24 hours
-// until 16:00 Indian time, over the stations of the city. A bulletin is stored unchanged, and no other value is
-// computed from it.
+// Bulletin is the AQI that an agency published for a city and a day. CPCB's bulletin has the mean of the 24 hours until
+// 16:00 Indian time, over the stations of the city. A bulletin is stored unchanged, and no other value is computed from
+// it.
 type Bulletin struct {
-	Day      schema.Day // of the bulletin
-	Name     string     // of the city, as the bulletin spells it
+	Day      schema.Day // day of the bulletin
+	Name     string     // name of the city, as the bulletin spells it
 	City     string     // canonical name
 	State    string     // "" if the name is ambiguous
 	AQI      int        // 0-500
 	Category string     // such as "Very Poor"
 	// Prominent are the pollutants with the largest sub-index, as published.
 	Prominent     []parameter.Parameter
-	StationsUsed  int // stations whose index entered
-	StationsTotal int // of the city; 0 if unknown
+	StationsUsed  int // number of stations from which the AQI was computed
+	StationsTotal int // number of stations of the city; 0 if unknown
 	Source        string
 }
 

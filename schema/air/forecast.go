@@ -2,8 +2,8 @@ package air
 
 import "time"
 
-// Percentiles are the 10th, 50th and 90th percentile of a forecast, and the model that it is from. The unit is that
-// of the figure: µg/m³, mg/m³ for CO, or AQI.
+// Percentiles are the 10th, 50th and 90th percentile of the forecast of a concentration or AQI, and the model that
+// computed the forecast. Concentrations are in µg/m³, CO in mg/m³.
 type Percentiles struct {
 	P10   float64 `json:"p10"`
 	P50   float64 `json:"p50"`
@@ -21,8 +21,8 @@ type CategoryChances struct {
 	Severe       float64 `json:"Severe"`
 }
 
-// ForecastDay is the forecast of one Indian day. A figure without a forecast is nil. Category is that of the 50th
-// percentile of the AQI. Horizon is the number of days since the last day with data.
+// ForecastDay is the forecast of one Indian day. A pollutant or AQI without a forecast is nil. Category is that of the
+// 50th percentile of the AQI. Horizon is the number of days since the last day with data.
 type ForecastDay struct {
 	Date       string           `json:"date"`
 	Horizon    int              `json:"horizon"`
@@ -37,8 +37,9 @@ type ForecastDay struct {
 	O3         *Percentiles     `json:"o3"`
 }
 
-// ForecastScore compares the forecasts that were shown for a place with what came, and with persistence. Errors are
-// in AQI, or of hours in µg/m³. Coverage80 is the share of observations between the 10th and the 90th percentile.
+// ForecastScore compares the forecasts that were shown for a place with the observations, and with persistence (the
+// last day repeated). Errors are in units of the AQI, or in µg/m³ for hourly forecasts. Coverage80 is the share of
+// observations between the 10th and the 90th percentile.
 type ForecastScore struct {
 	Days             int     `json:"days"`
 	Forecasts        uint64  `json:"forecasts"`
@@ -48,15 +49,15 @@ type ForecastScore struct {
 	BeatsPersistence bool    `json:"beats_persistence"`
 }
 
-// ForecastStation is the station whose forecast answers for a position.
+// ForecastStation is the station whose forecast is returned for a position.
 type ForecastStation struct {
 	ID         string  `json:"id"`
 	Name       string  `json:"name"`
 	DistanceKM float64 `json:"distance_km"`
 }
 
-// Forecast is the reply to GET /v1/forecast. Score is nil until a forecast can be compared with what came. Reason
-// says why persistence is served, or is nil.
+// Forecast is the reply to GET /v1/forecast. Score is nil until a forecast can be compared with observations. If the
+// forecast is persistence (the last day repeated), Reason says why. Otherwise it is nil.
 type Forecast struct {
 	Status   string           `json:"status"`
 	City     string           `json:"city"`
@@ -71,9 +72,9 @@ type Forecast struct {
 	Hourly *HourlyForecast `json:"hourly,omitempty"`
 }
 
-// HourlyForecast has the forecasts of PM2.5 of the next hours. Base is the end of the last hour whose data they use. Without
-// hours, Reason says why, and the times are nil if nothing was issued. Score compares what was shown up to 48 hours ahead
-// with what came, in µg/m³. It is nil until a forecast can be compared.
+// HourlyForecast has the forecasts of PM2.5 for the next hours. Base is the end of the last hour whose data they use.
+// If there are no forecasts, Reason says why. The times are nil if no forecast was issued. Score compares the forecasts
+// up to 48 hours ahead with the observations, in µg/m³. It is nil until a comparison is possible.
 type HourlyForecast struct {
 	Base     *time.Time     `json:"base"`
 	IssuedAt *time.Time     `json:"issued_at"`
@@ -83,13 +84,13 @@ type HourlyForecast struct {
 	Score    *ForecastScore `json:"score"`
 }
 
-// ForecastHour is the forecast of the mean of one hour of an Indian clock. At is its end, UTC.
+// ForecastHour is the forecast of the mean of one Indian hour. At is the end of the hour, in UTC.
 type ForecastHour struct {
 	At   time.Time   `json:"at"`
 	PM25 Percentiles `json:"pm25"`
 }
 
-// ModelScore is the score of one model for one figure and horizon. Errors are in the unit of the figure.
+// ModelScore is the score of one model for one parameter and horizon. Errors are in the unit of the parameter.
 type ModelScore struct {
 	Parameter  string  `json:"parameter"`
 	Horizon    uint8   `json:"horizon"`
@@ -102,7 +103,8 @@ type ModelScore struct {
 	Coverage80 float64 `json:"coverage80"`
 }
 
-// WarningScore counts how often the AQI forecasts of a model had an event: a category, or an AQI over a limit.
+// WarningScore counts how often the AQI forecasts of a model predicted or missed an event. An event is a category, or
+// an AQI over a limit.
 type WarningScore struct {
 	Event       string  `json:"event"`
 	Horizon     uint8   `json:"horizon"`
@@ -114,8 +116,9 @@ type WarningScore struct {
 	Brier       float64 `json:"brier"`
 }
 
-// Reliability compares the probabilities of an event with how often it came: of the forecasts whose probability is
-// within one tenth. Probability is their mean probability, Frequency the share with the event, both 0 to 1.
+// Reliability compares the forecast probability of an event with its frequency. It covers the forecasts whose
+// probability is in the same tenth, such as 0.3 to 0.4. Probability is the mean of their probabilities. Frequency is
+// the share of them after which the event occurred. Both are 0 to 1.
 type Reliability struct {
 	Event       string  `json:"event"`
 	Model       string  `json:"model"`

@@ -16,8 +16,9 @@ type HourReply struct {
 	NextCursor *string     `json:"next_cursor"`
 }
 
-// HourEntry has the figures of a station in an hour. AQI and Category are null if the station has no AQI in it.
-// Concentrations are in µg/m³, CO in mg/m³; a missing one is null. Only a request for a scale has Uncapped and Scale.
+// HourEntry has the values of a station for one hour. AQI and Category are null if the station has no AQI for that
+// hour. Concentrations are in µg/m³, CO in mg/m³; a missing one is null. Uncapped and Scale are present only if the
+// request names a scale.
 type HourEntry struct {
 	Station  string        `json:"station"`
 	AQI      *int          `json:"aqi"`

@@ -28,7 +28,7 @@ func NetworkPriority(network string) uint8 {
 	return 20
 }
 
-// The network name of an account's stations is ownNetwork and ownDigits hexadecimal digits.
+// The network name of an account's stations is ownNetwork, followed by ownDigits hexadecimal digits.
 const (
 	ownNetwork = "own"
 	ownDigits  = 12

@@ -6,7 +6,7 @@ type Problem string
 // The problems of sources.
 const (
 	ProblemFailing  Problem = "failing"  // its last runs failed
-	ProblemSilent   Problem = "silent"   // it runs, and its newest reading is old
+	ProblemSilent   Problem = "silent"   // it runs, but its newest reading is old
 	ProblemCoverage Problem = "coverage" // far fewer readings than in the same hours of the last 7 days
 	ProblemDrift    Problem = "drift"    // its records lost or got a field, or state other units
 	ProblemClock    Problem = "clock"    // stations send times in the future
@@ -25,7 +25,7 @@ type FoundProblem struct {
 // SourceDegraded is the data of the event source.degraded. Times are RFC 3339 in UTC.
 type SourceDegraded struct {
 	Source     string         `json:"source"`
-	Problems   []FoundProblem `json:"problems"`    // all of them
+	Problems   []FoundProblem `json:"problems"`    // all present problems
 	DegradedAt string         `json:"degraded_at"` // when the first of the problems was found
 	Newest     *string        `json:"newest_reading_at"`
 }

@@ -2,7 +2,8 @@ package air
 
 import "time"
 
-// QualityCount is the number of results with the same flag, of one test for one parameter.
+// QualityCount is the number of results of one quality test for one parameter with the same flag. First and Last are
+// the times of the first and the last of these results.
 type QualityCount struct {
 	Parameter string    `json:"parameter"`
 	Test      string    `json:"test"`

@@ -1,8 +1,8 @@
 package air
 
-// RankingReply is one page of the reply to GET /v1/rankings. From and To are the first and the last day; they are absent
-// for current figures. Unit is that of the values, and empty for the AQI. Counted says what the coverage counts: hours,
-// days or stations. Unranked is the number of cities with figures but too little coverage.
+// RankingReply is one page of the reply to GET /v1/rankings. From and To are the first and the last day; they are
+// absent for current values. Unit is the unit of the values, and empty for the AQI. Counted says what the coverage
+// counts: hours, days or stations. Unranked is the number of cities that have values but too little coverage.
 type RankingReply struct {
 	Status     string         `json:"status"`
 	Period     string         `json:"period"`
@@ -17,7 +17,8 @@ type RankingReply struct {
 	NextCursor *string        `json:"next_cursor"`
 }
 
-// RankingEntry is a city in a ranking. City is its name in records. Category is null for a pollutant.
+// RankingEntry is a city in a ranking. City is the name of the city in air quality records. Category is null if Value
+// is not an AQI.
 type RankingEntry struct {
 	Rank     int             `json:"rank"`
 	City     string          `json:"city"`

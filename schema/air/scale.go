@@ -3,8 +3,8 @@ package air
 import "vayu/schema"
 
 // Scale is the index of a record on the scale that the request names. Index, Category and Dominant are null if data are
-// missing, and Reason then says which. Color is null if the scale defines no colours. A record of a range has no Name,
-// Method and Source, because the range has them.
+// missing, and Reason then says which data. Color is null if the scale defines no colours. If the reply has a
+// [RangeScale], its records have no Name, Method and Source.
 type Scale struct {
 	ID         string               `json:"id"`
 	Name       string               `json:"name,omitempty"`
@@ -18,8 +18,8 @@ type Scale struct {
 	Source     string               `json:"source,omitempty"`
 }
 
-// ScalePart is the index of one pollutant on a scale. Value is the concentration that decides the index, in Unit.
-// Averaging is the interval of Value: 1h, 8h, 24h, nowcast, max1h or max8h.
+// ScalePart is the index of one pollutant on a scale. Value is the concentration from which the index is computed, in
+// Unit. Averaging is the interval of Value: 1h, 8h, 24h, nowcast, max1h or max8h.
 type ScalePart struct {
 	Index     schema.Figure `json:"index"`
 	Category  string        `json:"category"`
@@ -28,7 +28,7 @@ type ScalePart struct {
 	Averaging string        `json:"averaging"`
 }
 
-// RangeScale says which scale the records of a range have.
+// RangeScale describes, in a reply with many records, the scale of all records.
 type RangeScale struct {
 	ID     string `json:"id"`
 	Name   string `json:"name"`

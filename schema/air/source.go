@@ -4,7 +4,7 @@ import "time"
 
 // SourceRun is a run of a source. Runs without requests, readings and errors are not recorded.
 type SourceRun struct {
-	ID        uint64            `json:"run"` // of the tables source_run, rejected and reading
+	ID        uint64            `json:"run"` // id of the run in the tables source_run, rejected and reading
 	Kind      string            `json:"kind"`
 	StartedAt time.Time         `json:"started_at"`
 	Seconds   float64           `json:"duration_seconds"`
@@ -40,7 +40,7 @@ type Source struct {
 	Coverage Coverage        `json:"coverage"`
 }
 
-// States of sources.
+// States of sources, and limits of replies about sources.
 const (
 	SourceGood     = "good"
 	SourceBad      = "degraded"
@@ -72,7 +72,7 @@ type RunDetail struct {
 // Rejected is a rejected value with its record, for operators.
 type Rejected struct {
 	Run       uint64    `json:"run"`
-	StartedAt time.Time `json:"started_at"` // of the run
+	StartedAt time.Time `json:"started_at"` // start of the run
 	Reason    string    `json:"reason"`
 	Field     string    `json:"field"`   // "" if the whole record was rejected
 	Station   string    `json:"station"` // "" if it was not known yet
@@ -101,7 +101,7 @@ type SourceProgress struct {
 	Failing    uint64     `json:"partitions_failing"` // partitions whose last fetch failed
 	// Oldest are the partitions with the oldest watermarks, the oldest first, at most [MaxOldest].
 	Oldest   []PartitionProgress `json:"oldest_partitions"`
-	Backfill *SourceBackfill     `json:"backfill"` // the last one by command; nil for none in 90 days
+	Backfill *SourceBackfill     `json:"backfill"` // the last backfill that a command started; nil for none in 90 days
 }
 
 // MaxOldest is the largest number of partitions in [SourceProgress].
@@ -109,7 +109,7 @@ const MaxOldest = 20
 
 // PartitionProgress describes how far a partition of a source, such as a sensor, is fetched.
 type PartitionProgress struct {
-	Partition string    `json:"partition"` // the fields that its requests use
+	Partition string    `json:"partition"` // key of the partition: the fields that its requests use
 	Watermark time.Time `json:"watermark_at"`
 	Failures  uint64    `json:"failures"` // failed fetches since the last successful one
 }
@@ -119,14 +119,14 @@ type SourceBackfill struct {
 	State      string    `json:"state"` // running, done, failed or cancelled
 	From       time.Time `json:"from"`
 	To         time.Time `json:"to"`
-	Fraction   float64   `json:"fraction"`   // of the range, 0 to 1
+	Fraction   float64   `json:"fraction"`   // fetched part of the range, 0 to 1
 	Partitions int       `json:"partitions"` // 1 for a source without partitions; 0 until they are listed
 	Complete   int       `json:"partitions_complete"`
 	Failing    int       `json:"partitions_failing"`
-	Stored     int64     `json:"stored"` // readings
+	Stored     int64     `json:"stored"` // number of stored readings
 	Requests   int64     `json:"requests"`
 	StartedAt  time.Time `json:"started_at"`
-	AdvancedAt time.Time `json:"advanced_at"` // the last progress
+	AdvancedAt time.Time `json:"advanced_at"` // time of the last progress
 }
 
 // SourcesReply is the reply to GET /v1/sources, sorted by name.

@@ -111,9 +111,8 @@ var bordersOf = sync.OnceValue(func() *borders {
 	return b
 })
 
-// State returns the state or union territory that contains a position, in the spelling
-// of [schema.CleanState]. For a position outside all states, it returns the nearest
-// state within [borderDegrees]. If there is none, ok is false.
+// State returns the state or union territory that contains a position, in the spelling of [air.CleanState]. For a
+// position outside all states, it returns the nearest state within [borderDegrees]. If there is none, ok is false.
 func State(p geo.Point) (name string, ok bool) {
 	at := orb.Point{p.Longitude, p.Latitude}
 	b, s := bordersOf(), squareOf(at)

@@ -68,8 +68,8 @@ func indicNames() map[[2]string][]string {
 	return names
 }
 
-// HindiName returns the Hindi name of a city, which is named alone or with its state, as in "Aurangabad, Bihar". It returns
-// any other text as it is, such as the name of a station.
+// HindiName returns the Hindi name of a city. text is the city's name, alone or with the state, as in "Aurangabad,
+// Bihar". HindiName returns any other text unchanged, such as the name of a station.
 func HindiName(text string) string {
 	name, state, both := strings.Cut(text, ", ")
 	t := load()

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// letters are Latin letters for the characters of an Indian script, by their place in the block. A consonant has no vowel.
-// Characters that are not there have no sound.
+// letters maps the characters of an Indian script to Latin letters, by their place in the script's Unicode block. It
+// omits the vowel a, which is spoken after a consonant. Characters without an entry have no sound.
 var letters = [blockSize]string{
 	0x01: "n", 0x02: "n", 0x05: "a", 0x06: "a", 0x07: "i", 0x08: "i", 0x09: "u", 0x0a: "u", 0x0b: "ri", 0x0c: "li", 0x0d: "e",
 	0x0e: "e", 0x0f: "e", 0x10: "e", 0x11: "o", 0x12: "o", 0x13: "o", 0x14: "o",
@@ -31,7 +31,7 @@ const (
 	virama         = 0x4d
 )
 
-// Scripts whose characters sound different.
+// Scripts in which some characters sound different than in the other scripts.
 const (
 	bengali  = 2
 	gurmukhi = 3
@@ -39,9 +39,10 @@ const (
 	tamil    = 6
 )
 
-// Sound returns how a word sounds, roughly, as Latin letters: words of different scripts that name the same place mostly
-// have the same sound. It leaves out what the scripts write differently: the vowel a, the length of vowels, aspiration and
-// doubled consonants. e is i, and o is u. It is "" for words of other scripts.
+// Sound returns in Latin letters roughly how a word in Latin or Indian script sounds. Words of different scripts that
+// name the same place mostly have the same sound. Sound leaves out what the scripts write differently: the vowel a, the
+// length of vowels, aspiration and doubled consonants. It replaces e by i, and o by u. It returns "" for words in other
+// scripts.
 func Sound(word string) string {
 	if Script(word) == 0 {
 		return fold(strings.ToLower(norm.NFKD.String(word)))
@@ -99,7 +100,7 @@ func withNukta(place int, text string) string {
 	return text
 }
 
-// similar are Latin letters, or several of them, that fold replaces.
+// similar replaces Latin letters and groups of letters, so that those that sound alike are equal.
 var similar = strings.NewReplacer("zh", "l", "chh", "C", "ch", "C", "ck", "k", "c", "k", "ph", "p", "f", "p", "z", "j", "q", "k", "x", "ks", "w", "v", "sh", "s")
 
 // fold returns the sound of a word in Latin letters. It leaves out all other characters.
@@ -109,7 +110,7 @@ func fold(word string) string {
 	}
 	word = similar.Replace(word)
 	out := make([]byte, 0, len(word))
-	last := byte(0) // the letter before, also if it is left out
+	last := byte(0) // the previous letter, even if it was left out
 	for i := range len(word) {
 		c := word[i]
 		switch {
@@ -132,14 +133,14 @@ func fold(word string) string {
 		}
 		last = c
 	}
-	if n := len(out); n > 3 && out[n-1] == 'u' { // Dravidian scripts end words with it
+	if n := len(out); n > 3 && out[n-1] == 'u' { // in Dravidian scripts, words often end with this vowel
 		out = out[:n-1]
 	}
 	return string(out)
 }
 
-// Merge returns a sound, to which it maps the letters that a script lacks: Tamil has no voiced consonants, and Bengali and
-// Odia have no v. Sounds of words of that script are comparable with the result only.
+// Merge replaces the letters of a sound that a script lacks, and returns sound. Tamil has no voiced consonants, and
+// Bengali and Odia have no v. A word in that script must be compared with the result, and not with the original sound.
 func Merge(sound []byte, script int) []byte {
 	from, to := "", ""
 	switch script {

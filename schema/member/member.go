@@ -54,7 +54,8 @@ type Member struct {
 	Role         string  `json:"role"`
 	CreatedAt    string  `json:"created_at"`
 	LastSignInAt *string `json:"last_sign_in_at"` // null before the first sign-in
-	// KeyIDs are the ids of the keys with whose rights the member acts, by mode. The audit log has them as actors.
+	// KeyIDs are the ids of the member's keys, one for each mode. The member acts with the rights of these keys, and
+	// the audit log names them as actors.
 	KeyIDs KeyIDs `json:"key_ids"`
 }
 

@@ -36,9 +36,9 @@ var breakpoint = [...][7]int64{
 const (
 	// MaxIndex is the end of the scale. No index or sub-index exceeds it.
 	MaxIndex = 500
-	// MinHours is the number of hours with data, of 24, that a sub-index needs.
+	// MinHours is how many of the 24 hours must have data for a sub-index.
 	MinHours = 16
-	// MinHoursOf8 is the number of hours with data, of 8, that an 8-hour mean of O3 or CO needs. It is two thirds of 8,
+	// MinHoursOf8 is how many of the 8 hours must have data for an 8-hour mean of O3 or CO. It is two thirds of 8,
 	// rounded up.
 	MinHoursOf8 = 6
 	// MinPollutants is the number of sub-indices that an AQI needs. One of them must be of PM2.5 or PM10.

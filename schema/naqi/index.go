@@ -74,8 +74,9 @@ func None() SubIndices {
 	return s
 }
 
-// Precedence is the order of pollutants with equal sub-indices. The first of them is dominant. CPCB names PM10 before
-// PM2.5 if both are equal. In one capture of CPCB's feed, two of 191 stations have equal largest sub-indices.
+// Precedence decides which pollutant is dominant if several have the largest sub-index: the first of them in this list.
+// CPCB names PM10 before PM2.5 if both are equal. In one recording of CPCB's feed, this is the case for two of 191
+// stations.
 var Precedence = [...]air.Pollutant{
 	air.PM10, air.PM25, air.NO2, air.SO2, air.CO, air.O3, air.NH3, air.Pb,
 }

@@ -12,8 +12,8 @@ const (
 	indiaMethod = "India's index of the record. The index of a pollutant is that of the mean concentration of the place, and continues above 500 with the slope of the last band."
 )
 
-// indiaCategories returns CPCB's categories. CPCB prints them in colours, but publishes no values of these. The values
-// here are those that reports with CPCB's figures commonly have.
+// indiaCategories returns CPCB's categories. CPCB prints the categories in colours, but does not publish the RGB
+// values. The values here are those that reports about CPCB's AQI commonly use.
 func indiaCategories() []Category {
 	colors := [...]string{"#00B050", "#92D050", "#FFFF00", "#FF9900", "#FF0000", "#C00000"}
 	out := make([]Category, len(colors))
@@ -33,7 +33,7 @@ func indiaCategory(index float64) Category {
 	return all[len(all)-1]
 }
 
-// india returns India's index of a place, which never exceeds 500. A station with too few readings has none.
+// india returns India's index of a place, which never exceeds 500. A place with too few readings has no index.
 func india(p *Place) Result {
 	r := Result{Reason: "There are too few readings for India's index."}
 	if p.AQI >= 0 {

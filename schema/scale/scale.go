@@ -1,6 +1,6 @@
 // Package scale computes air quality indices of other countries and organisations: the US Air Quality Index, the
 // European Air Quality Index, and the ratio to WHO's guidelines. It also continues India's index above 500. India's own
-// index is in package naqi, and stays the default and the figure for compliance.
+// index is in package naqi. It stays the default, and the index for compliance.
 package scale
 
 import (
@@ -55,7 +55,7 @@ func (s Scale) ID() string { return descriptions[s].id }
 // Name returns the name of the scale in English.
 func (s Scale) Name() string { return descriptions[s].name }
 
-// Method returns how the scale is computed from the figures of a place.
+// Method returns a text that explains how the scale is computed from the concentrations of a place.
 func (s Scale) Method() string { return descriptions[s].method }
 
 // Source returns the document that has the table of the scale.
@@ -110,14 +110,15 @@ func (h *Hours) column(p air.Pollutant) (out [Window]float64) {
 	return out
 }
 
-// Place has the figures of a place at the end of an hour or of a day.
+// Place has the concentrations and India's AQI of a place at the end of an hour or of a day.
 type Place struct {
-	// Day is true for the figures of a day. Hours are then those of the day.
+	// Day is true if the values are those of a day. Hours then has the hours of that day.
 	Day bool
 	// Mean has the means over 24 hours, and for CO and O3 the largest mean over 8 hours, in the unit of the pollutant.
 	// NaN is an unknown mean. Element p-1 is that of pollutant p.
 	Mean [len(air.Pollutants)]float64
-	// DailyMean has bit p-1 set if the mean of CO or O3 is over 24 hours.
+	// DailyMean is a bit set. Bit p-1 is set if Mean has a 24-hour mean for pollutant p (CO or O3) instead of the usual
+	// 8-hour mean.
 	DailyMean uint8
 	Hours     *Hours // nil if the hourly means are unknown
 	// AQI and Dominant are those of India's index. AQI is negative if there is none.
@@ -125,11 +126,11 @@ type Place struct {
 	Dominant air.Pollutant
 }
 
-// daily reports whether the mean of a pollutant is over 24 hours.
+// daily reports whether Mean has a 24-hour mean for a pollutant (CO or O3) instead of the usual 8-hour mean.
 func (p *Place) daily(of air.Pollutant) bool { return p.DailyMean&(1<<(of-1)) != 0 }
 
-// Part is the index of one pollutant. Value is the concentration that decides it, in Unit. Averaging is the interval of
-// Value: 1h, 8h, 24h, nowcast, or max1h for the largest hourly mean of a day.
+// Part is the index of one pollutant. Value is the concentration from which the index is computed, in Unit. Averaging
+// is the interval of Value: 1h, 8h, 24h, nowcast, or max1h for the largest hourly mean of a day.
 type Part struct {
 	Pollutant       air.Pollutant
 	Index, Value    float64
@@ -173,7 +174,8 @@ func worst(parts []Part) Result {
 	return r
 }
 
-// minDayHours is the number of hours, of 24, that the largest hourly mean of a day needs: 75 %, as in EU and US rules.
+// minDayHours is how many of the 24 hourly means of a day must be known to determine the largest one. It is 75 %, as in
+// EU and US rules.
 const minDayHours = 18
 
 // largest returns the largest of the hourly means; NaN if fewer than minDayHours are known.
@@ -190,7 +192,8 @@ func largest(hours *[Window]float64) float64 {
 	return top
 }
 
-// recent is the number of hours among which the latest mean counts as current. Records are stale after three hours.
+// recent is how many of the last hours can have the current mean. It is three, because records are stale after three
+// hours.
 const recent = 3
 
 // latest returns the latest of the recent hourly means; NaN if there is none.

@@ -44,8 +44,8 @@ var (
 	usNO2  = usTable{0, [][2]int{{0, 53}, {54, 100}, {101, 360}, {361, 649}, {650, 1249}, {1250, 2049}}, 1, "ppb"}
 )
 
-// truncate returns a concentration truncated to whole steps. The tolerance keeps a value such as 35.4, which binary
-// fractions cannot hold, on its own step.
+// truncate returns a concentration truncated to whole steps. Floating point cannot represent a value such as 35.4
+// exactly. The tolerance prevents its truncation to the step below.
 func (t *usTable) truncate(value float64) int { return int(math.Floor(value*t.steps + 1e-6)) }
 
 // index returns the index of a concentration, rounded to the nearest integer. The last band of the scale continues
@@ -126,8 +126,8 @@ func us(p *Place) Result {
 	return Result{Parts: parts, Reason: usReason}
 }
 
-// usSO2 returns the index of SO2. From 305 ppb the 24-hour mean decides; below that the index of such an hour is 200
-// (footnote of table 6 of usSource).
+// usSO2 returns the index of SO2. If the 24-hour mean is at least 305 ppb, the index is that of the 24-hour mean.
+// Otherwise the index is that of the hourly mean, which is at most 200 (footnote of table 6 of usSource).
 func (p *Place) usSO2() (index int, value float64, averaging string, ok bool) {
 	hour, averaging := p.hourly(air.SO2)
 	hour, day := ppb(air.SO2, hour), ppb(air.SO2, p.Mean[air.SO2-1])
@@ -160,8 +160,9 @@ func (p *Place) usO3() (index int, value float64, averaging string, ok bool) {
 // minHoursOf8 is the number of hours, of 8, that an 8-hour mean needs: 75 % (40 CFR 50, appendices D and U).
 const minHoursOf8 = 6
 
-// eightHours returns the 8-hour mean of CO or O3 that ends now, or without enough hours the largest one of the last 24
-// hours. For a day it returns the largest one. It returns false if only a mean over 24 hours is known.
+// eightHours returns the 8-hour mean of CO or O3 that ends now. If too few of the 8 hours are known, it returns the
+// largest 8-hour mean of the last 24 hours. For a day it returns the largest 8-hour mean of the day. It returns false
+// if only a mean over 24 hours is known.
 func (p *Place) eightHours(of air.Pollutant) (value float64, averaging string, ok bool) {
 	if hours := p.Hours.column(of); !p.Day {
 		sum, n := 0.0, 0

@@ -23,7 +23,7 @@ var whoCategories = [...]Category{
 // guideline has the level of a guideline, and its interim targets from the first, which is the highest.
 type guideline struct {
 	pollutant air.Pollutant
-	daily     bool // for CO and O3: of the mean over 24 hours
+	daily     bool // for CO and O3: the guideline is for the mean over 24 hours
 	level     float64
 	targets   []float64
 }
@@ -40,7 +40,7 @@ var guidelines = [...]guideline{
 	{air.O3, false, 100, []float64{160, 120}},
 }
 
-// category returns the level of a concentration.
+// category returns the category of a concentration.
 func (g *guideline) category(value float64) Category {
 	if value <= g.level {
 		return whoCategories[0]
@@ -53,7 +53,7 @@ func (g *guideline) category(value float64) Category {
 	return whoCategories[5]
 }
 
-// who returns the ratio of a place to WHO's guidelines.
+// who returns the ratio of the concentrations of a place to WHO's guidelines.
 func who(p *Place) Result {
 	var parts []Part
 	for i := range guidelines {

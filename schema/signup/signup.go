@@ -1,4 +1,4 @@
-// Package signup has the wire types of sign-ups: accounts that people make themselves.
+// Package signup has the wire types of sign-ups, in which people create accounts for themselves.
 package signup
 
 import "regexp"

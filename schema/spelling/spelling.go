@@ -9,8 +9,9 @@ import (
 	"github.com/xrash/smetrics"
 )
 
-// Similar returns up to limit known names that are similar to name in any case, the most similar first. A third of the
-// letters, but at least one, may differ. A name that contains the other, of three letters or more, is similar, too.
+// Similar returns up to limit known names that are similar to name, the most similar first. It ignores case. In a
+// similar name, one letter or a third of the letters may differ. If name has at least three letters, known names that
+// contain it are similar too.
 func Similar(name string, known []string, limit int) (found []string) {
 	cost := map[string]int{}
 	for _, k := range known {
@@ -22,13 +23,13 @@ func Similar(name string, known []string, limit int) (found []string) {
 			found = append(found, k)
 		}
 	}
-	lacking := func(k string) int { // of equally similar names, those that only lack letters are first
+	lacking := func(k string) int { // length of name if k begins with name, else 0
 		return len(k) - len(strings.TrimPrefix(strings.ToLower(k), strings.ToLower(name)))
 	}
 	slices.SortStableFunc(found, func(a, b string) int {
 		return cmp.Or(cmp.Compare(cost[a], cost[b]), cmp.Compare(lacking(b), lacking(a)), cmp.Compare(len(a), len(b)), strings.Compare(a, b))
 	})
-	for i, k := range found { // those that are clearly less similar than the first only distract
+	for i, k := range found { // drop names that are clearly less similar than the first
 		if cost[k] > cost[found[0]]+1 {
 			found = found[:i]
 			break
@@ -49,7 +50,8 @@ func DidYouMean(name string, known []string) string {
 // longest is the length of the longest name that is compared, in bytes. The cost grows with the product of the lengths.
 const longest = 100
 
-// difference returns how many letters two names differ in. A part of a name differs more than a misspelling.
+// difference returns in how many letters two names differ. If name is only a part of known, the cost is the length of
+// name, so that misspellings come first.
 func difference(name, known string) (cost int, similar bool) {
 	if len(name) > longest || len(known) > longest {
 		return 0, false
@@ -64,7 +66,7 @@ func difference(name, known string) (cost int, similar bool) {
 	return len(name), len(name) >= 3 && strings.Contains(known, name)
 }
 
-// letters returns the letters of a name in order.
+// letters returns the letters of a name, sorted.
 func letters(name string) string {
 	all := []byte(name)
 	slices.Sort(all)

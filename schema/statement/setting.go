@@ -42,7 +42,7 @@ func (st Statement) Settings() (all []Setting, ok bool) {
 	}
 }
 
-// Literal returns the string, number or word that follows, without reading it. ok is false for other text.
+// Literal returns the string, number or word that follows, without moving the scanner. ok is false for other text.
 func (s *Scanner) Literal() (value string, ok bool) {
 	ahead := *s
 	value, _, ok = ahead.literal()

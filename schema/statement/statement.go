@@ -16,7 +16,7 @@ type Statement struct {
 	clauses int  // offset in Text at which INTO OUTFILE can be inserted
 }
 
-// Parse parses text. For an INSERT without data in text, the result has data == len(text).
+// Parse parses text. For an INSERT without data in text, Data of the result is len(text).
 func Parse(text string) Statement {
 	s := Scan(text)
 	first := s.Next()
@@ -134,7 +134,8 @@ func (st Statement) Query() (query, rest string, ok bool) {
 }
 
 // Into returns the statement with its result written to a file instead, in the given format. ok is false for a
-// statement that is no SELECT, or names a file itself. Comments at the end stay: a client finds its query by them.
+// statement that is no SELECT, or names a file itself. Comments at the end stay, because a client can mark its query
+// with a comment.
 func (st Statement) Into(file, format string) (text string, ok bool) {
 	query, rest, ok := st.Query()
 	if !ok {

@@ -14,8 +14,8 @@ type function struct{ name, lambda string }
 //
 //   - grap_band(aqi) is the band of the Graded Response Action Plan for Delhi in which an AQI
 //     lies: "I" from 201, "II" from 301, "III" from 401, "IV" from 451, and "none" below. The
-//     source is the Commission for Air Quality Management, GRAP of 2024. A stage that is in
-//     force is a decision of that commission, which may differ.
+//     source is the Commission for Air Quality Management, GRAP of 2024. The commission decides
+//     which stage is in force, so the stage may differ from this band.
 //   - india_season(day) is the season of the India Meteorological Department: "winter" (January
 //     and February), "pre-monsoon" (to May), "monsoon" (to September) or "post-monsoon".
 //   - parameter_unit(parameter) is the unit of a parameter; empty for an unknown one.

@@ -1,6 +1,5 @@
-// Package views has the views and SQL functions with which analysts read air quality data. A view has one row per
-// fact, and a comment with the unit for each column. Views are computed from the tables alone. They are therefore
-// created again whenever their text changes.
+// Package views has the views and SQL functions with which analysts read air quality data. A view has one row per fact,
+// and a comment with the unit for each column. A view stores no data, so it is created again whenever its text changes.
 package views
 
 import (
@@ -68,8 +67,8 @@ type data struct {
 	OnCluster string
 	Wide      []wide
 	Limits    []Limit
-	// DayHours is the number of hours with a mean that a valid day needs. Capture is the share of hours that complete
-	// figures of a longer period need.
+	// DayHours is how many hours of a valid day must have a mean. Capture is the share of the hours of a longer period
+	// that must have a mean. Otherwise the statistics of the period are incomplete.
 	DayHours int
 	Capture  float64
 }
@@ -78,9 +77,9 @@ const (
 	// dayHours is CPCB's rule for a 24-hour mean: at least 16 of 24 hours (National Air
 	// Quality Index, 2014, chapter 4).
 	dayHours = 16
-	// Capture is the smallest share of hours with data for complete figures of a period. It is the
-	// usual data.thresh of openair's timeAverage, and the annual rule of EU directive 2008/50/EC, annex XI, in its
-	// general part.
+	// Capture is the share of the hours of a period that must have data. Otherwise the statistics of the period are
+	// incomplete. It is the usual data.thresh of openair's timeAverage, and the annual rule of EU directive 2008/50/EC,
+	// annex XI, in its general part.
 	Capture = 0.75
 )
 

@@ -21,7 +21,7 @@ import (
 type Client struct {
 	BaseURL string // URL of the service, such as https://api.example.com
 	// Key returns the API key. The client calls it before each attempt with an empty string. If the service rejects the
-	// key, the client calls it once more with that key.
+	// key, the client calls Key once more, with that key as rejected.
 	Key func(ctx context.Context, rejected string) (string, error)
 	// SigningSecret signs each request. It is for a key that requires signed requests.
 	SigningSecret string
@@ -57,7 +57,8 @@ type Call struct {
 	Timeout time.Duration
 }
 
-// postsWithoutKey are the POSTs that take no Idempotency-Key. The ref_id of a recharge has the same effect.
+// postsWithoutKey are the paths of the POSTs that take no Idempotency-Key. The ref_id of a recharge has the same
+// effect.
 //
 //nolint:gochecknoglobals // a constant
 var postsWithoutKey = []string{"/v1/recharge", "/v1/sessions", "/v1/sessions/current/mode", "/v1/sign-in-links", "/v1/sign-in-links/confirm", "/v1/signup", "/v1/signup/confirm", "/callbacks/{provider}"}
@@ -93,7 +94,7 @@ func (c *Client) Delete(ctx context.Context, path string, call Call, reply any) 
 }
 
 // Response calls GET and returns the reply itself, for images, tiles, exports, GeoJSON and 304. The caller closes its
-// body. The timeout ends with the header of the reply. It returns the errors of [Client.Get].
+// body. The timeout limits the time until the header of the reply. It returns the errors of [Client.Get].
 func (c *Client) Response(ctx context.Context, path string, call Call) (*http.Response, error) {
 	o, err := c.prepare(http.MethodGet, path, call, nil)
 	if err != nil {
@@ -151,7 +152,8 @@ func (c *Client) prepare(method, route string, call Call, body any) (o outgoing,
 	return o, err
 }
 
-// url returns the URL of a call. An empty value of a variable is an error, because the path would be another one.
+// url returns the URL of a call. An empty value of a variable is an error, because the URL would be that of another
+// route.
 func (c *Client) url(route string, call Call) (string, error) {
 	var b strings.Builder
 	b.WriteString(strings.TrimRight(c.BaseURL, "/"))

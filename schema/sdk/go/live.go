@@ -18,20 +18,20 @@ import (
 // Message is a message of GET /v1/live.
 type Message struct {
 	Event string
-	ID    string // of this message, or of the last one that had an id
+	ID    string // id of this message, or of the last message that had one
 	Data  json.RawMessage
 }
 
 // LiveOptions has the optional parts of [Client.Live].
 type LiveOptions struct {
 	Kinds       []string // air, batch, delivery or event; the default is all that the key can read
-	LastEventID string   // of the last message that was processed
+	LastEventID string   // id of the last processed message; "" for none
 	// Silence is the time without any bytes after which the client reconnects. The default is 45 seconds; the service
 	// sends something every 15 seconds.
 	Silence time.Duration
 }
 
-// firstReconnect is the wait before a reconnection, until the service sends another.
+// firstReconnect is the wait before a reconnection, until the service sends another value.
 const firstReconnect = 2 * time.Second
 
 // maxLine limits a line of a stream, in bytes.
@@ -79,7 +79,7 @@ func (c *Client) Live(ctx context.Context, options LiveOptions) iter.Seq2[Messag
 
 // stream is the state of an SSE stream that outlives its connections.
 type stream struct {
-	last    string // id
+	last    string // id of the last message
 	retry   time.Duration
 	silence time.Duration
 }

@@ -18,7 +18,7 @@ type pace struct {
 
 // limit is a rate limit without calls left.
 type limit struct {
-	next     time.Time // of the next call
+	next     time.Time // time of the next permitted call
 	interval time.Duration
 }
 
@@ -64,7 +64,7 @@ func (p *pace) observe(route string, h http.Header, now time.Time) {
 		delete(p.limits, name)
 		return
 	}
-	// The bucket of quota calls refills within the window.
+	// The service permits quota calls in each window, so one more call is permitted after each interval.
 	interval := time.Duration(window) * time.Second / time.Duration(quota)
 	next := now.Add(interval)
 	if l := p.limits[name]; l.next.After(next) {

@@ -22,8 +22,8 @@ type ProblemError struct {
 	Candidates  []string
 	RequestID   string // include it in support requests
 	Retryable   bool
-	RetryAfter  time.Duration // of the header Retry-After; 0 without one
-	Body        []byte        // the whole reply; that of a failed recharge has the transaction
+	RetryAfter  time.Duration // wait that the header Retry-After states; 0 without the header
+	Body        []byte        // the whole reply; the reply to a failed recharge has the transaction
 }
 
 // Detail is one of several errors of a request.

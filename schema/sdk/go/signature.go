@@ -92,8 +92,8 @@ func mac(secret, head string, body []byte) []byte {
 // signedFor is how long a used signature is remembered. The service rejects older ones.
 const signedFor = 10 * time.Minute
 
-// signer signs requests of a key that requires signatures. A signature is accepted once, so equal requests get different
-// times.
+// signer signs requests of a key that requires signatures. The service accepts each signature once, so the signer gives
+// equal requests different times.
 type signer struct {
 	mu   sync.Mutex
 	used map[string]int64 // time by signature

@@ -36,13 +36,13 @@ func (e *TransportError) Unwrap() error { return e.Err }
 // Timeout reports whether the attempt took longer than its timeout.
 func (e *TransportError) Timeout() bool { return e.late }
 
-// outgoing is a request, for all its attempts.
+// outgoing has the data of a request. All attempts to send the request use the same data.
 type outgoing struct {
 	method, route, url string
 	header             http.Header
 	body               []byte
 	timeout            time.Duration
-	idempotent         bool // whether a repeated request has the effect of one
+	idempotent         bool // a repeated request has no further effect
 }
 
 // incoming is a successful reply. text is its body; the body of a stream is not read.
