@@ -9,7 +9,8 @@
 // PostgreSQL each Update is a transaction of its own, READ COMMITTED. A change that reads a row before it writes must
 // lock the row first, by an UPDATE with RETURNING. SQLite has no FOR UPDATE.
 //
-// A SQLite directory belongs to one service, which locks state.lock (package filelock). Commands can run beside it.
+// A SQLite directory belongs to one service, which locks state.lock (package filelock). Other vayu commands can use the
+// store at the same time.
 //
 // If a PostgreSQL server disconnects before it answers COMMIT, the outcome is unknown, and the error states that. A
 // caller must be able to repeat such a change: by a unique key, a compare-and-set, or the token of a lease. The store

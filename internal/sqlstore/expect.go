@@ -11,20 +11,20 @@ import (
 	"vayu/internal/sqlstore/server"
 )
 
-// unit is what the changes of a transaction share.
+// unit is the state that the changes of one transaction share.
 type unit struct {
 	queue *pgx.Batch // statements to send; nil if each is sent at once
-	all   []any      // values of AtEnd, and their functions
+	all   []any      // values that AtEnd has created; ends has their functions
 	ends  []func(*Tx) error
 }
 
 // errUnexpected means that a statement of Expect changed another number of rows than assumed.
 var errUnexpected = errors.New("a statement changed an unexpected number of rows")
 
-// Expect runs a statement that usually changes n rows, and reports whether it does. In a transaction of several changes
-// on PostgreSQL it assumes so, and sends the statement with later ones in one round trip. If the assumption is wrong,
-// the transaction is rolled back, and each of its changes runs again by itself, without assumptions. In a
-// transaction of several changes, a later query or Update returns the error of the statement.
+// Expect runs a statement that usually changes n rows, and reports whether it does. If several changes share a
+// transaction (see [WithGroup]), Expect returns true at once, and sends the statement with later ones in one round
+// trip. If the statement then changes another number of rows, the transaction is rolled back. Each of its changes runs
+// again in a transaction of its own. The next query or Update returns any other error of the statement.
 func (tx *Tx) Expect(n int64, query string, args ...any) (bool, error) {
 	if tx.queue == nil {
 		changed, err := tx.Exec(query, args...)
@@ -46,7 +46,6 @@ func (tx *Tx) Expect(n int64, query string, args ...any) (bool, error) {
 	return true, nil
 }
 
-// flush sends the queued statements.
 func (tx *Tx) flush() error {
 	if tx.queue == nil || tx.queue.Len() == 0 {
 		return nil
@@ -56,8 +55,8 @@ func (tx *Tx) flush() error {
 	return tx.note(server.Send(tx.ctx, tx.session.(*sql.Conn), queue))
 }
 
-// AtEnd returns the value of type T of a transaction. The first call creates it. Before the commit, the function end
-// writes what the changes of the transaction have added to it.
+// AtEnd returns the value of type T that the changes of a transaction share. The first call creates the value. Before
+// the commit, the function `end` of the first call writes to the store what the changes have added to the value.
 func AtEnd[T any](tx *Tx, end func(*T, *Tx) error) *T {
 	for _, value := range tx.all {
 		if value, ok := value.(*T); ok {
@@ -70,7 +69,7 @@ func AtEnd[T any](tx *Tx, end func(*T, *Tx) error) *T {
 	return value
 }
 
-// run calls a function and those of AtEnd.
+// run calls `do` and the functions of AtEnd, and sends the queued statements.
 func (tx *Tx) run(do func(*Tx) error) error {
 	err := do(tx)
 	for i := 0; err == nil && i < len(tx.ends); i++ { // a function can add another one

@@ -13,23 +13,24 @@ import (
 // Names of files in the data directory.
 const (
 	fileName    = "state.db"
-	LockName    = "state.lock"      // locked by the service; contains its holder. Commands may look for the lock.
+	LockName    = "state.lock"      // locked by a running service; names its process. Commands may test the lock.
 	migrateName = "state.migration" // locked while a process checks for migrations
 )
 
 const (
-	// lockTimeout limits the wait for state.lock. Commands that test the lock release it immediately.
+	// lockTimeout limits the wait for state.lock. A command that tests the lock releases it at once, so a longer wait
+	// means that a service is running.
 	lockTimeout = time.Second
 	// migrateTimeout limits the wait for another process that is migrating the tables.
 	migrateTimeout = time.Minute
 )
 
-// acquireDirectory locks the data directory for this process and calls migrate. If a service has locked the
-// directory, a command that may share it calls check instead.
+// acquireDirectory locks the data directory for this process and calls migrate. With Config.Share it does not lock the
+// directory. If a service has locked it then, acquireDirectory calls check instead of migrate.
 //
-// migrate runs under the migration lock, so that two migrations cannot race. Every process acquires the migration
-// lock first. A service releases the migration lock once the tables are migrated, so a command that finds a
-// running service also finds migrated tables.
+// migrate runs under the migration lock, so that two migrations cannot race. Every process acquires the migration lock
+// first. A service releases the migration lock once the tables are migrated, so a command that finds a running service
+// also finds migrated tables.
 func (s *sqlite) acquireDirectory(ctx context.Context, migrate func() error, check func(filelock.Holder) error) (err error) {
 	migration, err := filelock.Acquire(ctx, filepath.Join(s.db.cfg.Data, migrateName), migrateTimeout)
 	if err != nil {

@@ -24,8 +24,8 @@ type postgres struct {
 	// sandbox limits the concurrent changes of the sandbox (the world of test keys). The channel has one element for
 	// each running change.
 	sandbox chan struct{}
-	// waiting has the changes that wait for a transaction of their group. A group is in the map while a goroutine commits
-	// its changes. The mutex guards the map.
+	// waiting has, by the name of a group (see [WithGroup]), the changes that wait for a transaction. A group is in the
+	// map while a goroutine commits its changes. The mutex guards the map.
 	waiting map[string][]*change
 	mu      sync.Mutex
 }
@@ -33,7 +33,7 @@ type postgres struct {
 const (
 	// startTimeout limits the wait for a PostgreSQL server that is still starting.
 	startTimeout = time.Minute
-	// commandTimeout is how long a command waits for the server, because a person waits for the command.
+	// commandTimeout is startTimeout for commands. It is shorter, because a person waits for the command.
 	commandTimeout = 10 * time.Second
 	// sandboxShare is the divisor that limits the concurrent changes of the sandbox: to a quarter of the connections,
 	// at least one.

@@ -55,8 +55,8 @@ func (p *postgres) enterSandbox(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-// runOnce runs a function in one transaction. ctx limits only the wait for a connection and a slot of the sandbox. The
-// statements of [Tx.Expect] wait in a queue, unless it is nil.
+// runOnce runs a function in one transaction. ctx limits only the wait for a connection and a slot of the sandbox.
+// [Tx.Expect] collects statements in queue. If queue is nil, Expect runs each statement at once.
 func (p *postgres) runOnce(ctx context.Context, queue *pgx.Batch, do func(*Tx) error) error {
 	if WorldOf(ctx) != schema.Live {
 		leave, err := p.enterSandbox(ctx)
@@ -126,7 +126,7 @@ func (p *postgres) begin(ctx, whole context.Context) (*sql.Conn, error) {
 	}
 }
 
-// errReadOnly is the error that a standby would return for the first statement that writes.
+// errReadOnly is the error that a PostgreSQL standby would return for the first statement that writes.
 var errReadOnly = &pgconn.PgError{Severity: "ERROR", SeverityUnlocalized: "ERROR", Code: "25006", Message: "the server may only be read at the moment"}
 
 // connection waits for a free connection, or opens a new one.

@@ -11,11 +11,12 @@ import (
 	"vayu/internal/sqlstore/server"
 )
 
-// errAlone is the result of a change whose group was rolled back, for a reason that may be another change. The change
-// then runs in a transaction of its own.
+// errAlone means that the transaction of a group was rolled back, possibly because of another of its changes. The
+// change then runs in a transaction of its own.
 var errAlone = errors.New("the group of the change was rolled back")
 
-// update makes a change in a transaction of its own, or together with other changes of its group.
+// update makes a change in a transaction of its own. If ctx has a group (see [WithGroup]), the waiting changes of the
+// group share a transaction.
 func (p *postgres) update(ctx context.Context, do func(*Tx) error) error {
 	name, grouped := ctx.Value(groupKey{}).(string)
 	if !grouped {
@@ -70,7 +71,7 @@ func (p *postgres) commitGroups(ctx context.Context, name string) {
 	}
 }
 
-// anyWaiting reports whether changes of a group wait. If none waits, the group ends.
+// anyWaiting reports whether changes of a group wait. If none waits, it removes the group from the map.
 func (p *postgres) anyWaiting(name string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -166,7 +166,7 @@ func (tx *Tx) note(err error) error {
 }
 
 // result returns the error of a change whose function returned err. If a statement failed because the store is
-// unavailable, the error of that statement takes precedence over err: the client's answer depends on it.
+// unavailable, its error takes precedence over err, because the reply to the client depends on it.
 func (tx *Tx) result(err error) error {
 	switch {
 	case tx.broken != nil:
@@ -177,7 +177,7 @@ func (tx *Tx) result(err error) error {
 	return tx.failed
 }
 
-// each runs a query and calls `do` for each of its n rows. err is that of `do`; fault is that of the store.
+// each runs a query and calls `do` for each of its n rows. err is the error of `do`; fault is the error of the query.
 func each(ctx context.Context, on session, do func(Scanner) error, query string, args []any) (n int, err, fault error) {
 	rows, err := on.QueryContext(ctx, query, args...)
 	if err != nil {

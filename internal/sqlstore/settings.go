@@ -21,9 +21,9 @@ type Settings struct {
 	IdleTimeout time.Duration `yaml:"idle-timeout" help:"after which PostgreSQL ends a transaction whose client hangs"`
 }
 
-// answerSlack is how much longer than StatementTimeout the client waits for a connection or an answer. So a
-// working server can first cancel the statement and report its own error. The client's limit is for a server
-// or network that hangs. A change of several statements is abandoned after three times StatementTimeout.
+// answerSlack is how much longer than StatementTimeout this program waits for a connection or an answer. So a working
+// server can first cancel the statement and report its own error. This program's limit is for a server or network that
+// hangs. A change of several statements is abandoned after three times StatementTimeout.
 const answerSlack = 500 * time.Millisecond
 
 // DefaultSettings returns the default settings. With 16 connections, six instances fit into PostgreSQL's
@@ -42,7 +42,6 @@ func (s Settings) Validate() []error {
 	return f
 }
 
-// withDefaults replaces zero values with the defaults.
 func (s Settings) withDefaults() Settings {
 	d := DefaultSettings()
 	s.Connections = cmp.Or(s.Connections, d.Connections)

@@ -107,9 +107,9 @@ func (s *sqlite) checkVersion(ctx context.Context, holder filelock.Holder) error
 const busyTimeout = "10000"
 
 // sqliteDSN returns the DSN of a SQLite file. The settings have these effects. A commit is durable when it returns
-// (synchronous FULL). Readers and the writer do not block each other (WAL). A command beside the service waits for the
-// write lock (busy_timeout). Temporary files, such as the journal of savepoints, are in memory. On disk, that journal
-// took a quarter of the writer's time. It need not survive a crash, which rolls the whole transaction back.
+// (synchronous FULL). Readers and the writer do not block each other (WAL). A statement waits while another process has
+// the write lock (busy_timeout). Temporary files, such as the journal of savepoints, are in memory. On disk, that
+// journal took a quarter of the writer's time. It need not survive a crash, which rolls the whole transaction back.
 func sqliteDSN(path string, more ...string) string {
 	settings := append([]string{
 		"_pragma=busy_timeout(" + busyTimeout + ")", "_pragma=journal_mode(WAL)", "_pragma=synchronous(FULL)", "_pragma=foreign_keys(1)",

@@ -20,7 +20,6 @@ type table struct {
 	parents []string // tables to which the rows of this table refer
 }
 
-// column is one column of a table.
 type column struct {
 	name string
 	kind kind
@@ -70,7 +69,6 @@ func tables(ctx context.Context, to int64) (all []table, at int64, err error) {
 	return all, at, err
 }
 
-// describe reads the definition of one table.
 func describe(ctx context.Context, db *sql.DB, name string) (t table, err error) {
 	t = table{name: name}
 	rows, err := db.QueryContext(ctx, "SELECT name, type, pk FROM pragma_table_info($1) ORDER BY cid", name)

@@ -25,8 +25,8 @@ func Send(ctx context.Context, conn *sql.Conn, batch *pgx.Batch) error {
 	return raw(conn, func(c *pgx.Conn) error { return c.SendBatch(ctx, batch).Close() })
 }
 
-// raw calls a function with the driver's connection, and returns its error. database/sql does not see the error, so it
-// keeps the connection.
+// raw calls `do` with the driver's connection, and returns the error of `do`. It hides the error from database/sql,
+// which would close the connection after some errors.
 func raw(conn *sql.Conn, do func(*pgx.Conn) error) (err error) {
 	failed := conn.Raw(func(driver any) error {
 		err = do(driver.(*stdlib.Conn).Conn())

@@ -38,8 +38,8 @@ func Parse(dsn config.DSN, idle, answer time.Duration) (*pgx.ConnConfig, error) 
 	return cfg, nil
 }
 
-// connectTimeout returns the limit of the wait for one host. A single host gets the caller's whole wait. With
-// several hosts, a host that does not answer must leave enough time for the next host.
+// connectTimeout returns the limit of the wait for one host. A single host gets the whole time that the caller waits.
+// With several hosts, a host that does not answer must leave enough time for the next one.
 func connectTimeout(answer time.Duration, hosts int) time.Duration {
 	if hosts == 1 {
 		return answer

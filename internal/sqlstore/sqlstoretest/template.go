@@ -31,7 +31,7 @@ func SQLite(tb testing.TB) *sqlstore.DB {
 	template.sqlite.Do(func() {
 		_, stop := Start(tb, c)
 		stop()
-		template.file, _ = os.ReadFile(file) // of an empty file the next Open makes a store
+		template.file, _ = os.ReadFile(file) // after an error, Open creates the store in an empty file
 	})
 	if err := os.WriteFile(file, template.file, 0o600); err != nil {
 		tb.Fatal(err)
