@@ -98,9 +98,9 @@ func New(c Config) (*Rollup, error) {
 	}, nil
 }
 
-// reach is how long a reading affects later hours. A reading is part of the 8-hour
-// means of its own hour and of the next 7 hours. The last of these means affects 23
-// more hours.
+// reach is how long a reading affects later hours. A reading is part of the 8-hour means of its own hour and of the
+// next 7 hours. The index of an hour uses the 8-hour means of 24 hours, so the last of these means affects 23 more
+// hours.
 const reach = 30 * time.Hour
 
 // Update runs [Rollup.Increment] and then [Rollup.TestSeries]. It returns the
@@ -142,8 +142,8 @@ func (r *Rollup) planIncrement(ctx context.Context, started time.Time) (plan, er
 	return p, err
 }
 
-// Backfill recomputes all hours that depend on readings from one instant to another. The next increment still finds the
-// same new readings.
+// Backfill recomputes all hours that depend on readings from one instant to another. Readings that are new for the next
+// increment remain new.
 func (r *Rollup) Backfill(ctx context.Context, from, to time.Time) (Result, error) {
 	return r.run(ctx, "backfill", func(ctx context.Context, started time.Time) (plan, error) {
 		chunks, err := r.between(ctx, from, to)
@@ -255,7 +255,7 @@ func (r *Rollup) computeStep(ctx context.Context, s step, c chunk, started time.
 	return nil
 }
 
-// countingStations returns the stations of a chunk with between that count in the AQI of their city.
+// countingStations returns the stations in the id range of a chunk (c.ids) that count in the AQI of their city.
 func (r *Rollup) countingStations(ctx context.Context, c chunk) (ids []string, err error) {
 	rows, err := r.conn.Query(ctx, "SELECT id FROM "+r.tables.Database+".station FINAL WHERE id BETWEEN ? AND ? AND kind IN ("+r.kinds+", 'city_mean')",
 		c.ids().First, c.ids().Last)

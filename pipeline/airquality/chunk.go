@@ -18,9 +18,9 @@ import (
 // memory of a pass in a long backfill.
 type chunk struct {
 	from, to time.Time
-	stations []string // sorted, in a chunk with between
-	// between makes the pass compute all stations from the first to the last one by a range of keys. It is set if most
-	// stations in the range are among stations.
+	stations []string // sorted if between is set
+	// between makes the pass select its stations by a range of ids, from the first to the last of `stations`. The pass
+	// then also computes the other stations in this range. between is set if [Rollup.isDense] is true.
 	between bool
 	// cities are former cities (city and state) of the stations. They are computed in addition to the current cities of
 	// the stations.
@@ -60,7 +60,7 @@ func (c chunk) parameters(ctx context.Context, started time.Time, keep retention
 	return clickhouse.Context(ctx, clickhouse.WithParameters(parameters))
 }
 
-// ids returns the range of ids of a chunk with between.
+// ids returns the range of ids of a chunk whose field between is set.
 func (c *chunk) ids() quality.Range {
 	return quality.Range{First: c.stations[0], Last: c.stations[len(c.stations)-1]}
 }
@@ -165,8 +165,8 @@ func (c *chunk) with(others []string) []string {
 	return slices.Compact(all)
 }
 
-// Chunks with at least minBetween stations may use a range of keys, with up to maxBetween stations. The limit bounds the
-// memory of a pass: 31 hours of so many stations need about 1 GB.
+// A chunk with at least minBetween stations may select them by a range of ids. Such a chunk has at most maxBetween
+// stations, to bound the memory of its pass: 31 hours of so many stations need about 1 GB.
 const (
 	minBetween = 5_000
 	maxBetween = 50_000

@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// Values of the column rollup.means. A program with another formula has values of its own, because instances of both run
-// side by side during an upgrade.
+// Values of the column rollup.means, an enumeration. A version of Vayu with another formula uses other values, because
+// instances of both versions run side by side during an upgrade.
 const (
-	meansDone     int8 = 4 // amounts_done: the plain means of all readings exist, by the formulas of this program
-	meansRolledUp int8 = 5 // amounts: a roll-up by the formulas of this program
+	meansDone     int8 = 4 // 'amounts_done': the plain means of all readings exist, by the formulas of this version
+	meansRolledUp int8 = 5 // 'amounts': a roll-up by the formulas of this version
 )
 
 // meansWanted reports whether plain means are missing, because a migration has copied
@@ -31,8 +31,9 @@ func (r *Rollup) meansWanted(ctx context.Context) (wanted bool, err error) {
 	return wanted, rows.Err()
 }
 
-// rainOfOthers plans the hours of rain that a program with the old formula has computed since the last roll-up of this
-// program. The old formula is wrong for readings that are not of an hour.
+// rainOfOthers plans to recompute hours of rain. Instances of an older version have computed them since the last
+// roll-up of this version. The formula of the older version is wrong for readings whose averaging interval is not one
+// hour.
 func (r *Rollup) rainOfOthers(ctx context.Context) ([]chunk, error) {
 	rows, err := r.conn.Query(ctx, `SELECT min(hours_from), max(hours_to), count() FROM `+r.tables.Database+`.rollup
 		WHERE means = 'none' AND at > (SELECT max(at) FROM `+r.tables.Database+`.rollup WHERE means IN ('amounts', 'amounts_done'))`)

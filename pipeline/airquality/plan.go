@@ -186,8 +186,8 @@ func (r *Rollup) chunksOf(ctx context.Context, from, condition string, args ...a
 	return split(chunks), nil
 }
 
-// isDense reports whether a chunk has at least minBetween stations, and these are most of the stations that have
-// readings and whose ids are between theirs. It sorts the stations.
+// isDense reports whether a range of ids should select the stations of a chunk. The chunk must have at least minBetween
+// stations. They must be at least half of the stations with readings in the range of their ids. isDense sorts them.
 func (r *Rollup) isDense(ctx context.Context, c *chunk) (dense bool, err error) {
 	if len(c.stations) < minBetween {
 		return false, nil

@@ -18,7 +18,7 @@ const fitYears = 10
 // Span is a range of Indian days, both included.
 type Span struct{ First, Last schema.Day }
 
-// allSlots are the positions of all parameters in forecast_input.amounts.
+// allSlots returns the positions of all parameters in the column forecast_input.amounts, as an SQL array.
 func allSlots() string {
 	slots := make([]string, len(air.RecordPollutants))
 	for i := range slots {
@@ -27,8 +27,9 @@ func allSlots() string {
 	return "[" + strings.Join(slots, ",") + "]"
 }
 
-// prepare fills forecast_input with the days of a span. With ingested, a day is known when the last of its
-// readings was stored. Otherwise it is known when it ends.
+// prepare fills the table forecast_input with the days of a span, and with the time since which each day is known. If
+// ingested is true, that is the time at which the last reading of the day was stored. Otherwise it is the end of the
+// day.
 func (f *Forecaster) prepare(ctx context.Context, input string, days Span, ingested bool) error {
 	text := f.sql.input
 	if ingested {
@@ -37,8 +38,8 @@ func (f *Forecaster) prepare(ctx context.Context, input string, days Span, inges
 	return f.exec(ctx, "input", text, clickhouse.Parameters{"input": input, "from": dayText(days.First), "to": dayText(days.Last)})
 }
 
-// fit fits the model to an input: to the days up to base that were known at a time. It works on one parameter
-// after the other, because the residuals of all of them would need several gigabytes.
+// fit fits the model to the days of an input (see prepare) that were known at the time `known`. It works on one
+// parameter after the other, because the residuals of all of them would need several gigabytes.
 func (f *Forecaster) fit(ctx context.Context, run, input string, days Span, known time.Time) error {
 	recent := Span{First: max(days.First, days.Last-residualDays+1), Last: days.Last}
 	texts, err := f.sql.fit(int(recent.Last-recent.First) + 1)
@@ -62,7 +63,7 @@ func (f *Forecaster) fit(ctx context.Context, run, input string, days Span, know
 	return nil
 }
 
-// fitSpan returns the days to which a fit reaches back.
+// fitSpan returns the days that a fit reads. base is the last one.
 func fitSpan(base schema.Day) Span {
 	return Span{First: base - fitYears*365, Last: base}
 }

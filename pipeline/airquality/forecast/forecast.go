@@ -1,16 +1,17 @@
-// Package forecast issues forecasts of the air of the next days and hours inside ClickHouse, and replays those of past
-// days.
+// Package forecast issues forecasts of air quality for the next days and hours, inside ClickHouse. A replay computes
+// the forecasts that it would have issued on past days. docs/glossary.md defines the terms.
 //
-// The model is a damped anomaly: the climatology of a place, plus weighted anomalies of the last day and of
-// the last week. Persistence and climatology are issued beside it. The view forecast_score compares the
-// three with what came. For each place, parameter and horizon, persistence is served if the model was worse
-// over the last 90 days.
+// The model of days is a damped anomaly: the climatology of a place, plus weighted anomalies of the last day and of the
+// last week. Persistence and climatology are issued as two further models. The view forecast_score compares the three
+// models with the values that were measured later. For each place, parameter and horizon, the API serves persistence if
+// the damped anomaly was worse over the last 90 days.
 //
-// The PM2.5 of hours has a model of its own, the diurnal anomaly: the usual value of the hour of the day over two weeks,
-// plus weighted anomalies of the last three hours and of the last day.
+// Hourly PM2.5 has a model of its own, the diurnal anomaly: the usual value of the hour of the day over two weeks, plus
+// weighted anomalies of the last three hours and of the last day.
 //
 // This package is the only writer of the tables forecast, forecast_issue, forecast_fit, forecast_climate,
-// forecast_residual and forecast_input, and of those of hours, whose names begin with forecast_hour.
+// forecast_residual and forecast_input. The same holds for the tables of hourly forecasts, whose names begin with
+// forecast_hour.
 package forecast
 
 import (

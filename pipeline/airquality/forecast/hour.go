@@ -11,19 +11,21 @@ import (
 )
 
 const (
-	// hoursEvery is the time between two bases of forecasts of hours: they are at 0, 6, 12 and 18 o'clock Indian time.
+	// hoursEvery is the time between two bases of hourly forecasts. The bases are 0, 6, 12 and 18 o'clock Indian time.
 	hoursEvery = 6 * time.Hour
-	// hoursDelay is the time within which sources deliver an hour, and hoursPatience how much longer an issue waits.
+	// Sources usually deliver the readings of an hour within hoursDelay. If less than half of the places have readings
+	// then, an issue waits for the others, at most for hoursPatience.
 	hoursDelay, hoursPatience = time.Hour, 2 * time.Hour
-	// fitHoursEvery is the least time between two fits of the forecasts of hours.
+	// fitHoursEvery is the least time between two fits of the model of hours.
 	fitHoursEvery = 24 * time.Hour
 )
 
-// dueHours is Due of the forecasts of the PM2.5 of hours. A fit is old after a day.
+// dueHours issues hourly forecasts of PM2.5 if they are due (see [Forecaster.Due]). It first fits the model if the last
+// fit is older than fitHoursEvery.
 func (f *Forecaster) dueHours(ctx context.Context, now time.Time) (bool, error) {
 	base := hourBase(now.Add(-hoursDelay))
 	var last, fitted time.Time
-	err := f.scan(ctx, "the last issue of hours", "SELECT last, least(used, fitted) FROM "+ // a restored archive has issues and no fits
+	err := f.scan(ctx, "the last issue of hours", "SELECT last, least(used, fitted) FROM "+ // after the restore of an archive there are issues, but no fits
 		"(SELECT max(base) AS last, max(fitted_at) AS used FROM "+f.database+".forecast_hour_issue WHERE run = '') AS issues, "+
 		"(SELECT max(fitted_at) AS fitted FROM "+f.database+".forecast_hour_fit WHERE run = '') AS fits", nil, &last, &fitted)
 	if err != nil || !last.Before(base) {
@@ -56,13 +58,13 @@ func (f *Forecaster) dueHours(ctx context.Context, now time.Time) (bool, error) 
 	return true, nil
 }
 
-// hourBase returns the latest base that is not after a time.
+// hourBase returns the latest base that is not after the time `at`.
 func hourBase(at time.Time) time.Time {
 	start := schema.DayOf(at).Start()
 	return start.Add(at.Sub(start).Truncate(hoursEvery))
 }
 
-// hourSpan returns the parameters of the hours up to base.
+// hourSpan returns the query parameters for a number of hours that ends with base.
 func hourSpan(base time.Time, hours int) clickhouse.Parameters {
 	return clickhouse.Parameters{"base": hourText(base), "from": hourText(base.Add(-time.Duration(hours) * time.Hour))}
 }
@@ -70,7 +72,8 @@ func hourSpan(base time.Time, hours int) clickhouse.Parameters {
 // hourText formats a time as a query parameter of type DateTime('UTC').
 func hourText(t time.Time) string { return t.UTC().Format(time.DateTime) }
 
-// fitHours fits the model to the last weeks up to base, and scores the forecasts that were issued.
+// fitHours fits the model of hours to the last weeks up to base. It also computes the score of the forecasts that were
+// issued.
 func (f *Forecaster) fitHours(ctx context.Context, run, input string, base, fitted time.Time) error {
 	for _, step := range [...]struct {
 		what, text string
@@ -88,8 +91,8 @@ func (f *Forecaster) fitHours(ctx context.Context, run, input string, base, fitt
 	return nil
 }
 
-// issueHours issues the forecasts of the hours after base, and returns their number. A place that has forecasts of an
-// earlier, recorded issue of the base keeps them.
+// issueHours issues the forecasts of the hours after base, and returns their number. A place that has forecasts from an
+// earlier, recorded issue of the same base keeps them.
 func (f *Forecaster) issueHours(ctx context.Context, run, input string, base, issued, fitted time.Time) (rows uint64, err error) {
 	p := hourSpan(base, issueHours)
 	p["run"], p["input"], p["issued"], p["fitted"] = run, input, instantText(issued), instantText(fitted)

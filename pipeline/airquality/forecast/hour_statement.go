@@ -7,15 +7,17 @@ import (
 
 // Policy of the forecasts of hours.
 const (
-	// hourHorizons is the number of hours that are forecast. The next issue comes six to ten hours after a base, and until then
-	// 48 hours are ahead.
+	// hourHorizons is the number of hours that are forecast. The next issue comes six to ten hours after a base. Until
+	// then the forecasts reach at least 48 hours into the future.
 	hourHorizons = 60
-	// fitWeeks is how far back a fit reaches, and usualDays are the days of the usual value of an hour.
+	// fitWeeks is the number of weeks whose bases a fit uses. usualHourDays is the number of days over which the usual
+	// value of an hour of the day is computed.
 	fitWeeks, usualHourDays = 4, 14
-	minHours                = 12  // hours with data of the last 24
-	minHourErrors           = 100 // residuals of a place in six horizons
-	// Lengths of the input of a fit and of an issue, in hours. Before its first base a fit needs two weeks, a day of
-	// anomalies and a day to compare them with. An issue repeats days that are up to three days old.
+	minHours                = 12  // least number of hours with data among the last 24
+	minHourErrors           = 100 // least number of residuals of a place for six successive horizons
+	// fitHours and issueHours are the lengths of the input of a fit and of an issue, in hours. Before its first base, a
+	// fit needs two weeks of usual values, and two more days for their anomalies. Persistence in an issue repeats days
+	// that are up to three days old.
 	fitHours, issueHours = (fitWeeks*7 + usualHourDays + 2) * 24, (usualHourDays + 4) * 24
 )
 
@@ -26,14 +28,16 @@ type hourStatements struct {
 
 func newHourStatements(d templateData) (s hourStatements, err error) {
 	d.HourHorizons, d.MinHours, d.MinHourErrors = hourHorizons, minHours, minHourErrors
-	// Of n errors, the share between the k-th least and the k-th largest is 1 - 2k/(n+1) on average.
+	// The interval from the k-th smallest to the k-th largest of n errors covers the share 1 - 2k/(n+1) of new errors
+	// on average. The levels are for 80 %.
 	const days = fitWeeks * 7
 	level := 0.1*(days+1)/days - 1./days
 	d.HourDays, d.HourLevels = days, fmt.Sprintf("%.4f, 0.5, %.4f", level, 1-level)
 	d.HourSettings = "SETTINGS distributed_foreground_insert = 1, distributed_product_mode = 'global', parallel_distributed_insert_select = 0, join_use_nulls = 0"
 	fit, issue := d, d
 	fit.HourGrid, issue.HourGrid = fitHours+hourHorizons, issueHours+hourHorizons
-	// Every seventh hour is enough for a fit, and they have all hours of the day.
+	// Every seventh hour as a base is enough for a fit. These bases cover all hours of the day, because 7 does not
+	// divide 24.
 	fit.HourBases = fmt.Sprintf("position %% 7 = %d AND position BETWEEN %d AND %d", fitHours%7, fitHours-fitWeeks*7*24, fitHours)
 	issue.HourBases = fmt.Sprintf("position = %d", issueHours)
 	for _, piece := range [...]struct {

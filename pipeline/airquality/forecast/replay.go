@@ -13,20 +13,21 @@ import (
 	"vayu/schema"
 )
 
-// fitEvery is the time between two fits.
+// fitEvery is the number of days between two fits.
 const fitEvery = 7
 
 // Replay describes a replay: forecasts for past days, from what was known then.
 type Replay struct {
-	// Targets are the days that are forecast one day ahead. Forecasts of later horizons reach beyond them.
+	// Targets are the days for which the replay has forecasts made one day before. Forecasts with a longer horizon
+	// reach beyond Targets.
 	Targets Span
 	// AsMeasured treats each reading as known at the end of its day. Otherwise, a reading is known from the time
 	// at which it was stored. Imported archives need AsMeasured, because they were stored long after their days.
 	AsMeasured bool
 }
 
-// Replay issues forecasts for past days. It returns the id of the replay, which the column run of the table
-// forecast has. It writes no row of another run.
+// Replay issues forecasts for past days. It returns the id of the replay and the number of forecasts. In the table
+// forecast, the column run of these rows has the id. Replay changes no row of another run.
 func (f *Forecaster) Replay(ctx context.Context, r Replay) (run string, rows uint64, err error) {
 	run = "replay-" + rand.Text()
 	first := r.Targets.First - 1

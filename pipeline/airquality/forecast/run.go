@@ -13,11 +13,12 @@ import (
 )
 
 const (
-	// checkEvery is how often Run looks whether forecasts are due.
+	// checkEvery is the time between two checks whether forecasts are due.
 	checkEvery = 5 * time.Minute
 	firstRetry = 10 * time.Second
-	// lateEvery is the least time between two issues of one base. A later one is for places whose day was late, or for all
-	// if there was no forecast, because an archive may have been imported since.
+	// lateEvery is the least time between two issues of the same base. The second issue is for places whose readings
+	// were late. If the first issue had no forecasts, the second is for all places, because an archive may have been
+	// imported since.
 	lateEvery = time.Hour
 )
 
@@ -38,15 +39,16 @@ func (f *Forecaster) Run(ctx context.Context) error {
 	return nil
 }
 
-// Due issues the forecasts of days and of hours that are due at a time, and fits their models before if the last fits are
-// old. It returns whether it issued any. The stored rows alone determine what is due.
+// Due issues the forecasts of days and of hours that are due at the time `now`. If the last fit of a model is too old,
+// Due first fits that model. It returns whether it issued any forecasts. The stored rows alone determine what is due.
 func (f *Forecaster) Due(ctx context.Context, now time.Time) (bool, error) {
 	days, err := f.dueDays(ctx, now)
 	hours, failed := f.dueHours(ctx, now)
 	return days || hours, errors.Join(err, failed)
 }
 
-// dueDays is Due of the forecasts of days. A fit is old after a week.
+// dueDays issues the forecasts of days if they are due (see [Forecaster.Due]). It first fits the model if the last fit
+// is older than fitEvery.
 func (f *Forecaster) dueDays(ctx context.Context, now time.Time) (bool, error) {
 	base := schema.DayOf(now.Add(-2*time.Hour)) - 1
 	last, fitted, err := f.state(ctx)
@@ -105,18 +107,18 @@ func (f *Forecaster) refit(ctx context.Context, input string, base schema.Day, n
 	return err
 }
 
-// issued is the last issue.
+// issued describes the last issue of the forecasts of days.
 type issued struct {
 	base schema.Day
 	at   time.Time // the year 1970 for never
 	rows uint64    // number of its forecasts
-	// fitted is when its model was fitted. It may lack coefficients.
+	// fitted is the time of the fit that the issue used. That fit may lack coefficients.
 	fitted time.Time
 }
 
-// state returns the last issue, and when the model was fitted that the next one can use; the year 1970 for never. A fit
-// that was interrupted, or has no issue yet, does not count: it may lack parameters. Nor does one without coefficients,
-// which was made before an archive was imported.
+// state returns the last issue, and the time of the fit that the next issue can use; the year 1970 for none. A fit
+// counts only after an issue has used it, because an interrupted fit may lack parameters. A fit without coefficients
+// does not count either: it was made before an archive was imported.
 func (f *Forecaster) state(ctx context.Context) (last issued, fitted time.Time, err error) {
 	var base int32
 	err = f.scan(ctx, "the last issue", "SELECT last, at, rows, used, least(used, fitted) FROM "+
@@ -126,10 +128,11 @@ func (f *Forecaster) state(ctx context.Context) (last issued, fitted time.Time, 
 	return last, fitted, err
 }
 
-// patience is how long an issue waits for places that are late.
+// patience is how long an issue waits for places whose readings are late.
 const patience = 4 * time.Hour
 
-// ready reports whether places have a complete day. At first it wants half as many as the day before.
+// ready reports whether enough places have a complete day of data. Until patience ends, at least half as many places as
+// on the day before must have it. After that, one place is enough.
 func (f *Forecaster) ready(ctx context.Context, base schema.Day, now time.Time) (bool, error) {
 	var today, before uint64
 	err := f.scan(ctx, "the last day", f.sql.ready, clickhouse.Parameters{"from": dayText(base - 1), "to": dayText(base)}, &today, &before)
@@ -137,7 +140,8 @@ func (f *Forecaster) ready(ctx context.Context, base schema.Day, now time.Time) 
 	return today > 0 && (!patient || 2*today >= before), err
 }
 
-// late reports whether places have got a complete day after the issue of this day.
+// late reports whether data of the base day has become complete for any place after the forecasts of that base were
+// issued. Such a place has no forecast yet.
 func (f *Forecaster) late(ctx context.Context, base schema.Day, _ time.Time) (bool, error) {
 	var places uint64
 	err := f.scan(ctx, "late places", f.sql.late, clickhouse.Parameters{"from": dayText(base), "to": dayText(base)}, &places)

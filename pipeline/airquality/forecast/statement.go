@@ -14,33 +14,37 @@ import (
 //go:embed *.sql
 var texts embed.FS
 
-// Policy of the model.
+// Policy of the model of days.
 const (
-	// horizons is the number of days ahead of the base. The base is yesterday, or until the issue after midnight the day before,
-	// so three days after today are always ahead.
+	// horizons is the number of days after the base that are forecast. The base is yesterday. Until the first issue
+	// after midnight, it is the day before yesterday. There are thus always forecasts for the three days after today.
 	horizons = 5
 	// members is the number of equally probable values of a forecast. It gives probabilities in steps of 2 %.
 	members = 50
-	// climateReach is the half width of the window of a climatology, in days, and minClimate the least number of values in it.
+	// climateReach is half the width of the window of days of the year over which a climatology is computed, in days.
+	// minClimate is the least number of values in the window.
 	climateReach, minClimate = 15, 10
-	// minHistory is the least number of days of a climatology. Nine cities of the measured archive have 536 and more, the
-	// next has 394, which is one winter.
+	// minHistory is the least number of days of a climatology. In the archive that was used to evaluate the model, nine
+	// cities have at least 536 days. The next city has 394 days, with only one winter.
 	minHistory = 500
-	minWeek    = 4  // days of a mean anomaly of seven days
-	minSeen    = 7  // days with data within the last hundred, for persistence
-	minErrors  = 20 // errors that recalibrate an interval or compare models
-	// minResiduals is the least number of residuals of a season, or of all seasons of a young series.
+	minWeek    = 4  // least number of days with data for the mean anomaly of seven days
+	minSeen    = 7  // least number of days with data within the last hundred, for persistence
+	minErrors  = 20 // least number of errors for recalibrating an interval or comparing models
+	// minResiduals is the least number of residuals of a season. For a series shorter than longHistory, all seasons
+	// together count as a further season.
 	minResiduals = 30
-	// longHistory is the number of days with which a series has residuals of each season.
+	// longHistory is the number of days of data from which on a series has enough residuals in each season.
 	longHistory = 2 * 365
 	// largest is the value that instruments report for no measurement. No daily mean of CPCB's archives reaches it.
 	largest = 999
-	// recalibrated and judged are numbers of days before an issue.
+	// The errors of the last recalibrated days before an issue recalibrate the intervals. The errors of the last judged
+	// days decide which model is served.
 	recalibrated, judged = 60, 90
-	// residualDays is how far back weights and residuals reach: five years, which are 450 days of each season. A climatology
-	// uses all.
+	// residualDays is the number of days from which weights and residuals are computed: five years, which are 450 days
+	// of each season. A climatology uses all fitYears.
 	residualDays = 5 * 365
-	// recentDays is the number of days that an issue reads: the judged days with their bases and weeks.
+	// recentDays is the number of days that an issue reads: the judged days, the horizons before them, and the rest of
+	// the first week.
 	recentDays = judged + horizons + 6
 )
 
@@ -57,12 +61,12 @@ type templateData struct {
 	ClimateReach, ClimateWidth, MinClimate, MinHistory, MinWeek, MinSeen, MinErrors, MinResiduals, LongHistory, Recalibrated, Judged int
 }
 
-// insertSettings are the ClickHouse settings of every INSERT. On a cluster, the rows of a statement must be visible
-// to the next one. Blocks are small, because a row of a series has the arrays of ten years.
+// insertSettings are the ClickHouse settings of every INSERT. On a cluster, the rows of a statement must be visible to
+// the next one. Blocks are small, because one row has the values of a place over ten years, as arrays.
 const insertSettings = "SETTINGS max_partitions_per_insert_block = 0, distributed_foreground_insert = 1, distributed_product_mode = 'global', " +
 	"parallel_distributed_insert_select = 0, max_block_size = 1024, join_use_nulls = 0"
 
-// statements are the SQL statements of a Forecaster. Those of a fit depend on the number of days.
+// statements are the SQL statements of a Forecaster. The statements of a fit depend on the number of days.
 type statements struct {
 	input, ingestedInput, ready, late, issue, reason string
 	fit                                              func(days int) ([4]string, error)
@@ -75,7 +79,7 @@ func newStatements(database string) (statements, error) {
 		Database: database, Settings: insertSettings, IndiaSeconds: int(schema.IndiaOffset.Seconds()), Farthest: horizons, Members: members, Half: members / 2, Largest: largest,
 		MinPollutants: naqi.MinPollutants, ClimateReach: climateReach, ClimateWidth: 2*climateReach + 1, MinClimate: minClimate, MinHistory: minHistory,
 		MinWeek: minWeek, MinSeen: minSeen, MinErrors: minErrors, MinResiduals: minResiduals, LongHistory: longHistory, Recalibrated: recalibrated, Judged: judged,
-		// Three months each, as the published measurement has them: winter is December to February.
+		// A season has three months, as in the published evaluation of the model: winter is December to February.
 		Season: "toUInt8(1 + intDiv(toMonth(day) % 12, 3))", Residuals: []string{"damped", "persistent", "climatic"},
 	}
 	for _, p := range air.RecordPollutants {
@@ -85,7 +89,8 @@ func newStatements(database string) (statements, error) {
 	for h := range horizons {
 		d.Horizons = append(d.Horizons, h+1)
 	}
-	// Places that all others share. Anybody may publish a sensor, and one account many of them.
+	// Condition on the places whose data determines figures for all places. It excludes sensors, because anybody may
+	// publish one, and one account many.
 	d.Shared = "(place_kind = 'city' OR place IN (SELECT id FROM " + database + ".station FINAL WHERE kind = 'reference'))"
 	levels := make([]string, members)
 	for i := range members {

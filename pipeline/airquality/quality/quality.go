@@ -148,7 +148,7 @@ func (t *Tester) exec(ctx context.Context, s statement, stations []string, from,
 	return t.execWith(ctx, s, parameters, from, to)
 }
 
-// execWith runs a statement with the given parameters and those of the time.
+// execWith runs a statement with the given query parameters, and adds the parameters from and to.
 func (t *Tester) execWith(ctx context.Context, s statement, parameters clickhouse.Parameters, from, to time.Time) error {
 	bound := func(t time.Time) string {
 		switch {

@@ -2,8 +2,7 @@ package quality
 
 // Test describes a quality test: a rule that plausible readings meet.
 type Test struct {
-	// Name is the name of the test in reading_quality.test, in the settings and in
-	// the API.
+	// Name is the name of the test in the column reading_quality.test, in the settings and in the API.
 	Name string
 	// Version must be increased with each change of the rule or its thresholds.
 	Version uint16
