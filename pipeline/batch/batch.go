@@ -1,7 +1,6 @@
-// Package batch processes batches of up to 10,000 records. The service stores a batch in one
-// transaction, split into chunks. Workers lease chunks and process their records. Accounts get fair
-// shares of the capacity. Each record takes effect once, even if processes are killed. The package
-// does not depend on what a record means.
+// Package batch processes batches of up to 10,000 records. The service stores a batch in one transaction, split into
+// chunks. Workers lease chunks and process their records. Accounts get fair shares of the capacity. Each record takes
+// effect once, even if processes are killed. The package does not depend on what a record means.
 package batch
 
 import (
@@ -114,8 +113,7 @@ func Personal() []sqlstore.Erasure {
 	}
 }
 
-// encryptedRecords is the column with the records of chunks. Records contain phone numbers and bank
-// account numbers.
+// encryptedRecords is the column with the records of chunks. Records contain phone numbers and bank account numbers.
 var encryptedRecords = encryption.Column{
 	Table: "batch_chunk", Name: "records", Key: []string{"batch_id", "CAST(first AS TEXT)"},
 	AssociatedData: func(key ...string) string { return "batch_chunk/" + key[0] + "/" + key[1] + "/records" },

@@ -51,8 +51,7 @@ type leaseRequest struct {
 var leases = workqueue.NewLeases("batch_chunk", "batch_id", "first BIGINT")
 
 const (
-	// selectDue finds due chunks of an account, the oldest batch first. It uses the index
-	// batch_chunk_account.
+	// selectDue finds due chunks of an account, the oldest batch first. It uses the index batch_chunk_account.
 	selectDue = `SELECT c.batch_id, c.first, c.count, c.tries, length(c.records), b.state, b.mode, b.key_id, b.request_id, b.client
 		FROM batch_chunk c JOIN batch b ON b.id = c.batch_id
 		WHERE c.kind = $1 AND c.account_id = $2 AND c.due_at <= $3 ORDER BY c.batch_id, c.first LIMIT $4`
@@ -190,8 +189,7 @@ const (
 	expireLeasesQuery = "UPDATE batch_chunk SET due_at = $2, token = '' WHERE kind = $1 AND token <> ''"
 )
 
-// finish deletes a chunk if all its records are in the table batch_item. It reports whether it has
-// deleted the chunk.
+// finish deletes a chunk if all its records are in the table batch_item. It reports whether it has deleted the chunk.
 func (c *chunk) finish(tx *sqlstore.Tx) (bool, error) {
 	n, err := tx.Exec(deleteDone, c.batch, c.first, c.first+c.count)
 	if err != nil {

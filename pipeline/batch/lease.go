@@ -11,7 +11,7 @@ import (
 	"vayu/internal/workqueue"
 )
 
-// poll finds the accounts that have chunks, and records in their queues that chunks may be due.
+// poll finds the accounts that have chunks, and sets mayHaveMore in the queues of these accounts.
 func (p *processing) poll() {
 	accounts, err := accountsOf(p.DB.View(p.ctx), p.kind.Name)
 	p.storeFailures.Observe(p.ctx, err)

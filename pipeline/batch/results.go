@@ -16,8 +16,8 @@ import (
 // lines is the media type of results that are streamed, one JSON object per line.
 const lines = "application/x-ndjson"
 
-// streamPage is the number of records that one query of a stream reads. They have about 100 kilobytes, and the query
-// takes a millisecond or two.
+// streamPage is the number of records that one query of a stream reads. The results of so many records have about 100
+// kilobytes, and the query takes a millisecond or two.
 const streamPage = 500
 
 // results handles GET of the results of a batch.

@@ -94,10 +94,9 @@ func (f *Reader) Header(separators ...rune) ([]string, error) {
 	return names, nil
 }
 
-// Next returns the next non-empty row, and the number of its first line. Empty cells beyond the width of the
-// header are removed. The cells are valid until the following call. The error of an unreadable row is a
-// *LineError, and the following call continues after the row's first line. Any other error is a read error, or
-// io.EOF.
+// Next returns the next non-empty row, and the number of its first line. Empty cells beyond the width of the header are
+// removed. The cells are valid until the following call. The error of an unreadable row is a *LineError, and the
+// following call continues after the row's first line. Any other error is a read error, or io.EOF.
 func (f *Reader) Next() (cells []string, number int, err error) {
 	text, err := f.nextLine()
 	if err != nil {

@@ -1,9 +1,8 @@
-// Package httpconnector calls a provider with JSON over HTTP, as a description file defines. The
-// file holds the URL, the form and signature of requests, and the place of fields in answers.
-// The caller defines the meaning of the calls.
+// Package httpconnector calls a provider with JSON over HTTP, as a description file defines. The file holds the URL,
+// the form and signature of requests, and the place of fields in answers. The caller defines the meaning of the calls.
 //
-// A request is sent at most once: nothing is retried, and no redirect is followed. The error
-// of a call shows whether the provider can have received it.
+// A request is sent at most once: nothing is retried, and no redirect is followed. The error of a call shows whether
+// the provider can have received it.
 package httpconnector
 
 import (

@@ -99,9 +99,8 @@ func (l *attemptConn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// attempt is the single transmission of a request, over one connection. net/http would repeat
-// some requests on another connection. An attempt prevents that, because a repetition can move
-// money twice.
+// attempt is the single transmission of a request, over one connection. net/http would repeat some requests on another
+// connection. An attempt prevents that, because a repetition can move money twice.
 type attempt struct {
 	mu      sync.Mutex
 	conn    *attemptConn // carries the bytes of the attempt; nil while none was written

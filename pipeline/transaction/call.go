@@ -15,7 +15,7 @@ import (
 var (
 	// ErrOutcome means that the outcome of an answer is undefined, or impossible for the call.
 	ErrOutcome = errors.New("undefined outcome")
-	// ErrPanic means that the code of a provider panicked.
+	// ErrPanic means that this program's code for a provider panicked.
 	ErrPanic = errors.New("the provider's code panicked")
 )
 

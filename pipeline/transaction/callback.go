@@ -20,7 +20,7 @@ import (
 // is not_found. After any other error the provider should retry.
 type Callback func(c *httpapi.Call) error
 
-// Message is a callback as a provider's code has read it: an answer A about an order.
+// Message is a callback that a [Receiver] has read: an answer A about an order.
 type Message[A any] struct {
 	Reference string
 	Answer    A

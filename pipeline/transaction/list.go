@@ -59,7 +59,7 @@ type Filter struct {
 	// literals, and no text of a client.
 	Where    string
 	From, To int64  // microseconds; To is exclusive; math.MinInt64 and math.MaxInt64 for all time
-	After    string // next, as Page returned it for the previous page; "" for the first page
+	After    string // result `next` of Page for the previous page; "" for the first page
 	Limit    int
 	Totals   bool // the first page has the totals of all pages
 	// Scan bounds the rows read for conditions without an index; 0 means 10,000. Reading so many rows takes a few
@@ -160,9 +160,9 @@ func (q *queryBuilder) value(v any) string {
 	return "$" + strconv.Itoa(len(q.args))
 }
 
-// addIndexed adds the conditions that use an index: the owner and a reference, or a range of the owner's ids, also with a
-// number or an indexed state. Without comparisons of whole rows, PostgreSQL would sort, or read the rows of all accounts in the
-// order of the primary key.
+// addIndexed adds the conditions that use an index. They select the owner and a reference, or a range of the owner's
+// ids, which may be limited to an indexed state. The comparisons of row values keep PostgreSQL from sorting, and from
+// reading the rows of all accounts in the order of the primary key.
 func (t *Table[R, P]) addIndexed(q *queryBuilder, f *Filter, floor string) {
 	if f.Ref != "" {
 		q.text += "account_id = " + q.value(f.Owner.Account) + " AND mode = " + q.value(f.Owner.World.String()) + " AND ref_id = " + q.value(f.Ref)

@@ -6,8 +6,7 @@ import (
 	"vayu/schema"
 )
 
-// ErrExists means that a transaction exists already for the reference or the batch item of a
-// request.
+// ErrExists means that a transaction exists already for the reference or the batch item of a request.
 var ErrExists = errors.New("the transaction exists already")
 
 // CreateOnce returns the transaction that `find` finds for a request. If there is none, it creates one. `existed` is

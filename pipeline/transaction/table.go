@@ -91,9 +91,8 @@ func (b *Base) NextCall(retryAfter time.Duration, unknown bool, resendAfter time
 	return next
 }
 
-// Postpone stores the columns that a call without a final result changes, and when the next
-// call is due. It ends the lease. If the lease is lost or the state has changed, Postpone
-// returns false and changes nothing.
+// Postpone stores the columns that a call without a final result changes, and when the next call is due. It ends the
+// lease. If the lease is lost or the state has changed, Postpone returns false and changes nothing.
 func (t *Table[R, P]) Postpone(tx *sqlstore.Tx, r P, own workqueue.Lease, due time.Time) (bool, error) {
 	b := r.Shared()
 	n, err := tx.Exec("UPDATE "+t.Name+` SET tries = $4, due_at = $5, token = '', provider_ref = $6, sent = $7, sent_at = $8

@@ -193,8 +193,7 @@ const (
 	repeatStep = `UPDATE upstream_step SET times = times + 1, last_at = CASE WHEN last_at > $4 THEN last_at ELSE $4 END
 	WHERE subject = $1 AND number = (SELECT max(number) FROM upstream_step WHERE subject = $1) AND act = $2 AND answer = $3
 	RETURNING last_at`
-	// Steps keep their order despite clock skew between instances: no step is earlier than the
-	// one before it.
+	// Steps keep their order despite clock skew between instances: no step is earlier than the one before it.
 	insertStep = `INSERT INTO upstream_step (subject, number, act, answer, first_at, last_at, times)
 	SELECT CAST($1 AS TEXT), COALESCE(max(number), 0) + 1, CAST($2 AS TEXT), CAST($3 AS TEXT), CASE WHEN max(last_at) > $4 THEN max(last_at) ELSE CAST($4 AS BIGINT) END,
 		CASE WHEN max(last_at) > $4 THEN max(last_at) ELSE CAST($4 AS BIGINT) END, 1

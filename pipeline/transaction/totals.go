@@ -24,8 +24,9 @@ type StateTotal struct {
 	Total
 }
 
-// Totals are the totals of all rows that match a filter, on all pages. If the filter has more rows than totalsMost, or
-// conditions without an index and more rows to read, Complete is false, and older rows are not counted.
+// Totals are the totals of all rows that match a filter, on all pages. Complete is false in two cases: more than
+// totalsMost rows match, or more rows would have to be read for conditions without an index. The oldest rows are not
+// counted then.
 type Totals struct {
 	Complete bool `json:"complete"`
 	Total
@@ -76,8 +77,8 @@ func (t *Table[R, P]) Totals(q sqlstore.Querier, f Filter, states []string, most
 	return all, nil
 }
 
-// totalsQuery returns the query for the count and the sum of each state. It selects ids from `floor` on. GROUP BY would
-// make SQLite sort the rows.
+// totalsQuery returns the query for the count and the sum of each state. It selects ids from `floor` on. It counts by
+// CASE, because GROUP BY would make SQLite sort the rows.
 func (t *Table[R, P]) totalsQuery(f *Filter, states []string, floor string) (string, []any) {
 	var begin strings.Builder
 	for i, state := range states {
@@ -91,7 +92,8 @@ func (t *Table[R, P]) totalsQuery(f *Filter, states []string, floor string) (str
 		text, args := t.query(columns, f, floor)
 		return "SELECT " + begin.String() + " FROM (" + text + ") matching", args
 	}
-	// The empty texts keep the stores from the index of the account, which has more rows than a batch.
+	// Appending an empty text to a column prevents the use of the account's index, which would read more rows than the
+	// batch has.
 	q := queryBuilder{text: "SELECT " + columns + " FROM " + t.Name + " WHERE id IN (SELECT subject FROM batch_item WHERE subject <> '' AND batch_id = "}
 	q.text += q.value(f.Batch) + ") AND account_id || '' = " + q.value(f.Owner.Account) + " AND mode || '' = " + q.value(f.Owner.World.String()) +
 		" AND created_at >= " + q.value(f.From) + " AND created_at < " + q.value(f.To)

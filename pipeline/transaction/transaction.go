@@ -1,7 +1,6 @@
-// Package transaction has the life cycle that recharges and verifications share. A
-// transaction is a row, which is durable before the first call to its provider. The results of
-// calls and callbacks bring the transaction to a final state. A request can wait for that
-// state. Each kind has its own table, its own transitions and its own events.
+// Package transaction has the life cycle that recharges and verifications share. A transaction is a row, which is
+// durable before the first call to its provider. The results of calls and callbacks bring the transaction to a final
+// state. A request can wait for that state. Each kind has its own table, its own transitions and its own events.
 package transaction
 
 import (
@@ -57,7 +56,7 @@ type Record[R any] interface {
 
 const pendingState = "pending"
 
-// Kind describes a kind of transactions.
+// Kind describes one kind of transactions, such as recharges.
 type Kind[R any, P Record[R]] struct {
 	*Table[R, P]
 
@@ -83,8 +82,7 @@ type Kind[R any, P Record[R]] struct {
 // faults.
 type Narrow func(faults *schema.RequestErrors, params map[string]string) (number, where string)
 
-// Events appends events for an account's webhooks, in the transaction of the change that they
-// record.
+// Events appends events for an account's webhooks, in the transaction of the change that they record.
 type Events interface {
 	Append(tx *sqlstore.Tx, account string, world schema.World, event schema.EventType, data any) (id string, err error)
 }

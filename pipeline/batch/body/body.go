@@ -186,10 +186,9 @@ type duplicate struct {
 	index, first int // indexes of the record, and of the first record with its ref_id
 }
 
-// duplicatesMark is the first byte in the stored text of a chunk that has duplicates. JSON cannot
-// start with this byte. Pairs "index:first" follow, separated by commas: indexes of the batch, as
-// in [duplicate]. Then come a line feed and the records. The stored text of a chunk without
-// duplicates is just its records.
+// duplicatesMark is the first byte in the stored text of a chunk that has duplicates. JSON cannot start with this byte.
+// Pairs "index:first" follow, separated by commas: indexes of the batch, as in [duplicate]. Then come a line feed and
+// the records. The stored text of a chunk without duplicates is just its records.
 const duplicatesMark = 1
 
 // Text returns the text that is stored for the chunk. `body` is the request's body.
@@ -213,9 +212,8 @@ func (p *Chunk) Text(body []byte) []byte {
 
 var errDuplicates = errors.New("the list of duplicates is damaged")
 
-// CutDuplicates splits the stored text of a chunk into its records and its duplicates. In the
-// map, a key is the index of a duplicate, and its value is the index of the first record with
-// the same ref_id.
+// CutDuplicates splits the stored text of a chunk into its records and its duplicates. In the map, a key is the index
+// of a duplicate, and its value is the index of the first record with the same ref_id.
 func CutDuplicates(text []byte) (records []byte, duplicates map[int]int, err error) {
 	if len(text) == 0 || text[0] != duplicatesMark {
 		return text, nil, nil

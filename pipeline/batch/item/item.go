@@ -59,8 +59,7 @@ type Kind struct {
 	// this time the batch is expired, and its items are deleted somewhat later. The row of the
 	// batch stays, so that a repeated ref_id is recognized.
 	Retention time.Duration
-	// ResultsURL returns the URL of a batch's results, for replies. If it is nil, replies have no
-	// such URL.
+	// ResultsURL returns the URL of a batch's results, for replies. If it is nil, replies have no such URL.
 	ResultsURL func(batchID string) string
 }
 
@@ -140,9 +139,9 @@ func Reject(tx *sqlstore.Tx, now time.Time, item Item, why *schema.Problem) (*Fi
 }
 
 // Finish counts a begun record as successful or failed, in the transaction that makes its outcome final. It is
-// idempotent. The batch is counted at the end of the transaction, because that locks the batch's row. If the batch is
-// then complete, the function completed is called; it may be nil. The errors are those of the store. Update returns those
-// of the count and of completed.
+// idempotent. The numbers of the batch are updated at the end of the transaction, because the update locks the batch's
+// row. If the batch is then complete, the function completed is called, unless it is nil. An error of this update or of
+// completed is returned by sqlstore.DB.Update, not by Finish.
 func Finish(tx *sqlstore.Tx, now time.Time, batchID string, index int, successful bool, completed func(*sqlstore.Tx, *Finished) error) error {
 	outcome, n := outcomeFailed, count{batch: batchID, failed: 1, now: now, completed: completed}
 	if successful {
@@ -159,7 +158,7 @@ func Finish(tx *sqlstore.Tx, now time.Time, batchID string, index int, successfu
 	return nil
 }
 
-// count is the records of a batch that a transaction has finished.
+// count is the number of records of a batch that a transaction has finished.
 type count struct {
 	batch              string
 	successful, failed int
@@ -169,7 +168,7 @@ type count struct {
 
 type counts []count
 
-// write counts the records of each batch.
+// write adds the finished records to the numbers of their batches.
 func (c *counts) write(tx *sqlstore.Tx) error {
 	slices.SortStableFunc(*c, func(a, b count) int { return strings.Compare(a.batch, b.batch) }) // in one order, against deadlocks
 	for i, n := range *c {
