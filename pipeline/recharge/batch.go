@@ -12,8 +12,7 @@ import (
 	"vayu/schema"
 )
 
-// BatchKind returns the batch kind of recharges. A record has the format of the body of
-// POST /v1/recharge.
+// BatchKind returns the batch kind of recharges. A record has the format of the body of POST /v1/recharge.
 func (s *Service) BatchKind() item.Kind {
 	return item.Kind{
 		Name: "recharge", Prefix: "rbt_", Array: "recharges", Path: path + "/batch",

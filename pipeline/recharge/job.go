@@ -50,8 +50,7 @@ func (s *Service) runJob(j job) {
 	}
 }
 
-// step makes one call and records its result. It returns true if the job continues with
-// another call.
+// step makes one call and records its result. It returns true if the job continues with another call.
 func (s *Service) step(ctx context.Context, j *job) (out settle.Effect, going bool) {
 	if j.call != settle.CallEnquire && !s.Now().Before(j.lease.Until.Add(-j.Timeout)) {
 		// The call could outlast the lease. The instance with the next lease sends an enquiry first.

@@ -78,8 +78,7 @@ func (s *Service) MaskNumbers(ctx context.Context) (n int, err error) {
 	return n, nil
 }
 
-// maskAll masks numbers and returns how many it masked. It skips recharges that no longer match
-// maskableRows.
+// maskAll masks numbers and returns how many it masked. It skips recharges that no longer match maskableRows.
 func (s *Service) maskAll(tx *sqlstore.Tx, old []clearNumber) (n int, err error) {
 	for _, c := range old {
 		changed, err := tx.Exec(maskRow, c.id, schema.MaskNumber(c.number), s.numberDigest(c.id, c.number))
@@ -105,8 +104,7 @@ func (s *Service) sameNumber(r *record.Record, number string) bool {
 	return bytes.Equal(r.Digest, s.numberDigest(r.ID, number))
 }
 
-// ClearNumber returns the number of an owner's recharge; "" if there is no such recharge,
-// or if the number is masked.
+// ClearNumber returns the number of an owner's recharge; "" if there is no such recharge, or if the number is masked.
 func (s *Service) ClearNumber(ctx context.Context, o schema.Owner, id string) (string, error) {
 	r, err := s.Core.Find(ctx, o, id)
 	switch {

@@ -70,8 +70,7 @@ func (s *Service) Refund(ctx context.Context, o schema.Owner, id string, wish Re
 	}
 }
 
-// errMasked rejects the refund of a recharge with a masked number: the operator needs the
-// number.
+// errMasked rejects the refund of a recharge with a masked number: the operator needs the number.
 var errMasked = schema.NewProblem(schema.InvalidRequest, "id", "This recharge is too old for a refund: its number is masked.")
 
 // refundable returns why a recharge cannot be refunded. It returns nil if the recharge can be refunded, if it is

@@ -19,8 +19,7 @@ import (
 const path = "/v1/recharge"
 
 const (
-	// defaultWait is long enough for an operator that answers immediately, and keeps the reply
-	// within a second.
+	// defaultWait is long enough for an operator that answers immediately, and keeps the reply within a second.
 	defaultWait = 800 * time.Millisecond
 	// longestWait is half of the server's timeout for a reply.
 	longestWait = 30 * time.Second

@@ -109,14 +109,13 @@ func rows(table string) [][]string {
 	return all
 }
 
-// Series returns the operator and circle that the series of a ten-digit mobile number was assigned
-// to. The names are canonical. For a merged operator it returns the successor. The circle is "" if
-// it is unknown.
+// Series returns the operator and circle that the series of a ten-digit mobile number was assigned to. The names are
+// canonical. For a merged operator it returns the successor. The circle is "" if it is unknown.
 //
-// The result has a low confidence. Numbers have been portable within a circle since 2011 and across
-// India since 2015, and series have been reassigned. The table is collected from publications of
-// the Department of Telecommunications (see series.csv). ok is false for an unassigned series, and
-// for a series of an operator that closed without a successor.
+// The result has a low confidence. Numbers have been portable within a circle since 2011 and across India since 2015,
+// and series have been reassigned. The table is collected from publications of the Department of Telecommunications
+// (see series.csv). ok is false for an unassigned series, and for a series of an operator that closed without a
+// successor.
 func Series(mobile string) (operator, circle string, ok bool) {
 	if len(mobile) != 10 {
 		return "", "", false

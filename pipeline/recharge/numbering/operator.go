@@ -18,8 +18,7 @@ type Operator struct {
 	Min, Max schema.Paise
 }
 
-// Limits of one recharge: 10 to 10,000 rupees for every operator. An operator with narrower limits
-// rejects the order.
+// Limits of one recharge: 10 to 10,000 rupees for every operator. An operator with narrower limits rejects the order.
 const (
 	minAmount = 10_00
 	maxAmount = 10_000_00
@@ -59,8 +58,7 @@ func Find(t schema.RechargeType, text string) (Operator, bool) {
 	return Operator{}, false
 }
 
-// circle is one of the licensed service areas of the Department of
-// Telecommunications.
+// circle is one of the licensed service areas of the Department of Telecommunications.
 type circle struct {
 	name, code string
 	aliases    []string
@@ -77,8 +75,7 @@ var circles = func() (all []circle) {
 //go:embed circles.csv
 var circlesCSV string
 
-// Circles returns the canonical names of the 22 licensed service areas, in
-// alphabetical order.
+// Circles returns the canonical names of the 22 licensed service areas, in alphabetical order.
 func Circles() []string {
 	names := make([]string, len(circles))
 	for i, c := range circles {

@@ -84,12 +84,10 @@ var ErrNoDetection = errors.New("the provider has no lookup of numbers")
 
 // Directory looks up the operators of numbers, ported ones included, and plans.
 type Directory interface {
-	// Detect returns the operator of a number; a zero Subscriber if the number is unassigned.
-	// It returns ErrNoDetection if the provider has no such lookup. After any other error the
-	// operator is unknown.
+	// Detect returns the operator of a number; a zero Subscriber if the number is unassigned. It returns ErrNoDetection
+	// if the provider has no such lookup. After any other error the operator is unknown.
 	Detect(ctx context.Context, number string) (Subscriber, error)
-	// Plans returns the plans of an operator in a circle, or everywhere if circle is
-	// empty.
+	// Plans returns the plans of an operator in a circle, or everywhere if circle is empty.
 	Plans(ctx context.Context, operator, circle string) ([]schema.Plan, error)
 }
 

@@ -72,7 +72,7 @@ func (k Kind) Info() KindInfo {
 
 // isResolved reports whether a person has resolved the alarm for a difference of kind k. A recharge has one
 // late-success alarm for both its orders. If the recharge failed after a second order, isResolved returns false: the
-// provider may have carried out both orders, and the resolved alarm may be about one.
+// provider may have carried out both orders, and the resolved alarm may be about only one of them.
 func isResolved(r *record.Record, k Kind) bool {
 	if r.ResolvedAt.IsZero() {
 		return false

@@ -1,6 +1,5 @@
-// Package reconcile compares a provider's daily file with the store, and settles differences
-// automatically where possible. It also lists recharges that need an investigation even without a
-// file.
+// Package reconcile compares a provider's daily file with the store, and settles differences automatically where
+// possible. It also lists recharges that need an investigation even without a file.
 package reconcile
 
 import (
@@ -61,8 +60,7 @@ type Settled struct {
 	Refusal string
 }
 
-// Counts counts lines of the file, and recharges without a line. It adds up their amounts in the
-// file and in the store.
+// Counts counts lines of the file, and recharges without a line. It adds up their amounts in the file and in the store.
 type Counts struct {
 	Count      int
 	File, Ours schema.Paise

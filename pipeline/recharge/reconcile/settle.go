@@ -20,8 +20,7 @@ const Actor = settle.ByFile
 // of its own, but SQLite commits concurrent transactions together.
 const maxConcurrent = 16
 
-// processGroup compares a group of lines with the store, settles differences where possible, and
-// reports them.
+// processGroup compares a group of lines with the store, settles differences where possible, and reports them.
 func (r *run) processGroup(lines []*Line) error {
 	ours, strangers, err := r.find(lines)
 	if err != nil {

@@ -31,9 +31,8 @@ const (
 	// selectProvider selects the first provider after a given name.
 	selectProvider = "SELECT provider FROM recharge WHERE mode = $1 AND provider > $2 ORDER BY provider LIMIT 1"
 
-	// These queries have no condition on the world (live or sandbox). With such a condition, SQLite would
-	// choose an index that begins with the world. SQLite does not see that the partial indexes for
-	// these queries have few rows.
+	// These queries have no condition on the world (live or sandbox). With such a condition, SQLite would choose an
+	// index that begins with the world. SQLite does not see that the partial indexes for these queries have few rows.
 	selectPending = columnsOf + `recharge WHERE state = 'pending' AND (account_id, mode, id) > ($1, $2, $3)
 		AND id < $4 AND created_at <= $5 ORDER BY account_id, mode, id LIMIT $6`
 	selectAlarms = columnsOf + "recharge WHERE alarm <> '' AND resolved_at IS NULL AND (alarm, id) > ($1, $2) ORDER BY alarm, id LIMIT $3"
@@ -69,15 +68,13 @@ func find(q sqlstore.Querier, statement *sqlstore.BatchStatement, fixed []any, n
 	return found, nil
 }
 
-// idOf returns the recharge id in a reference. The reference of a second order has a suffix after
-// the id (txn_…-2).
+// idOf returns the recharge id in a reference. The reference of a second order has a suffix after the id (txn_…-2).
 func idOf(reference string) string {
 	id, _, _ := strings.Cut(reference, "-")
 	return id
 }
 
-// clockMargin is the maximum difference between the time in a recharge id and the creation time in
-// the recharge's row.
+// clockMargin is the maximum difference between the time in a recharge id and the creation time in the recharge's row.
 const clockMargin = time.Second
 
 // idsFrom returns a string that sorts before every id created in the millisecond of the given time

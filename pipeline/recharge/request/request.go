@@ -34,11 +34,9 @@ type Request struct {
 
 // Limits of the values in a body.
 const (
-	// longestText limits a text, in characters. Every alias of an operator and every valid
-	// number is shorter.
+	// longestText limits a text, in characters. Every alias of an operator and every valid number is shorter.
 	longestText = 64
-	// exactAmount is the largest amount in paise that every JSON parser reads exactly (RFC
-	// 7493, 2.2).
+	// exactAmount is the largest amount in paise that every JSON parser reads exactly (RFC 7493, 2.2).
 	exactAmount schema.Paise = 1<<53 - 1
 	// Limits of the amount while the operator is unknown.
 	minAmount schema.Paise = 10_00
@@ -59,8 +57,7 @@ type requestBody struct {
 	RefID        jsontext.Value `json:"ref_id"`
 }
 
-// Parse parses a body. It leaves Origin and WaitFull unset. The error is a
-// *schema.Problem that lists every fault.
+// Parse parses a body. It leaves Origin and WaitFull unset. The error is a *schema.Problem that lists every fault.
 func Parse(body []byte) (Request, error) {
 	from, err := httpapi.Decode[requestBody](&httpapi.Call{Body: body})
 	if err != nil {

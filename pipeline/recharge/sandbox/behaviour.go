@@ -26,24 +26,24 @@ func failed(code schema.Code) order.Answer {
 	return order.Answer{Outcome: order.Failed, Code: code}
 }
 
-// ported is the last digit of the magic number that was ported: it belongs to another operator than its series.
+// ported is the digit of the magic number that was ported: it belongs to another operator than its series.
 const ported = 8
 
-// magic has the behaviours of magic numbers, by the digit that selects them.
+// magic has the behaviours of magic numbers, by the digit that magicDigit returns.
 var magic = [...]behaviour{
 	1:      {first: success},
 	2:      {pending, 5 * time.Second, success},
 	3:      {pending, 5 * time.Second, failed(schema.OperatorNetworkError)},
 	4:      {first: failed(schema.InvalidNumber)},
-	5:      {first: failed(schema.InsufficientBalance)}, // of the operator, though the wallet has enough
+	5:      {first: failed(schema.InsufficientBalance)}, // the balance at the operator is insufficient, not that of the wallet
 	6:      {success, 5 * time.Second, order.Answer{Outcome: order.Reversed}},
 	7:      {first: pending},
 	ported: {first: success}, // if the order is for the operator that Detect returns
 	9:      {success, time.Second, success},
 }
 
-// magicPrefix is the prefix of magic mobile numbers, which have a fixed behaviour. One digit from 1
-// to 9 follows the prefix.
+// magicPrefix is the prefix of magic mobile numbers, whose orders have fixed results. One digit from 1 to 9 follows the
+// prefix.
 const magicPrefix = "900000000"
 
 // magicDigit returns the digit that selects the behaviour; 0 if the number is not magic. The last digit of a

@@ -75,8 +75,7 @@ var (
 	}
 )
 
-// Plans returns invented plans, which are the same in every circle. It returns none for an unknown
-// operator.
+// Plans returns invented plans, which are the same in every circle. It returns none for an unknown operator.
 func (directory) Plans(ctx context.Context, operator, _ string) ([]schema.Plan, error) {
 	var plans []schema.Plan
 	for _, o := range numbering.Operators() {
