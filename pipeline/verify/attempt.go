@@ -144,8 +144,7 @@ func (s *Service) callBank(ctx context.Context, j *job) providerResult {
 	return res
 }
 
-// checkAnswer returns an error for an undefined outcome or account status, and for the outcome
-// Unknown of a lookup.
+// checkAnswer returns an error for an undefined outcome or account status, and for the outcome Unknown of a lookup.
 func checkAnswer(res *providerResult) error {
 	switch {
 	case !res.Outcome.IsDefined():

@@ -20,8 +20,7 @@ const (
 	itemWait = 800 * time.Millisecond
 )
 
-// BatchKind describes batches of verifications. A record has the form of a body of POST
-// /v1/bank/verify.
+// BatchKind describes batches of verifications. A record has the form of a body of POST /v1/bank/verify.
 func (s *Service) BatchKind() item.Kind {
 	return item.Kind{
 		Name: "verification", Prefix: "bat_", Array: "records", Path: batchPath,
@@ -30,8 +29,7 @@ func (s *Service) BatchKind() item.Kind {
 	}
 }
 
-// resultsURL returns the URL of the results of a batch. It uses the configured base URL, never
-// one from a client.
+// resultsURL returns the URL of the results of a batch. It uses the configured base URL, never one from a client.
 func (s *Service) resultsURL(id string) string {
 	return s.publicURL() + batchPath + "/" + id + "/results"
 }

@@ -159,8 +159,8 @@ func summaryOf(r *Record, noted bool) *transaction.Summary {
 	if r.State == schema.VerificationFailed {
 		o.Outcome, answer = schema.AnswerFailed, schema.AnswerNotFound
 	}
-	// There is no answer in two cases. The calls of a retried row without steps are unknown, because
-	// a version without timelines wrote it. A row that was given up has no outcome of the bank.
+	// o.Answer stays empty in two cases. A retried row without steps was written by an older version without timelines,
+	// so its last answer is unknown. A verification that was given up has no outcome of the bank.
 	if (noted || r.Tries == 0) && reached(r) {
 		o.Answer = answer
 	}

@@ -45,11 +45,11 @@ func (s *Service) count(out *result) {
 	}
 }
 
-// missSpan is the window in which requests for missing accounts are counted.
+// missSpan is the window in which requests for accounts that do not exist are counted.
 const missSpan = time.Hour
 
-// misses counts requests for missing accounts per API key, to detect enumeration of account
-// numbers. It covers this instance only, and reports each key once per window.
+// misses counts, by API key, requests for accounts that do not exist, to detect enumeration of account numbers. It
+// covers this instance only, and reports each key once per window.
 type misses struct {
 	most int // threshold; 0 for no alarm
 
@@ -60,8 +60,8 @@ type misses struct {
 
 func newMisses(most int) *misses { return &misses{most: most, keys: map[string]int{}} }
 
-// add counts a request for a missing account. It returns true if the request is the key's first above the threshold in
-// this window.
+// add counts a request for an account that does not exist. It returns true if the request is the key's first above the
+// threshold in this window.
 func (m *misses) add(key string, now time.Time) bool {
 	if m.most == 0 || key == "" {
 		return false
@@ -76,7 +76,7 @@ func (m *misses) add(key string, now time.Time) bool {
 	return m.keys[key] == m.most+1
 }
 
-// missed counts r if its account is missing. The first request above the threshold raises an alarm.
+// missed counts a failed verification whose account does not exist. The first one above the threshold raises an alarm.
 func (s *Service) missed(r *Record) {
 	if r.State != schema.VerificationFailed || !reached(r) || !s.misses.add(r.Key, s.Now()) {
 		return

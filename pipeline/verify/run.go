@@ -49,8 +49,9 @@ func (s *Service) checkUnconfigured(ctx context.Context) {
 }
 
 const (
-	// clearStrandedLeases ends expired leases on rows of an unconfigured bank, because no instance
-	// claims these rows. giveUpUnconfigured changes only rows without a lease.
+	// clearStrandedLeases removes the tokens of expired leases from pending rows of a bank that is not configured.
+	// Normally the next claim replaces an expired lease, but no instance claims these rows. giveUpUnconfigured needs
+	// rows without a token.
 	clearStrandedLeases = "UPDATE verification SET token = '' WHERE mode = $1 AND provider = $2 AND state = 'pending' AND due_at < $3 AND token <> ''"
 	// selectStranded reads the pending verifications of an unconfigured bank that are to be given up.
 	selectStranded = "SELECT " + columns + " FROM verification WHERE mode = $1 AND provider = $2 AND state = 'pending' AND due_at < $3 AND created_at <= $4"
@@ -83,7 +84,8 @@ const (
 	// deleteSingle deletes the oldest verifications that belong to no batch.
 	deleteSingle = `DELETE FROM verification WHERE id IN (
 		SELECT id FROM verification WHERE batch_id = '' AND finished_at < $1 ORDER BY finished_at LIMIT $2) RETURNING id`
-	// deleteBatched deletes the oldest verifications of batches that no longer list them.
+	// deleteBatched deletes the oldest verifications of batches, if the batch no longer has an item for the
+	// verification.
 	deleteBatched = `DELETE FROM verification WHERE id IN (
 		SELECT v.id FROM verification v WHERE v.batch_id <> '' AND v.finished_at < $1
 			AND NOT EXISTS (SELECT 1 FROM batch_item i WHERE i.batch_id = v.batch_id AND i.place = v.batch_index)

@@ -175,7 +175,7 @@ func (s *Service) writeAuditAndEvent(tx *sqlstore.Tx, now time.Time, r *Record, 
 	return item.Finish(tx, now, r.Batch.Batch, r.Batch.Index, reached(r), s.bulkCompleted)
 }
 
-// reached reports whether the bank gave an outcome. A missing account is an outcome.
+// reached reports whether the bank gave an outcome. That the account does not exist is an outcome, too.
 func reached(r *Record) bool {
 	return r.State == schema.VerificationSuccess || r.ErrorCode == notFound(r.Method)
 }
@@ -280,8 +280,7 @@ func (s *Service) Settle(ctx context.Context, world schema.World, provider, refe
 	return out.Record, err
 }
 
-// reportContradiction counts and logs an answer that contradicts the final state. The final
-// state remains.
+// reportContradiction counts and logs an answer that contradicts the final state. The final state remains.
 func (s *Service) reportContradiction(r *Record, res *providerResult) {
 	if res.err != nil || res.Outcome != bank.Found && res.Outcome != bank.NotFound || (res.Outcome == bank.Found) == (r.State == schema.VerificationSuccess) {
 		return
@@ -302,8 +301,7 @@ func compare(expected, registered string, threshold int) (schema.NameMatch, int)
 	}
 }
 
-// beneficiaryOf returns the bank's description of an account, and whether the account satisfies a
-// request.
+// beneficiaryOf returns the bank's description of an account, and whether the account satisfies a request.
 func beneficiaryOf(p *request.Private, threshold int, a *bank.Account) (found schema.Beneficiary, verified bool) {
 	found = schema.Beneficiary{
 		NameMatch: schema.NameNone, BeneficiaryName: a.Name, Bank: a.Bank, Branch: a.Branch, AccountStatus: a.Status,

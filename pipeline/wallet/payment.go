@@ -14,7 +14,7 @@ import (
 	"vayu/schema"
 )
 
-// Payment is a stored payment.
+// Payment is a stored payment into a wallet.
 type Payment struct {
 	ID          string
 	Owner       schema.Owner

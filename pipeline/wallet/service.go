@@ -32,8 +32,7 @@ type Config struct {
 	Now func() time.Time
 }
 
-// Events appends an event for the webhooks of an account. It uses the transaction of the change
-// that the event reports.
+// Events appends an event for the webhooks of an account. It uses the transaction of the change that the event reports.
 type Events interface {
 	Append(tx *sqlstore.Tx, account string, world schema.World, event schema.EventType, data any) (id string, err error)
 }

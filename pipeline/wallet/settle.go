@@ -29,9 +29,8 @@ func (s *Service) Settle(ctx context.Context, id string, succeeded bool, note, b
 	return p, nil
 }
 
-// Credit creates a payment for money that has already arrived, for example by a bank transfer. It
-// then settles the payment as successful, like [Service.Settle]. For an invalid amount, the error
-// is a *schema.Problem.
+// Credit creates a payment for money that has already arrived, for example by a bank transfer. It then settles the
+// payment as successful, like [Service.Settle]. For an invalid amount, the error is a *schema.Problem.
 func (s *Service) Credit(ctx context.Context, o schema.Owner, amount schema.Paise, note, by string) (*Payment, error) {
 	if _, err := ParseAmount(amount.String()); err != nil {
 		return nil, err
@@ -88,9 +87,8 @@ const (
 	selectTransfer = selectPayment + " WHERE id = (SELECT payment_id FROM bank_transfer WHERE scope = $1 AND reference = $2)"
 )
 
-// claimReference records the bank reference of a credited payment. It returns an error if the
-// reference has credited another payment. In the sandbox, only payments of one account are
-// compared.
+// claimReference records the bank reference of a credited payment. It returns an error if the reference has credited
+// another payment. In the sandbox, only payments of one account are compared.
 func claimReference(tx *sqlstore.Tx, p *Payment) error {
 	scope := p.Owner.World.String()
 	if p.Owner.World == schema.Sandbox {

@@ -1,7 +1,6 @@
-// Package wallet has the double-entry ledger of accounts. It records payments into wallets, amounts
-// that are reserved for pending recharges, and amounts that operators received. Every entry has two
-// postings with the sum zero. A wallet stores its balances, which equal the sums of the account's
-// postings. A balance is never negative.
+// Package wallet has the double-entry ledger of accounts. It records payments into wallets, amounts that are reserved
+// for pending recharges, and amounts that operators received. Every entry has two postings with the sum zero. A wallet
+// stores its balances, which equal the sums of the account's postings. A balance is never negative.
 package wallet
 
 import (
@@ -130,9 +129,8 @@ func (e entry) post(tx *sqlstore.Tx, now time.Time, o schema.Owner) error {
 	return nil
 }
 
-// postAfter executes the SQL statement `balance`, if not empty, and then inserts the postings. It
-// fails if `balance` changes no row. It also fails unless the subject has an entry of the kind
-// `before` and none of the kind `bar`.
+// postAfter executes the SQL statement `balance`, if not empty, and then inserts the postings. It fails if `balance`
+// changes no row. It also fails unless the subject has an entry of the kind `before` and none of the kind `bar`.
 func (e entry) postAfter(tx *sqlstore.Tx, now time.Time, o schema.Owner, balance, before, bar string) error {
 	world := o.World.String()
 	if balance != "" {

@@ -63,8 +63,7 @@ type Answer struct {
 	Account     Account // set with Found
 	ProviderRef string
 	UTR         string // unique transaction reference of the deposit, if one was made
-	// RetryAfter is the pause that the bank requests before the next enquiry; 0 for the usual
-	// backoff.
+	// RetryAfter is the pause that the bank requests before the next enquiry; 0 for the usual backoff.
 	RetryAfter time.Duration
 }
 
@@ -90,8 +89,7 @@ const (
 // Reasons lists all codes of suspicion.
 var Reasons = []string{FlaggedByBank, ReportedFraud, MuleAccount, UnderInvestigation, UnusualActivity, RecentlyOpened}
 
-// ReasonCodes returns a bank's codes of suspicion without duplicates. An unknown code becomes
-// FlaggedByBank.
+// ReasonCodes returns a bank's codes of suspicion without duplicates. An unknown code becomes FlaggedByBank.
 func ReasonCodes(reasons []string) []string {
 	out := []string{}
 	for _, code := range reasons {
@@ -105,11 +103,10 @@ func ReasonCodes(reasons []string) []string {
 	return out
 }
 
-// Bank verifies accounts, directly or through an aggregator. Its methods are called
-// concurrently, with contexts that end after the connection's Timeout. An error is
-// httpconnector.ErrNotCalled if the circuit breaker prevented the call, and
-// httpconnector.ErrNotSent if the call failed before anything reached the bank. After any
-// other error, the bank may have received the order.
+// Bank verifies accounts, directly or through an aggregator. Its methods are called concurrently, with contexts that
+// end after the connection's Timeout. An error is httpconnector.ErrNotCalled if the circuit breaker prevented the call,
+// and httpconnector.ErrNotSent if the call failed before anything reached the bank. After any other error, the bank may
+// have received the order.
 type Bank interface {
 	// Deposit requests a penny drop: a deposit of one rupee, to which the bank replies with the
 	// name of the account's holder.

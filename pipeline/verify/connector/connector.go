@@ -118,7 +118,8 @@ var (
 	ofAddress = []string{"found", "not_found", "not_made"} // a lookup is never pending
 )
 
-// noReason is the value by which an answer states that there is no suspicion.
+// noReason is the value of the field reasons with which a bank states that it has not flagged the account as
+// suspicious.
 const noReason = "none"
 
 // Fields that identify an order.

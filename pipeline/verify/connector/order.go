@@ -52,8 +52,7 @@ func (b *provider) Receive(header http.Header, body []byte, now time.Time) (tran
 	return transaction.Message[bank.Answer]{Reference: reply.Fields[ourReference], Answer: answerOf(reply)}, nil
 }
 
-// mostText is the limit of the name of a person, bank or branch, in characters. A longer name is
-// cut.
+// mostText is the limit of the name of a person, bank or branch, in characters. A longer name is cut.
 const mostText = 200
 
 // answerOf converts a reply. It reads account details only for the outcome Found.

@@ -116,7 +116,7 @@ func sameAffixed(x, y *word) bool {
 	return kx.n > 2 && (kx == ky || loose(kx.bytes(), ky.bytes()))
 }
 
-// affix returns the affix at the end of a word; "" for none.
+// affix returns the Gujarati suffix of a given name (bhai, bai, behn or ben) at the end of w, or "" if w has none.
 func affix(w string) string {
 	for _, s := range [...]string{"bhai", "bai", "behn", "ben"} {
 		if len(w) > len(s)+2 && strings.HasSuffix(w, s) {
@@ -157,8 +157,8 @@ func sameStem(x, y *word, head trait) bool {
 // systems of banks hold 20, 30, 35 or 40 letters.
 const shortestCut = 20
 
-// truncation matches the last word of a long name with a longer word of the other name that begins
-// with it. A bank may have cut the last word, unless it is a surname: Das is not Dasgupta.
+// Banks cut long names. truncation matches the last word of a long name with a longer word of the other name that
+// begins with it. It does not match a last word that is a known surname: Das is not a cut Dasgupta.
 func truncation(x, y *side) {
 	last := x.n - 1
 	if x.how[last] != unmatched || !x.mayBeCut() {

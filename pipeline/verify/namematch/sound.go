@@ -208,15 +208,15 @@ func (s *sound) finish() {
 	if n := len(b); n >= 6 && (b[n-1] == 'r' || b[n-1] == 'a' && b[n-2] == 'r') {
 		b = s.inder(b)
 	}
-	// The last a of Mishra is dropped, because an a after a cluster is barely audible.
+	// The last a of Mishra is dropped, because an a after a cluster of consonants is barely audible.
 	if n := len(b); n >= 4 && b[n-1] == 'a' && cluster(b[n-3], b[n-2]) {
 		s.n--
 	}
 }
 
-// cluster reports whether a Sanskrit word can end in the consonants x and y followed by an a. In any other pair, an a
-// between the consonants was left out. After those pairs, the last a distinguishes persons: Kamla is Kamala, not Kamal;
-// Swapna is not Swapan.
+// cluster reports whether a Sanskrit word can end in the consonants x and y followed by an a. In any other pair, the
+// writer has left out an a between the consonants. After such a pair, the last a distinguishes persons: Kamla is
+// Kamala, not Kamal; Swapna is not Swapan.
 func cluster(x, y byte) bool {
 	switch {
 	case isVowel(x), isVowel(y), x == 'r' && y == 't': // Roberta

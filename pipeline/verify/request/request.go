@@ -35,15 +35,13 @@ type Request struct {
 
 	RefID  string // "" for none
 	Method schema.VerificationMethod
-	// Tolerance is the minimum score of a name match, 0 to 100; negative for the account's
-	// default.
+	// Tolerance is the minimum score of a name match, 0 to 100; negative for the account's default.
 	Tolerance int
 	// Once is the request's Idempotency-Key; nil for none.
 	Once *idempotency.Key
 }
 
-// Private holds the fields that are stored encrypted. They are stored only while the verification
-// is pending.
+// Private holds the fields that are stored encrypted. They are stored only while the verification is pending.
 type Private struct {
 	Account string `json:"account,omitempty"` // 9 to 18 digits
 	IFSC    string `json:"-"`                 // not secret
@@ -59,8 +57,7 @@ func (r *Request) Target() string {
 	return schema.MaskNumber(r.Account)
 }
 
-// CacheKey returns a digest of the account or UPI address to verify, by which a cached answer can
-// be found.
+// CacheKey returns a digest of the account or UPI address to verify, by which a cached answer can be found.
 func (r *Request) CacheKey(box *encryption.Cipher) []byte {
 	return box.Digest("verification/same", []byte(r.Method), []byte(r.Account), []byte(r.IFSC), []byte(r.VPA))
 }

@@ -61,8 +61,7 @@ func firstLetter(word string) string {
 	return word[:size]
 }
 
-// dissimilarName returns a name that does not match the expected one. The number n selects the
-// name.
+// dissimilarName returns a name that does not match the expected one. The number n selects the name.
 func dissimilarName(expected string, n uint64) string {
 	for i := range uint64(len(firstNames)) {
 		if name := fullName(n + i*(1+uint64(len(firstNames)))); namematch.Compare(expected, name).Score < lenientScore {

@@ -42,8 +42,7 @@ const (
 	concurrency = 2000             // a waiting call costs only a goroutine and a timer
 )
 
-// Connection returns the connection of the sandbox, for both methods. If now is nil, the sandbox
-// uses time.Now.
+// Connection returns the connection of the sandbox, for both methods. If now is nil, the sandbox uses time.Now.
 func Connection(now func() time.Time) bank.Connection {
 	if now == nil {
 		now = time.Now
@@ -80,9 +79,8 @@ func (b fakeBank) Resolve(ctx context.Context, o bank.Order) (bank.Answer, error
 
 func (b fakeBank) age(o bank.Order) time.Duration { return b.now().Sub(o.CreatedAt) }
 
-// firstAnswer answers a deposit or a lookup. In the scenario isTimeout, it blocks every call of an
-// order that is younger than timeout. Later calls get an answer, because the first call has then
-// ended.
+// firstAnswer answers a deposit or a lookup. In the scenario isTimeout, it blocks every call of an order that is
+// younger than timeout. Later calls get an answer, because the first call has then ended.
 func (b fakeBank) firstAnswer(ctx context.Context, o bank.Order, f scenario) (bank.Answer, error) {
 	switch age := b.age(o); {
 	case f == isTimeout && age < timeout:

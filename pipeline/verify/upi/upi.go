@@ -25,25 +25,23 @@ func Parse(text string) (vpa string, ok bool) {
 }
 
 const (
-	// hidden replaces the characters that Mask removes. It does not show how many characters were
-	// removed.
+	// hidden replaces the characters that Mask removes. It does not show how many characters were removed.
 	hidden = "****"
 	// numberDigits is the minimum number of digits in a local part that Mask treats as a mobile or
 	// account number. Other characters may stand between the digits.
 	numberDigits = 6
 )
 
-// Mask returns a masked address for lists, logs and stored rows. It keeps the handle. Of the local
-// part (the text before the @) it keeps
+// Mask returns a masked address for lists, logs and stored rows. It keeps the handle. Of the local part (the text
+// before the @) it keeps
 //
 //	the last two characters if it has at least six digits: "****10" of 9876543210
 //	else the first and last two of at least eight characters: "ra****ma" of rajsharma
 //	else the first and last one of five to seven characters: "r****j" of rajraj
 //	else nothing
 //
-// This hides eight digits of a mobile number. Mobile numbers begin with 6 to 9, so 40 million of
-// them share the last two digits. The stars do not show the length. A text that is no address is
-// hidden entirely.
+// This hides eight digits of a mobile number. Mobile numbers begin with 6 to 9, so 40 million of them share the last
+// two digits. The stars do not show the length. A text that is no address is hidden entirely.
 func Mask(vpa string) string {
 	local, handle, found := strings.Cut(vpa, "@")
 	if !found {

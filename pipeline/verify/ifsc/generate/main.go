@@ -43,8 +43,7 @@ func run(args []string) error {
 	return os.WriteFile(args[1], packed.Bytes(), 0o600) //nolint:gosec // the file that make passes
 }
 
-// source is the content of the npm package. A bank's letters are the first four letters of its
-// codes.
+// source is the content of the npm package. A bank's letters are the first four letters of its codes.
 type source struct {
 	version string
 	codes   map[string][]suffix // IFSC.json: the codes of a bank, by its letters
@@ -56,8 +55,7 @@ type source struct {
 // suffix is the last six characters of a code.
 type suffix string
 
-// UnmarshalJSON reads a suffix. In JSON, a suffix that has only digits may be a number without
-// leading zeros.
+// UnmarshalJSON reads a suffix. In JSON, a suffix that has only digits may be a number without leading zeros.
 func (s *suffix) UnmarshalJSON(text []byte) error {
 	word := strings.Trim(string(text), `"`)
 	if len(word) > 6 {
@@ -132,8 +130,7 @@ func list(folder string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// shortened removes from each suffix the prefix that it shares with the suffix before it, but never
-// its last character.
+// shortened removes from each suffix the prefix that it shares with the suffix before it, but never its last character.
 func shortened(ends []string) []string {
 	short := make([]string, len(ends))
 	before := "      "
