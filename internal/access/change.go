@@ -17,9 +17,9 @@ import (
 // Subject and Detail. It may run again after a conflict, so it must change nothing but the store, through tx.
 type Changer func(c *httpapi.Call, tx *sqlstore.Tx) (httpapi.Response, audit.Entry, error)
 
-// Change returns a handler that runs do. One transaction writes the change, its audit row and, for a POST with
-// an Idempotency-Key, its reply. A repeated call gets the stored reply and has no further effect. A failed call
-// stores nothing, not even its Idempotency-Key.
+// Change returns a handler that runs `do`. One transaction writes the change, its audit row and, for a POST with an
+// Idempotency-Key, its reply. A repeated call gets the stored reply and has no further effect. A failed call stores
+// nothing, not even its Idempotency-Key.
 func (s *Service) Change(do Changer) httpapi.Handler {
 	return func(c *httpapi.Call) (httpapi.Response, error) {
 		return s.change(c, change{do: func(c *httpapi.Call, tx *sqlstore.Tx, _ apikey.Record) (httpapi.Response, audit.Entry, error) {

@@ -48,8 +48,9 @@ func (w *keyRequest) spec(c *httpapi.Call, most int, now time.Time) (apikey.Spec
 		f.Add("mode", "The mode must be live or sandbox.")
 	}
 	if len(f) > 0 {
-		// The body has a fault, and the reply must list all faults, including an expiry in the past. If that is the
-		// only fault, Create detects it: a repeated call must get its stored reply even after expires_at.
+		// The body has a fault, and the reply must list all faults, including an expiry in the past. If that is the only
+		// fault, Create reports it. Create does not run for a repeated call, which must get its stored reply even after
+		// expires_at.
 		apikey.CheckExpiry(&f, "expires_at", k.ExpiresAt, now)
 		return k, f.Problem()
 	}

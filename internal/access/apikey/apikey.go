@@ -103,7 +103,7 @@ type newKey struct {
 }
 
 // countActive counts the active keys of an account in a world (live or sandbox), without those of members. It adds up
-// two SELECTs, because the index api_key_active supports each of the two conditions, but not both joined by OR.
+// two SELECTs, each of which finds its rows with the index api_key_active.
 const countActive = `SELECT (SELECT COUNT(*) FROM api_key WHERE account_id = $1 AND mode = $2 AND revoked_at IS NULL AND expires_at IS NULL AND member_id IS NULL)
 	+ (SELECT COUNT(*) FROM api_key WHERE account_id = $1 AND mode = $2 AND revoked_at IS NULL AND expires_at > $3 AND member_id IS NULL)`
 

@@ -114,7 +114,7 @@ type chainRow struct {
 	detail []byte
 }
 
-// sum returns the SHA-256 of a row: of its columns and of before, the hash of the previous row. Each text has a
+// sum returns the SHA-256 of a row: of its columns and of `before`, the hash of the previous row. Each text has a
 // length prefix, so that different rows yield different bytes.
 func (r *chainRow) sum(before []byte) [sha256.Size]byte {
 	h := sha256.New()

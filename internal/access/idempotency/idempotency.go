@@ -37,8 +37,9 @@ type Key struct {
 	fingerprint []byte
 }
 
-// Parse reads the Idempotency-Key of a POST; nil if c has no such header or is not a POST. The cipher box computes
-// a digest of the request. For 24 hours, a request with the same key and another digest is rejected.
+// Parse reads the Idempotency-Key of a POST; nil if c has no such header or is not a POST. The parameter box is the
+// cipher that computes a digest of the request. For 24 hours, a request with the same key and another digest is
+// rejected.
 func Parse(box *encryption.Cipher, c *httpapi.Call) (*Key, error) {
 	values := c.Header[Header]
 	if c.Method != http.MethodPost || len(values) == 0 {
@@ -66,8 +67,8 @@ func valid(text string) bool {
 	return len(text) > 0 && len(text) <= longest
 }
 
-// Perform runs do and stores the reply. If an unexpired reply to an earlier call with the same key is stored,
-// Perform returns that reply instead, and stored is true. If o is nil, Perform only runs do.
+// Perform runs `do` and stores the reply. If an unexpired reply to an earlier call with the same key is stored, Perform
+// returns that reply instead, and stored is true. If o is nil, Perform only runs `do`.
 func (o *Key) Perform(tx *sqlstore.Tx, now time.Time, do func() (httpapi.Response, audit.Entry, error)) (resp httpapi.Response, e audit.Entry, stored bool, err error) {
 	if o != nil {
 		before, err := o.claim(tx, now)

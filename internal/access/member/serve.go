@@ -155,8 +155,8 @@ func (s *Service) post(c *httpapi.Call) (resp httpapi.Response, err error) {
 	return resp, err
 }
 
-// change runs a change of a member, and replies with the member and a status. The caller needs a live key, because a
-// member has a key in each mode. Sandbox keys are often less well protected.
+// change runs a change of a member, and replies with the member and a status. The caller needs a live key, because the
+// change also affects the member's live key. Sandbox keys are often less well protected.
 func (s *Service) change(c *httpapi.Call, status int, do func(tx *sqlstore.Tx, by Author, now time.Time) (wire.Member, error)) (httpapi.Response, error) {
 	if c.World != schema.Live {
 		return httpapi.Response{}, errSandbox

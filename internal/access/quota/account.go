@@ -96,5 +96,4 @@ func (l *Counters) dayOf(now time.Time) *day {
 	return d
 }
 
-// periodOf returns the name of the month of a time.
 func periodOf(now time.Time) string { return now.UTC().Format("2006-01") }

@@ -34,8 +34,8 @@ func (m *month) reserve(limit, n int64) (left int64, ok bool) {
 	return max(0, limit-m.allocated), true
 }
 
-// settle replaces a reservation by the n calls that are counted; 0 for none. The parameter limit is the
-// account's limit; a mark is a percentage of that limit.
+// settle replaces a reservation by the calls that are counted: n, which may be 0. The parameter limit is the account's
+// limit; a mark is a percentage of that limit.
 func (m *month) settle(reserved, n, limit int64) {
 	m.allocated += n - reserved
 	before := m.used

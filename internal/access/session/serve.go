@@ -26,9 +26,9 @@ const Path = "/v1/sessions"
 type Endpoints struct {
 	DB  *sqlstore.DB
 	Now func() time.Time
-	// Change runs do in one transaction with its audit row. It does not store the reply for a repeated Idempotency-Key,
-	// because the reply may contain a session token. It holds the lock that serializes changes of API keys, so that no
-	// key can be revoked before the transaction ends.
+	// Change runs `do` in one transaction with its audit row. It does not store the reply for a repeated Idempotency-Key,
+	// because the reply may contain a session token. It holds the lock that serializes changes of API keys, so that no key
+	// can be revoked before the transaction ends.
 	Change func(c *httpapi.Call, do Change) (httpapi.Response, error)
 }
 

@@ -107,7 +107,6 @@ func Check(tx *sqlstore.Tx, c *httpapi.Call, now time.Time) error {
 	return nil
 }
 
-// selectActive selects the sessions that have not ended.
 var selectActive = sqlstore.NewBatchStatement(1, "SELECT id FROM session WHERE expires_at > $1 AND id IN (", "?", ")")
 
 // Ended reports, for each call of a browser session, whether that session has ended. It queries the sessions in groups.
