@@ -16,7 +16,7 @@ const variable = "VAYU_TEST_CRASH"
 
 var passed atomic.Int64
 
-// Point kills this process, as kill -9 does, if the environment variable selects this pass of the failpoint.
+// Point kills this process, as kill -9 does, when it passes the failpoint as often as the environment variable states.
 func Point(name string) {
 	at, count, _ := strings.Cut(os.Getenv(variable), ":")
 	if at != name {

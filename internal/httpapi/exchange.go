@@ -96,7 +96,7 @@ func varyByEncoding(h http.Header) {
 	h["Vary"] = varyHeader
 }
 
-// varyBy writes the Vary header. It names the header with the credential of the call, so that a cache does not send the
+// varyBy writes the Vary header. Vary names the header with the caller's credential, so that a cache does not send the
 // reply to another caller. A route without a key gets no Vary header. Pages of every origin may read its replies to
 // GET.
 func (rt *router) varyBy(x *exchange, route *Route) {

@@ -13,8 +13,8 @@ type Feed interface {
 	// Kinds returns the kinds of the Feed's notices. No other Feed has these kinds.
 	Kinds() []Kind
 	// Changes returns the notices of each query's owner since the time of the query, in the order of sending. It may
-	// return a notice again. The hub does not send a notice to a stream if the payload equals the last payload of its
-	// subject.
+	// return a notice again. If its payload equals the last payload of its subject, the hub sends the notice only to new
+	// streams.
 	//
 	// Changes reads a bounded number of rows, for all owners together. If an owner has more changes, Result.Cut names
 	// the owner. The owner's clients then get a reset, a message to read all data again. The hub subtracts pollOverlap

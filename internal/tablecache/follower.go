@@ -79,7 +79,7 @@ func (f *Follower) Ready(ctx context.Context) error {
 	}
 }
 
-// Refresh applies the changes in the table up to now to the cache, within Timeout. A process calls it after it has
+// Refresh updates the cache with all changes that the table has now, within Timeout. A process calls it after it has
 // changed the table. Other instances apply the change at their next refresh.
 func (f *Follower) Refresh(ctx context.Context) error { return f.within(ctx, f.Now()) }
 

@@ -28,9 +28,9 @@ func (c *Client) Create(ctx context.Context) error {
 	return c.makeTopics(ctx)
 }
 
-// makeTopics creates missing topics and does not change existing ones. After a success it does nothing until a
-// broker reports a topic as unknown, because the topic may have been deleted. It waits at most leaderWait until
-// all partitions of new topics have leaders, because each partition with a leader is already usable.
+// makeTopics creates missing topics and does not change existing ones. After a success it does nothing, until a broker
+// reports a topic as unknown. The topic may then have been deleted. It waits until all partitions of new topics have
+// leaders, but at most leaderWait: partitions that have a leader are already usable.
 func (c *Client) makeTopics(ctx context.Context) error {
 	if c.made.Load() {
 		return nil

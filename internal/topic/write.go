@@ -18,7 +18,7 @@ const maxBatch = 1000 << 10
 // ErrPartial is the error of a write whose failure concerns some keys only: other messages can be written.
 var ErrPartial = errors.New("some partitions cannot be written")
 
-// Write writes messages to the topic. The key of a message determines its partition. It reports for each message
+// Write writes messages to the topic. The key of a message determines its partition. Write reports for each message
 // whether all in-sync replicas have acknowledged it, even if Write returns an error. After a message that fails, Write
 // acknowledges no later message with the same key. The error wraps [ErrPartial] if other partitions work. Write times
 // out after Pace.Write. Messages in flight may then be in the topic, and a retry duplicates them.

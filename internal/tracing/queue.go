@@ -127,8 +127,8 @@ func (q *queue) fill(batch []sdk.ReadOnlySpan) []sdk.ReadOnlySpan {
 	return batch
 }
 
-// send exports a batch with retries. The last attempt, which is also made after the end of ctx, is
-// limited by lastSendTimeout.
+// send exports a batch with retries. The last attempt is limited by lastSendTimeout. It is made even after the end of
+// ctx.
 func (q *queue) send(ctx context.Context, batch []sdk.ReadOnlySpan) {
 	for n := 1; ctx.Err() == nil && n < maxAttempts; n++ {
 		if q.export(ctx, batch, sendTimeout) {

@@ -12,9 +12,9 @@ import (
 // statements are the SQL statements of a table. Single requests and batch items have queries and indexes of their
 // own, because batch items get only some of the slots.
 //
-// A claim leases only rows that are still due, because another instance may have claimed a row since the query.
-// The first claim of a row sets the column "sent" before the row's call starts. After a crash, the order of a row
-// with "sent" counts as possibly sent.
+// A claim leases only rows that are still due, because another instance may have claimed a row since the query. The
+// first claim of a row sets the column "sent" before the row's call starts. After a crash, the program must therefore
+// assume that the call of a row with "sent" was made.
 type statements struct {
 	dueSingle, dueBatch, nextSingle, nextBatch string
 	leaseFirst, leaseAgain                     sqlstore.BatchStatement

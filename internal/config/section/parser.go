@@ -108,7 +108,7 @@ func (f *parser) expand(n *yaml.Node, key string) string {
 	}
 }
 
-// lookup returns the value of the variable whose reference begins text, and the reference's length.
+// lookup returns the value of the variable whose reference ${NAME} is at the start of text, and the reference's length.
 // The length is 0 if the reference is incomplete. A variable that is unset or empty is a fault.
 func (f *parser) lookup(text string, line int, key string) (value string, length int) {
 	m := variable.FindStringSubmatch(text)

@@ -232,8 +232,8 @@ func (s *Section) Pairs(key string, n *yaml.Node) []Pair {
 	return below.pairs
 }
 
-// Lookup returns the value of the variable whose reference ${NAME} begins text, and the length of that reference.
-// The length is 0 if the reference is incomplete. A variable that is unset or empty is a fault.
+// Lookup returns the value of the variable whose reference ${NAME} is at the start of text, and the length of that
+// reference. The length is 0 if the reference is incomplete. A variable that is unset or empty is a fault.
 func (s *Section) Lookup(text string, line int, key string) (value string, length int) {
 	return s.file.lookup(text, line, config.JoinKey(s.key, key))
 }

@@ -59,7 +59,7 @@ func (s *Certificates) Config() *tls.Config {
 	return c
 }
 
-// use makes a pair the current certificate, which the server presents on new connections.
+// use makes p the current certificate and key, which the server uses for new connections.
 func (s *Certificates) use(p config.KeyPair) error {
 	s.seen = p
 	c, err := tls.X509KeyPair(p.Cert, p.Key)

@@ -162,7 +162,6 @@ func (l *limitedListener) remove(c *limitedConn) {
 	l.signal()
 }
 
-// signal wakes a waiting Accept.
 func (l *limitedListener) signal() {
 	select {
 	case l.room <- struct{}{}:

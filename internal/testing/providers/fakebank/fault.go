@@ -6,8 +6,8 @@ import (
 	"vayu/internal/testing/providers"
 )
 
-// The faults of an order. Their comments name the outcome that Vayu derives from a reply, such as not_found: the
-// account does not exist. With DropBefore, LateMissing, Missing and Away no deposit is made.
+// The faults of an order. The comments name the outcomes that Vayu derives from replies. For example, not_found means
+// that the account does not exist. With DropBefore, LateMissing, Missing and Away no deposit is made.
 const (
 	Duplicate   providers.Fault = "duplicate"    // the reply has the result, and two callbacks repeat it
 	Late        providers.Fault = "late"         // pending, and found after Config.Late
@@ -27,7 +27,7 @@ var Faults = []providers.Fault{
 	Forget, Waver, Other, providers.Page, providers.Broken, providers.Flood, Missing, Away,
 }
 
-// answer sends out as the reply, changed by the fault f.
+// answer sends a reply, changed by the fault f.
 func (s *Simulator) answer(w http.ResponseWriter, r *http.Request, f providers.Fault, status int, out reply) {
 	switch f {
 	case Forget, Waver:
