@@ -1,4 +1,5 @@
-// Package budget limits the calls of a source. The limits come from its description and from the replies of the API.
+// Package budget limits the calls of an API by a source. The limits come from the source's description and from the
+// replies of the API.
 package budget
 
 import (
@@ -13,13 +14,13 @@ import (
 	"vayu/internal/config/section"
 )
 
-// Rule has the limits in a description.
+// Rule has the limits that a description states.
 type Rule struct {
 	limits                       []callLimit
 	resetHeader, remainingHeader string
 }
 
-// callLimit limits the number of calls in every period of the length per.
+// callLimit limits the number of calls in any period of the length per.
 type callLimit struct {
 	calls int
 	per   time.Duration
@@ -46,14 +47,14 @@ func Read(s *section.Section) Rule {
 	return b
 }
 
-// limited reports whether the rule limits calls, so that processes must share its state.
+// limited reports whether the rule limits calls at all. If so, processes must share the count of calls.
 func (r *Rule) limited() bool { return len(r.limits) > 0 || r.resetHeader != "" }
 
-// budget counts calls. It does not read the clock; times are arguments.
+// budget counts the calls and decides when the next one is allowed. It does not read the clock; times are arguments.
 type budget struct {
 	rule    Rule
-	calls   []spent   // the latest calls, in order, also reserved ones
-	blocked time.Time // the API refuses calls before this time
+	calls   []spent   // the latest calls in order, including future calls that are reserved
+	blocked time.Time // the API has refused calls until this time
 }
 
 // spent is a number of calls at one time.
@@ -62,8 +63,8 @@ type spent struct {
 	n  int
 }
 
-// next returns the time of the next allowed call, not before now. Background calls use at most four fifths of a limit.
-// The rest is left to other calls, which then need not wait.
+// next returns the time of the next allowed call, which is not before now. Background calls may use only four fifths of
+// a limit. So other calls seldom have to wait.
 func (b *budget) next(now time.Time, background bool) time.Time {
 	at := now
 	if b.blocked.After(at) {
@@ -81,7 +82,7 @@ func (b *budget) next(now time.Time, background bool) time.Time {
 	return at
 }
 
-// latest returns the time of the n-th latest call; the zero time if there are fewer calls.
+// latest returns the time of the n-th last call; the zero time if there were fewer calls.
 func (b *budget) latest(n int) time.Time {
 	for _, c := range slices.Backward(b.calls) {
 		if n -= c.n; n <= 0 {
@@ -91,11 +92,11 @@ func (b *budget) latest(n int) time.Time {
 	return time.Time{}
 }
 
-// maxSpent is the number of calls whose times are stored exactly. It limits the size of the state. Of more calls, each
-// pair of old ones counts as two calls at the later time, so the limit is never exceeded.
+// maxSpent limits the size of the stored budget. If there are more than maxSpent times of calls, the older ones are
+// merged in pairs. A merged pair counts as two calls at the later time, so the limit is never exceeded.
 const maxSpent = 1000
 
-// spend counts a call at the time `at`, and drops calls that are too old to count.
+// spend counts a call at the time `at`, and drops calls that are too old to matter.
 func (b *budget) spend(at, now time.Time) {
 	var longest time.Duration
 	for _, l := range b.rule.limits {
@@ -127,7 +128,7 @@ type state struct {
 
 // encode returns the budget as JSON.
 func (b *budget) encode() ([]byte, error) {
-	up := time.Microsecond - time.Nanosecond // a call must not become earlier
+	up := time.Microsecond - time.Nanosecond // rounds up, because a stored call must not be earlier
 	s := state{Blocked: b.blocked.UnixMicro(), At: make([]int64, len(b.calls)), Calls: make([]int, len(b.calls))}
 	for i, c := range b.calls {
 		s.At[i], s.Calls[i] = c.at.Add(up).UnixMicro(), c.n
@@ -147,7 +148,8 @@ func (b *budget) decode(text []byte) {
 	}
 }
 
-// observe reads the limits in the headers of a reply. refused means that the API refused the call because of a limit.
+// observe reads the limits that the headers of a reply state. refused means that the API has refused the call because
+// of a limit.
 func (b *budget) observe(h http.Header, refused bool, now time.Time) {
 	until := retryAfter(h.Get("Retry-After"), now)
 	if b.rule.resetHeader != "" && until.IsZero() {
@@ -164,10 +166,11 @@ func (b *budget) observe(h http.Header, refused bool, now time.Time) {
 	}
 }
 
-// defaultPause is the pause after a refusal that states no time. Most limits have a period of a minute.
+// defaultPause is the pause after a refusal that does not state when calls are allowed again. Most limits have a period
+// of a minute.
 const defaultPause = time.Minute
 
-// retryAfter parses the header Retry-After: seconds or a date (RFC 9110, 10.2.3).
+// retryAfter parses the header Retry-After: a number of seconds, or a date (RFC 9110, 10.2.3).
 func retryAfter(text string, now time.Time) time.Time {
 	text = strings.TrimSpace(text)
 	if n, err := strconv.ParseUint(text, 10, 31); err == nil {
@@ -179,11 +182,11 @@ func retryAfter(text string, now time.Time) time.Time {
 	return time.Time{}
 }
 
-// leastEpoch distinguishes the two forms of a reset time: smaller numbers are seconds left, others are Unix times. 1e9
-// is a time in 2001.
+// leastEpoch distinguishes the two forms of a reset time. A smaller number is a number of seconds from now, any other
+// is a Unix time. As a Unix time, 1e9 is in 2001.
 const leastEpoch = 1e9
 
-// resetTime parses the time at which a limit is reset. The text is the number of seconds left, or a Unix time.
+// resetTime parses the time at which a limit is reset. The text is a number of seconds from now, or a Unix time.
 func resetTime(text string, now time.Time) time.Time {
 	n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	switch {

@@ -25,21 +25,21 @@ type Caller struct {
 
 	mu     sync.Mutex
 	budget budget
-	store  Store // nil if this process has the budget for itself
+	store  Store // nil if the budget is only in memory
 }
 
-// Store stores the state of a budget, which processes share and which survives a restart.
+// Store stores the state of a budget. Processes share it, and it survives a restart.
 type Store interface {
 	// Update replaces the state by the result of change. Updates do not overlap. now is the time of the store's clock,
-	// which the processes share. If no state is stored, state is empty.
+	// which all processes share. If the store has no state, state is empty.
 	Update(ctx context.Context, change func(state []byte, now time.Time) ([]byte, error)) error
 }
 
 const (
-	// maxRefusals is the largest number of retries of a call that the API refuses because of a limit.
+	// maxRefusals is how often a call is retried that the API refuses because of a limit.
 	maxRefusals = 3
-	// longestPause is the longest pause for which a fetch waits if the API demands it. A longer one fails the fetch, so
-	// that an operator sees the failure.
+	// longestPause is the longest pause demanded by an API for which a fetch waits. A longer one fails the fetch, so that
+	// an operator notices it.
 	longestPause = time.Hour
 )
 
@@ -62,8 +62,8 @@ func NewCaller(client *fetch.Client, rule Rule, store Store, clock func() time.T
 	return c
 }
 
-// update changes the budget: the stored one, or the one in memory if there is no store. now is the time of the store,
-// or of this process.
+// update changes the stored budget, or the one in memory if there is no store. change gets the time of the store's
+// clock, or that of this process.
 func (c *Caller) update(ctx context.Context, change func(b *budget, now time.Time) error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -118,8 +118,8 @@ func (c *Caller) Download(ctx context.Context, r fetch.Request, to *os.File, lim
 	return reply, modified, err
 }
 
-// call sends a request when the budget allows it. If the API refuses the call because of a limit, call repeats it at
-// the time that the API states. send returns the header of the reply.
+// call sends a request when the budget allows it. If the API refuses the call because of a limit, call retries at the
+// time that the API states. send returns the header of the reply.
 func (c *Caller) call(ctx context.Context, send func() (http.Header, error)) error {
 	for refusals := 0; ; refusals++ {
 		if err := c.await(ctx); err != nil {
@@ -140,13 +140,13 @@ func (c *Caller) call(ctx context.Context, send func() (http.Header, error)) err
 	}
 }
 
-// refuses reports whether a reply refuses the call because of a limit.
+// refuses reports whether the API has refused a call because of a limit.
 func refuses(status int, header http.Header) bool {
 	return status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable && header.Get("Retry-After") != ""
 }
 
-// observe updates the budget with the limits in the headers of a reply. It does nothing for a reply without limits, as
-// most replies are.
+// observe updates the budget with the limits that the headers of a reply state. Most replies state none. Then observe
+// does not access the store.
 func (c *Caller) observe(ctx context.Context, h http.Header, refused bool) error {
 	var stated budget
 	stated.rule = c.budget.rule
@@ -159,7 +159,7 @@ func (c *Caller) observe(ctx context.Context, h http.Header, refused bool) error
 	})
 }
 
-// await reserves a call in the budget, and waits until the time of the call.
+// await reserves a call in the budget, and sleeps until the time of the call.
 func (c *Caller) await(ctx context.Context) error {
 	var left time.Duration
 	err := c.update(ctx, func(b *budget, now time.Time) error {
