@@ -1,5 +1,6 @@
-// Package bulletin reads bulletins: indices of cities that an agency has published. A description (YAML) defines where
-// a record has their fields. Bulletins are stored in a table of their own, and not as readings.
+// Package bulletin reads bulletins. A bulletin is the AQI that an agency has published for a city and a day. A
+// description (YAML) defines where a record has its fields. Bulletins are stored in a table of their own, not as
+// readings.
 package bulletin
 
 import (
@@ -15,7 +16,7 @@ import (
 	"vayu/schema/parameter"
 )
 
-// Fields are the paths of the fields of a bulletin in a record.
+// Fields has the paths of a bulletin's fields in a record.
 type Fields struct {
 	City, State            []record.Path
 	Index, Category        []record.Path
@@ -41,7 +42,8 @@ func Read(s *section.Section) *Fields {
 	return f
 }
 
-// Add adds the bulletin of a record to a builder. at is a time within the day of the bulletin.
+// Add adds the bulletin in a record to a builder. at is a time within the day of the bulletin; midnight belongs to the
+// day that starts then.
 func (f *Fields) Add(r *record.Frame, at time.Time, b *ingest.Builder) {
 	text := func(paths []record.Path) string {
 		t, _ := r.Text(paths)
@@ -62,7 +64,7 @@ func (f *Fields) Add(r *record.Frame, at time.Time, b *ingest.Builder) {
 	b.Bulletin(one)
 }
 
-// whole converts the numbers of a bulletin to integers. The reason is [ingest.None] if all are valid.
+// whole converts the numbers of a bulletin to integers. The reason is [ingest.None] if all numbers are valid.
 func whole(index float64, used, total string) (aqi, stationsUsed, stations int, reason ingest.Reason) {
 	aqi = int(index)
 	if float64(aqi) != index {
