@@ -19,11 +19,11 @@ type averaging struct {
 	evidence  string
 }
 
-// longestAveraging is the longest averaging interval that is guessed from the spacing of times.
+// longestAveraging is the longest averaging interval that is guessed from the times of records.
 const longestAveraging = 24 * time.Hour
 
-// findAveraging guesses the averaging interval. It uses the begin and end times of the records, or a field that states
-// the interval, or the spacing of the times of a station.
+// findAveraging guesses the averaging interval. It uses the start and end times of the records, or a field that states
+// the interval, or the time between records of a station.
 func findAveraging(r *reading) averaging {
 	c := &r.clock
 	if c.field == nil {
@@ -40,7 +40,7 @@ func findAveraging(r *reading) averaging {
 	if d, n := r.spacing(); d > 0 {
 		return averaging{d, note.Guessed, fmt.Sprintf("the usual distance of two times of a station, %d of them", n)}
 	}
-	for _, step := range []time.Duration{time.Hour, 15 * time.Minute} { // in the zone of the times
+	for _, step := range []time.Duration{time.Hour, 15 * time.Minute} { // minutes count in the time zone of the times
 		if !slices.ContainsFunc(c.times, func(t time.Time) bool { return t.Minute()%int(step.Minutes()) != 0 || t.Second() != 0 }) {
 			return averaging{step, note.Guessed, "all times are multiples of it"}
 		}
@@ -51,7 +51,7 @@ func findAveraging(r *reading) averaging {
 	return averaging{time.Minute, note.Guessed, "the times are at no full minute or hour, as those of current values"}
 }
 
-// length returns the length of the intervals if the records have the begin and the end time of each; otherwise 0.
+// length returns the length of the intervals if each record has the start and the end of its interval; otherwise 0.
 func (c *clock) length() time.Duration {
 	if c.other == nil {
 		return 0
@@ -71,7 +71,7 @@ var intervalText = regexp.MustCompile(`(?i)^(?:pt?)?(\d{1,3})\s*(h|hr|hour|hours
 
 var intervalNames = []string{"interval", "averaging", "averagingperiod", "averagingtime", "resolution", "frequency", "period", "duration", "avgtime", "samplingrate", "averagingminutes"}
 
-// namedInterval returns the averaging interval that a field states, with the same value in all records; 0 for none.
+// namedInterval returns the averaging interval that a field states, equal in all records; 0 if it states none.
 func namedInterval(f *sample.Field) time.Duration {
 	if !slices.Contains(intervalNames, f.Folded()) || len(f.Texts) != 1 {
 		return 0
@@ -103,7 +103,7 @@ func namedInterval(f *sample.Field) time.Duration {
 	return d
 }
 
-// spacing returns the most frequent distance between consecutive times of a station, and how often it occurs.
+// spacing returns the most frequent time between consecutive records of a station, and how often it occurs.
 func (r *reading) spacing() (time.Duration, int) {
 	times := make(map[string][]time.Time)
 	for i, at := range r.clock.times {

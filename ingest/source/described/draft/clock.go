@@ -13,15 +13,15 @@ import (
 // india is the time zone of networks whose times are in Indian time.
 const india = "Asia/Kolkata"
 
-// clock is the guess of the field that has the time, and of the time's format, zone and side.
+// clock is the guess about the field with the time of a record, and about the form and meaning of the time.
 type clock struct {
 	field  *sample.Field
 	format string
-	also   []string // other formats that all values have, too
+	also   []string // other formats that fit all values, too
 	times  []time.Time
-	zone   guess // empty value for a format with a zone
+	zone   guess // "" if the format has a zone
 	begin  bool
-	side   guess // begin or end of the interval
+	side   guess // begin or end: whether the times are starts or ends of intervals
 	other  *sample.Field
 }
 
@@ -32,7 +32,7 @@ type guess struct {
 	evidence  string
 }
 
-// timeWords rank the fields with times: each word that the name contains adds its rank.
+// timeWords rank the fields that may have the times. A field's rank is the sum of those of the words in its name.
 var timeWords = []struct {
 	word string
 	rank int
@@ -42,13 +42,13 @@ var timeWords = []struct {
 	{"timestamp", 3}, {"datetime", 3}, {"measured", 3}, {"observed", 3}, {"sampled", 3}, {"recorded", 2}, {"time", 2}, {"date", 1}, {"hour", 2}, {"utc", 1}, {"last", -1},
 }
 
-// endWords and beginWords are names of fields with the end or the begin of an interval.
+// endWords and beginWords are names of fields that have the end or the start of an interval.
 var (
 	endWords   = []string{"to", "end", "until", "enddate", "todate", "endtime", "datetimeto", "dateto", "timeto", "intervalend", "periodend", "endat"}
 	beginWords = []string{"from", "start", "begin", "startdate", "fromdate", "starttime", "datetimefrom", "datefrom", "timefrom", "intervalstart", "periodstart", "startat", "beginat"}
 )
 
-// side returns 1 if the name of a field means the end of an interval, -1 if it means the begin, otherwise 0.
+// side returns 1 if a field is named as the end of an interval, -1 if as its start, otherwise 0.
 func side(f *sample.Field) int {
 	for path := f.Path; path != ""; {
 		at := strings.LastIndexByte(path, '.')
@@ -64,8 +64,8 @@ func side(f *sample.Field) int {
 	return 0
 }
 
-// sideless returns the path of a field with the words for begin or end replaced by "*". The paths of two sides of an
-// interval are then equal.
+// sideless returns the path of a field with "*" in place of each word for a start or an end. So the fields with the
+// start and the end of the same interval have the same result.
 func sideless(f *sample.Field) string {
 	parts := strings.Split(f.Path, ".")
 	for i, part := range parts {
@@ -76,7 +76,7 @@ func sideless(f *sample.Field) string {
 	return strings.Join(parts, ".")
 }
 
-// rank rates how likely a field has the times of the readings. A larger rank is more likely.
+// rank rates how likely a field has the times of the readings. A larger result is more likely.
 func rank(f *sample.Field) int {
 	n := side(f) + 1
 	name := f.Folded() + " " + sample.Fold(f.Parent())
@@ -131,7 +131,7 @@ func (c *clock) needsZone() bool {
 	return !strings.Contains(c.format, "-07") && !strings.Contains(c.format, "MST") && !strings.HasSuffix(c.format, "Z")
 }
 
-// fresh is the largest age of the newest time from which the zone is guessed. Older times would fit several zones.
+// fresh is how old the newest time may be for a guess of the zone. An older time would be possible in several zones.
 const fresh = 3 * time.Hour
 
 // findZone guesses the zone if the times have none.
@@ -158,7 +158,7 @@ func (c *clock) findZone(now time.Time) {
 	}
 }
 
-// findSide guesses whether the times are the begin or the end of the averaging intervals.
+// findSide guesses whether the times are the starts or the ends of the averaging intervals.
 func (c *clock) findSide(fields []*sample.Field, now time.Time) {
 	switch s := side(c.field); {
 	case s > 0:
@@ -178,7 +178,7 @@ func (c *clock) findSide(fields []*sample.Field, now time.Time) {
 	if side(c.field) == 0 {
 		return
 	}
-	for _, f := range fields { // the other side of the interval gives its length
+	for _, f := range fields { // the field with the other end of the interval gives its length
 		if format, _ := sample.TimeFormat(f.Texts); format == c.format && side(f) == -side(c.field) && len(f.All) == len(c.field.All) && sideless(f) == sideless(c.field) {
 			c.other = f
 		}

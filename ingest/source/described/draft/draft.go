@@ -1,5 +1,5 @@
-// Package draft drafts the description of a network from one reply of its API. It states the evidence of each guess. It
-// does no I/O and reads no clock.
+// Package draft drafts the description (YAML) of a network from one reply of its API. A draft consists of guesses, and
+// states the evidence of each. The package does no I/O and reads no clock.
 package draft
 
 import (
@@ -18,7 +18,7 @@ import (
 	"vayu/ingest/source/described/record"
 )
 
-// Input is a request and its reply.
+// Input is a request to an API with its reply, or a file.
 type Input struct {
 	Name string
 	// Address is the requested URL. ${NAME} in it stands for the environment variable NAME.
@@ -35,9 +35,9 @@ type Draft struct {
 	// Text is the YAML file. Each guess is followed by a comment.
 	Text    []byte
 	Guesses []note.Guess
-	// End is the reply without its records, which stands for the page after the last one; nil if the API has no pages.
+	// End is the reply without its records; nil if the API has no pages. Tests use it as the page after the last one.
 	End []byte
-	// Format means that the description only defines a file format, and requests nothing.
+	// Format means that the description defines only a file format, and sends no requests.
 	Format bool
 }
 
@@ -47,10 +47,10 @@ const fillIn = described.FillIn
 // errNoValues means that a reply has no field that looks like a measured value.
 var errNoValues = errors.New("the reply has no records with measured values: no field has the name of a parameter such as pm25 or no2; indices do not count")
 
-// errSeries means that a reply has a list of numbers for each parameter.
+// errSeries means that a reply has a list of numbers for each parameter, in place of records.
 var errSeries = errors.New("the reply has a list of numbers for each parameter; descriptions need records with one time each, so this network needs a source in Go")
 
-// New drafts a description. The error means that the reply cannot be described.
+// New drafts a description. It returns an error if it cannot describe the reply.
 func New(in Input) (*Draft, error) {
 	body, err := sample.Decode(in.Body)
 	if err != nil {
@@ -118,7 +118,7 @@ func writeHead(w *note.Writer, in Input, r *reading) {
 	w.Key("overlap", short(overlap), note.Guessed, "how late values arrive is unknown")
 }
 
-// writeTerms writes the texts about the network.
+// writeTerms writes the description's texts about the network.
 func writeTerms(w *note.Writer, about string) {
 	w.Key("about", about, note.Unknown, "write what the network is")
 	w.Key("licence", described.Unset, note.Unknown, "take it from the terms of the network; clients get this text")
@@ -126,10 +126,10 @@ func writeTerms(w *note.Writer, about string) {
 	w.Gap()
 }
 
-// recognised is the number of first columns by which a drafted file format recognises its files.
+// recognised is how many columns identify the files of a drafted file format: the first ones of the sample.
 const recognised = 3
 
-// writeFormat writes the keys of a format of files.
+// writeFormat writes the keys of a file format.
 func writeFormat(w *note.Writer, in Input, r *reading) {
 	writeTerms(w, "files "+in.Name)
 	w.Section("recognise", func() {
@@ -152,7 +152,7 @@ func short(d time.Duration) string {
 	return text
 }
 
-// reading is one interpretation of the reply: where the records are, and what their fields mean.
+// reading is one possible interpretation of the reply: where the records are, and what their fields mean.
 type reading struct {
 	records   sample.Place
 	fields    []*sample.Field
@@ -162,7 +162,7 @@ type reading struct {
 	values    values
 }
 
-// score rates an interpretation by the meanings that it has found. 0 means that it has no measured values.
+// score rates an interpretation by how many meanings of fields it has found. 0 means that it has no measured values.
 func (r *reading) score() int {
 	score := min(len(r.values.wide), 6) * 2
 	if r.values.long != nil {
@@ -218,7 +218,7 @@ func bestReading(body sample.Document, now time.Time) *reading {
 	return best
 }
 
-// write writes the keys of the records, stations, times and values.
+// write writes the keys about records, stations, times and values.
 func (r *reading) write(w *note.Writer, table *sample.Table) {
 	w.Gap()
 	writePlace(w, r.records, table)
@@ -234,7 +234,7 @@ func (r *reading) write(w *note.Writer, table *sample.Table) {
 // mostUnused is the largest number of unused fields that a draft lists.
 const mostUnused = 20
 
-// writeUnused writes a comment with the fields that no key uses. One of them may be a measured value.
+// writeUnused writes a comment that lists the fields that no key uses, because one of them may be a measured value.
 func (r *reading) writeUnused(w *note.Writer) {
 	var unused []string
 	for _, f := range r.fields {

@@ -16,21 +16,21 @@ import (
 	"vayu/ingest/source/described/draft/sample"
 )
 
-// paging is the guess of how the API divides a list into pages.
+// paging is the guess about how the API divides a list into pages.
 type paging struct {
 	by        guess
 	parameter guess
-	size      *param // of a page
-	next      string // path
-	total     string // path
-	more      string // evidence for records that the reply lacks
+	size      *param // query parameter with the number of records in a page; nil for none
+	next      string // path of the cursor of the next page
+	total     string // path of the total number of records
+	more      string // evidence that the API has more records than the reply
 	limits    limits
 }
 
-// limits has the names of the headers that state a limit of calls.
+// limits has what the headers of the reply state about a limit of calls.
 type limits struct {
 	reset, remaining string
-	calls            string // such as 60/60s
+	calls            string // number of calls and period, such as 60/60s
 }
 
 var (
@@ -38,7 +38,7 @@ var (
 	totalNames = []string{"total", "totalcount", "found", "totalrecords", "recordstotal", "totalresults", "numfound", "totalitems", "matched", "count"}
 )
 
-// findPages guesses how to request further pages. It removes the parameters that select a page from req.
+// findPages guesses how further pages are requested. It removes the query parameters that select a page from req.
 func findPages(body sample.Document, r *reading, req *request, h http.Header) paging {
 	p := paging{limits: findLimits(h)}
 	size := req.param(sizeParams)
@@ -96,7 +96,7 @@ func findPages(body sample.Document, r *reading, req *request, h http.Header) pa
 	return p
 }
 
-// cursorParam guesses the query parameter that carries the cursor.
+// cursorParam guesses the query parameter that must have the cursor.
 func cursorParam(req *request, next string) guess {
 	if known := req.param(nextParams); known != nil {
 		return guess{known.name, note.Found, "the request"}
@@ -110,7 +110,7 @@ func cursorParam(req *request, next string) guess {
 	return guess{"cursor", note.Guessed, "a usual name"}
 }
 
-// fromAddress guesses the paging from the address of the next page, which the reply states.
+// fromAddress guesses the paging from the address of the next page in the reply.
 func (p *paging) fromAddress(next string) {
 	u, err := url.Parse(next)
 	if err != nil {
@@ -174,7 +174,7 @@ func writePages(w *note.Writer, p paging) {
 // policy matches a limit in the header RateLimit-Policy, such as 60;w=60.
 var policy = regexp.MustCompile(`(?:^|[^\d])(\d+)\s*;\s*w=(\d+)|q=(\d+)\s*;\s*w=(\d+)`)
 
-// findLimits reads the headers that state a limit of calls.
+// findLimits finds the headers that state a limit of calls.
 func findLimits(h http.Header) limits {
 	var l limits
 	for name, values := range h {

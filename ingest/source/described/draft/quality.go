@@ -10,18 +10,18 @@ import (
 	"vayu/ingest/source/described/record"
 )
 
-// Names of fields that mark the quality of readings. badWords are parts of values for unusable readings, and goodWords
-// are values for usable ones.
+// Names of fields that state the quality of readings. badWords are parts of values that mean unusable readings, and
+// goodWords are values that mean usable ones.
 var (
 	qualityNames = []string{"status", "flag", "flags", "qc", "qcflag", "qcstatus", "quality", "qualityflag", "valid", "isvalid", "validity", "state", "datastatus", "offline", "online", "health"}
 	badWords     = []string{"invalid", "calib", "fault", "fail", "error", "mainten", "zero", "span", "offline", "suspect", "bad", "malfunction", "warm"}
 	goodWords    = []string{"ok", "valid", "good", "normal"}
 )
 
-// mostMarks is the largest number of distinct values of a quality field. A field with more values is none.
+// mostMarks is the largest number of distinct values that a quality field can have.
 const mostMarks = 12
 
-// marks reports whether a field marks the quality of readings, judged by its name or its values.
+// marks reports, from a field's name and values, whether it probably states the quality of readings.
 func (r *reading) marks(f *sample.Field) bool {
 	if len(f.Texts) > mostMarks || f == r.station.state || f == r.station.id || r.records.Shape == record.ShapeObject {
 		return false
@@ -31,7 +31,8 @@ func (r *reading) marks(f *sample.Field) bool {
 	})
 }
 
-// writeQuality writes the section quality for each field that marks the quality of readings.
+// writeQuality writes the section quality for the first field whose values mark unusable readings. For the quality
+// fields before it, it writes comments.
 func (r *reading) writeQuality(w *note.Writer) {
 	for _, f := range r.fields {
 		if !r.marks(f) {

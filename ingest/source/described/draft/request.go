@@ -16,13 +16,13 @@ import (
 	"vayu/ingest/source/described/draft/sample"
 )
 
-// request is the section request of a draft. It has the address of the sample, in which the time range and the key are
-// replaced by references.
+// request is the section request of a draft. It is the request of the sample with references in place of its time range
+// and its key.
 type request struct {
-	address string // without the query
+	address string // URL without the query
 	params  []param
 	headers []header
-	format  guess // of the window
+	format  guess // format of the time range
 	key     *authParam
 }
 
@@ -34,13 +34,13 @@ type param struct {
 
 type header struct{ name, value string }
 
-// authParam is the query parameter or the header that carries the key.
+// authParam is the query parameter or header that has the key.
 type authParam struct {
 	in, name, value string
 	evidence        string
 }
 
-// Usual names of the query parameters of a URL, in lower case and without separators.
+// Usual names of query parameters, in lower case and without separators.
 var (
 	keyParams  = []string{"apikey", "key", "token", "accesstoken", "appid", "auth", "xapikey", "authtoken", "subscriptionkey", "apitoken"}
 	toParams   = []string{"to", "end", "until", "before", "dateto", "datetimeto", "endtime", "enddate", "todate", "maxtime", "endts"}
@@ -50,10 +50,10 @@ var (
 	nextParams = []string{"cursor", "after", "pagetoken", "nexttoken", "continuation", "scrollid", "nextcursor", "marker"}
 )
 
-// variable matches a text that is only a reference to an environment variable.
+// variable matches a text that is nothing but a reference to an environment variable.
 var variable = regexp.MustCompile(`^\$\{[A-Za-z_][A-Za-z0-9_]*\}$`)
 
-// readRequest makes the section request from the address and headers of the sample.
+// readRequest creates the section request from the address and the headers of the sample.
 func readRequest(in Input) (*request, error) {
 	r := &request{}
 	hidden := strings.NewReplacer("${", "%24%7B", "}", "%7D").Replace(in.Address)
@@ -110,7 +110,7 @@ func (r *request) addParam(name, value, own string) {
 	r.params = append(r.params, p)
 }
 
-// isEnd reports whether a query parameter is the end of the requested time range, such as to_ms.
+// isEnd reports whether the name of a query parameter means the end of the requested time range, such as to_ms.
 func isEnd(name string) bool {
 	return slices.ContainsFunc(append(quantity.Words(name), sample.Fold(name)), func(word string) bool { return slices.Contains(toParams, word) })
 }
@@ -132,7 +132,7 @@ func (r *request) addHeader(name, value, own string) {
 	r.key = &authParam{"header", name, value, "the request"}
 }
 
-// param returns the query parameter that has one of the names; nil if there is none.
+// param returns the query parameter that has one of the names; nil for none.
 func (r *request) param(names []string) *param {
 	for i := range r.params {
 		if slices.Contains(names, sample.Fold(r.params[i].name)) && !strings.HasPrefix(r.params[i].value, "{") {
@@ -142,7 +142,7 @@ func (r *request) param(names []string) *param {
 	return nil
 }
 
-// drop removes a query parameter, because another section of the description sets it.
+// drop removes a query parameter that another section of the description sets.
 func (r *request) drop(p *param) {
 	if p != nil {
 		name := p.name
@@ -191,7 +191,7 @@ func (r *request) write(w *note.Writer) {
 	})
 }
 
-// IsKey reports whether a query parameter of this name usually carries a key.
+// IsKey reports whether a query parameter with this name usually has a key.
 func IsKey(name string) bool { return slices.Contains(keyParams, sample.Fold(name)) }
 
 // IsLocal reports whether a host is in the local network.

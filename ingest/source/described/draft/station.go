@@ -11,15 +11,15 @@ import (
 	"vayu/ingest/source/described/record"
 )
 
-// station is the guess of the fields that describe the stations.
+// station is the guess about the fields that describe the stations.
 type station struct {
 	id, name, city, state *sample.Field
 	latitude, longitude   *sample.Field
-	swapped               string // evidence for the order of a pair of coordinates
+	swapped               string // evidence for which of a pair of coordinates is the latitude
 	country               *sample.Field
-	one                   bool // the reply is of one station
+	one                   bool // the reply is about a single station
 	fixed                 guess
-	unsure                bool // the id may be that of a record
+	unsure                bool // the id may be that of a record, not of a station
 }
 
 // Names of fields that describe a station, the best first.
@@ -35,10 +35,10 @@ var (
 	areaNames = []string{"state", "statename", "province", "region"}
 )
 
-// otherObjects are names of objects whose id or name is not that of a station.
+// otherObjects are names of objects in a record whose id or name is not that of a station.
 var otherObjects = []string{"parameter", "pollutant", "unit", "units", "period", "coverage", "sensortype", "provider", "owner", "instruments", "license", "licenses", "meta", "pagination"}
 
-// pick returns the field with the best name among those for which ok returns true; nil for none.
+// pick returns the field with the best name for which ok returns true; nil for none. names has the best name first.
 func pick(fields []*sample.Field, names []string, ok func(*sample.Field) bool) *sample.Field {
 	for _, name := range names {
 		for _, f := range fields {
@@ -69,7 +69,7 @@ func findStation(fields []*sample.Field, time *sample.Field, p sample.Place) sta
 	if s.id != nil && s.id.Name == "id" && s.id.Parent() == "" && p.Count > 1 {
 		s.unsure = true
 		if s.latitude != nil && distinct(s.id) > distinct(s.latitude) && distinct(s.latitude) < p.Count {
-			s.id = nil // records of one position have other ids
+			s.id = nil // ids differ although positions are equal, so they are those of records
 		}
 	}
 	s.name = pick(fields, nameNames, func(f *sample.Field) bool { return text(f) && !f.Varies() })
@@ -89,13 +89,13 @@ func findStation(fields []*sample.Field, time *sample.Field, p sample.Place) sta
 
 func distinct(f *sample.Field) int { return len(f.Texts) }
 
-// isKey reports whether the values of a field can identify a station: short texts or whole numbers, but no times.
+// isKey reports whether the values of a field can identify stations: short texts or whole numbers, but not times.
 func isKey(f *sample.Field) bool {
 	format, _ := sample.TimeFormat(f.Texts)
 	return format == "" && !slices.ContainsFunc(f.Texts, func(t string) bool { return len(t) > 100 || strings.Contains(t, ".") && f.IsNumber() })
 }
 
-// keyOfPositions returns a field with a code or number that differs exactly where the positions of records differ.
+// keyOfPositions returns a field that may be a station's id: its values differ exactly where positions differ.
 func (s *station) keyOfPositions(fields []*sample.Field) *sample.Field {
 	if s.latitude == nil || s.longitude == nil || len(s.latitude.All) != len(s.longitude.All) {
 		return nil
@@ -122,8 +122,8 @@ func (s *station) keyOfPositions(fields []*sample.Field) *sample.Field {
 	return nil
 }
 
-// findOutside finds the station in the part of the reply outside its records. The name of an id or name field must
-// contain station, site or location, because a plain id or name may describe the API.
+// findOutside finds the station in the part of the reply outside its records. It uses an id or name only if the name of
+// its field contains station, site or location. A plain id or name may describe the API.
 func (s *station) findOutside(fields []*sample.Field) {
 	certain := func(names []string) []string {
 		return slices.DeleteFunc(slices.Clone(names), func(n string) bool {
@@ -145,10 +145,10 @@ func (s *station) findOutside(fields []*sample.Field) {
 	}
 }
 
-// idInPath matches the number of a station or sensor in the path of an address.
+// idInPath matches a number in the path of a URL that may be that of a station or sensor.
 var idInPath = regexp.MustCompile(`/([0-9]{2,}|[a-z]+_[0-9]+)(?:/|$)`)
 
-// fromAddress takes the number of the station from the path of the address, if the reply has no id.
+// fromAddress takes the number of the station from the path of the URL if the reply has no id.
 func (s *station) fromAddress(address string) {
 	u, err := url.Parse(address)
 	if err != nil || s.id != nil {
@@ -159,7 +159,7 @@ func (s *station) fromAddress(address string) {
 	}
 }
 
-// findPair sets latitude and longitude from a field whose value is a list of two coordinates, as in GeoJSON.
+// findPair finds latitude and longitude in a field whose value is a list of two coordinates, as in GeoJSON.
 func (s *station) findPair(fields []*sample.Field) {
 	for i := 1; i < len(fields); i++ {
 		first, second := fields[i-1], fields[i]

@@ -15,33 +15,33 @@ import (
 	"vayu/schema/parameter"
 )
 
-// values is the guess of the fields that have the measured values.
+// values is the guess about the fields that have measured values.
 type values struct {
-	wide []measure // one field for each parameter
-	long *long     // one value in each record; nil for wide
-	also []string  // fields of parameters that another field has, too
+	wide []measure // the field of each parameter
+	long *long     // for records with one value each; nil if wide is used
+	also []string  // paths of fields that are not used, because another field has the same parameter
 
 	document sample.Document
 }
 
-// measure is a field with the values of a parameter.
+// measure is a field that has the values of one parameter.
 type measure struct {
 	quantity.Quantity
 
 	field *sample.Field
 	unit  guess
-	path  string // of the unit in the reply; "" if it is a text
+	path  string // where the reply states the unit; "" if nowhere
 }
 
-// long describes records in long format: one field has the name of a parameter, and another its value.
+// long describes records with one value each: one field has the name of the parameter, and another has the value.
 type long struct {
 	name, value *sample.Field
 	unit        *sample.Field // nil for none
 	names       []named
-	unitOf      guess // of all values; if unit is nil
+	unitOf      guess // unit of all values, if no field has it
 }
 
-// named is a name of a parameter in the records, with its quantity.
+// named is a name of a parameter as records have it, with its meaning.
 type named struct {
 	name string
 	quantity.Quantity
@@ -77,15 +77,15 @@ func findValues(fields []*sample.Field, body sample.Document) values {
 	return v
 }
 
-// notMeasured are names of objects whose numbers are not measured values, even if their names are those of parameters.
+// notMeasured are names of objects whose numbers are not measured values, although they may have names of parameters.
 var notMeasured = []string{"iaqi", "aqi", "index", "indices", "standard", "standards", "limits", "threshold", "thresholds", "breakpoints", "coverage", "forecast"}
 
-// isIndex reports whether a place has indices or limits, and not measured values.
+// isIndex reports whether the records at a place have indices or limits, not measured values.
 func isIndex(p sample.Place) bool {
 	return (&sample.Field{Path: p.At + "." + p.Each}).Among(notMeasured)
 }
 
-// rank rates a field of a parameter. Of two fields of one parameter, the one with the lower rank is used.
+// rank rates a field that has a parameter. If two fields have the same parameter, the one with the lower rank is used.
 func (m *measure) rank() int {
 	n := len(m.Extra)
 	if m.Doubtful {
@@ -100,7 +100,7 @@ func (m *measure) rank() int {
 	return n
 }
 
-// nameOf derives the quantity of a field from its name, or from the name of the object around it, as in pm25.value.
+// nameOf derives the meaning of a field from its name, or from the name of the object around it, as in pm25.value.
 func nameOf(f *sample.Field) (quantity.Quantity, bool) {
 	if q, ok := quantity.Parse(f.Name); ok {
 		return q, true
@@ -113,15 +113,15 @@ func nameOf(f *sample.Field) (quantity.Quantity, bool) {
 	return quantity.Parse(strings.ReplaceAll(last, `\`, ""))
 }
 
-// Names of fields in records that have the value of one parameter.
+// Usual names of fields in records with one value each.
 var (
 	valueNames     = []string{"value", "val", "avg", "average", "mean", "concentration", "conc", "reading", "result", "measurement", "lastvalue", "latestvalue", "v", "amount", "level", "data", "rawconcentration", "rawconc"}
 	parameterNames = []string{"parameter", "parametername", "pollutant", "pollutantid", "pollutantname", "species", "speciescode", "component", "valuetype", "measurand", "metric", "variable", "channel", "property", "observedproperty", "type", "name", "code", "id", "param", "key"}
 	unitNames      = []string{"unit", "units", "uom", "unitofmeasure", "unitofmeasurement", "symbol", "unitname", "parameterunit", "parameterunits", "unitcode"}
 )
 
-// findLong finds a field with names of parameters, and the field with their values. The names of parameters are
-// recognised by the field's values rather than its name, because the field can have any name.
+// findLong finds a field with names of parameters, and the field with their values. It recognises the first field by
+// its values, because it can have any name.
 func findLong(fields []*sample.Field) *long {
 	var best *long
 	for _, f := range fields {
@@ -147,7 +147,7 @@ func findLong(fields []*sample.Field) *long {
 	return best
 }
 
-// valueOf returns the field with the values, for records whose field of names the parameters.
+// valueOf returns the field with the values of the parameters whose names are in `of`; nil if that is uncertain.
 func valueOf(fields []*sample.Field, of *sample.Field) *sample.Field {
 	numeric := func(f *sample.Field) bool {
 		format, _ := sample.TimeFormat(f.Texts)
@@ -168,7 +168,7 @@ func valueOf(fields []*sample.Field, of *sample.Field) *sample.Field {
 	return beside[0]
 }
 
-// unitOf returns the field with the units, for records whose field of names the parameters; nil for none.
+// unitOf returns the field with the units of the parameters whose names are in the field `of`; nil for none.
 func unitOf(fields []*sample.Field, of *sample.Field, names []named) *sample.Field {
 	if unit := pick(fields, unitNames, func(f *sample.Field) bool { return !f.IsNumber() && f != of && f.InEach() == of.InEach() }); unit != nil {
 		return unit
@@ -187,7 +187,7 @@ func unitOf(fields []*sample.Field, of *sample.Field, names []named) *sample.Fie
 	return nil
 }
 
-// tellParticles decides which of the names p1 and p2 is PM10. each is the path of the list of values in a record.
+// tellParticles decides which of the names p1 and p2 means PM10. each is the path of the list of values in a record.
 func (v *values) tellParticles(each string) {
 	var all []quantity.Named
 	for i := range v.wide {
@@ -223,7 +223,8 @@ func (v *values) units(fields []*sample.Field) {
 	}
 }
 
-// statedUnit returns the unit that the reply states: in a field beside the value, or in an object of units.
+// statedUnit returns the unit of a value if the reply states it: in a field beside the value, in an object with units,
+// or in a text.
 func (v *values) statedUnit(m *measure, fields []*sample.Field) (path, unit string) {
 	for _, f := range fields {
 		beside := f.Parent() == m.field.Parent() && m.field.Parent() != "" && slices.Contains(unitNames, f.Folded())
@@ -281,7 +282,7 @@ func (v *values) titleUnit(m *measure) (path, unit string) {
 	return path, unit
 }
 
-// usualUnit guesses the unit from the numbers. For a gas, several units are possible, so the author must fill it in.
+// usualUnit guesses a unit from the size of the numbers. For a gas it cannot, so the author must fill in the unit.
 func usualUnit(p parameter.Parameter, f *sample.Field) guess {
 	median, ok := f.Median()
 	span := f.Span()
@@ -369,8 +370,8 @@ func (l *long) write(w *note.Writer) {
 	})
 }
 
-// writeNames writes the table of parameters. The description needs the table if a value has no unit field, or if a name
-// is not in the catalogue of parameters.
+// writeNames writes the section parameters, which maps names in records to parameters. It is needed if no field has the
+// unit, or if a name is not one that Vayu knows.
 func (l *long) writeNames(w *note.Writer, others []string) {
 	known := l.unit != nil && !slices.ContainsFunc(l.names, func(n named) bool {
 		_, ok := parameter.Parse(n.name)
@@ -402,7 +403,7 @@ func (l *long) writeNames(w *note.Writer, others []string) {
 	})
 }
 
-// valuesOf returns the values of one parameter as a field.
+// valuesOf returns a field that has only the values of one parameter.
 func (l *long) valuesOf(name string) *sample.Field {
 	out := &sample.Field{Path: l.value.Path, Name: name}
 	if len(l.value.All) != len(l.name.All) {
@@ -416,7 +417,7 @@ func (l *long) valuesOf(name string) *sample.Field {
 	return out
 }
 
-// usedUnits returns the units of the parameters that the draft uses.
+// usedUnits returns the units of those parameters that the draft uses.
 func (l *long) usedUnits() []string {
 	if len(l.unit.All) != len(l.name.All) {
 		return l.unit.Texts
@@ -430,7 +431,7 @@ func (l *long) usedUnits() []string {
 	return used
 }
 
-// writeUnits writes the table of the units that no parameter has in this spelling.
+// writeUnits writes the section units. It maps the units in records that are spelled in an unknown way to known units.
 func (l *long) writeUnits(w *note.Writer) {
 	if l.unit == nil {
 		return

@@ -1,4 +1,4 @@
-// Package note writes a description as YAML, with a comment after each guess.
+// Package note writes a draft of a description as YAML, with a comment after each guess.
 package note
 
 import (
@@ -12,12 +12,12 @@ type Certainty string
 
 // The degrees of certainty.
 const (
-	Found   Certainty = "found"   // the reply or the request says it
-	Guessed Certainty = "guess"   // it is likely, but nothing says it
+	Found   Certainty = "found"   // the reply or the request states it
+	Guessed Certainty = "guess"   // it is likely, but nothing states it
 	Unknown Certainty = "unknown" // the author must fill it in
 )
 
-// Guess is the guessed value of a key, with its evidence.
+// Guess is the guessed value of a key in the description, with the evidence for it.
 type Guess struct {
 	Key       string    `json:"key"`
 	Value     string    `json:"value"`
@@ -25,7 +25,7 @@ type Guess struct {
 	Evidence  string    `json:"evidence"`
 }
 
-// Show writes the guesses, the uncertain ones last.
+// Show writes a table of the guesses, the uncertain ones last.
 func Show(w io.Writer, guesses []Guess) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, part := range []struct {

@@ -14,12 +14,12 @@ type Writer struct {
 	Text    bytes.Buffer
 	Guesses []Guess
 
-	path []string // of the open sections
+	path []string // keys of the sections that are being written
 }
 
 func (w *Writer) indent() string { return strings.Repeat("  ", len(w.path)) }
 
-// Comment writes a line of comment.
+// Comment writes a line with a comment.
 func (w *Writer) Comment(format string, args ...any) {
 	_, _ = fmt.Fprintf(&w.Text, "%s# %s\n", w.indent(), OneLine(fmt.Sprintf(format, args...)))
 }
@@ -35,12 +35,12 @@ func (w *Writer) Section(key string, inside func()) {
 	w.path = w.path[:len(w.path)-1]
 }
 
-// Key writes a key with a text as its value, and adds the guess.
+// Key writes a key with a text as its value, and records the guess.
 func (w *Writer) Key(key, value string, certainty Certainty, evidence string, args ...any) {
 	w.guess(key, value, scalar(value), certainty, fmt.Sprintf(evidence, args...))
 }
 
-// List writes a key with a list of texts.
+// List writes a key with a list of texts as its value, and records the guess.
 func (w *Writer) List(key string, values []string, certainty Certainty, evidence string, args ...any) {
 	if len(values) == 1 {
 		w.Key(key, values[0], certainty, evidence, args...)
@@ -53,7 +53,7 @@ func (w *Writer) List(key string, values []string, certainty Certainty, evidence
 	w.guess(key, strings.Join(values, ", "), "["+strings.Join(all, ", ")+"]", certainty, fmt.Sprintf(evidence, args...))
 }
 
-// Missing writes a comment in place of a key whose value is unknown.
+// Missing writes a comment in place of a key whose value is unknown, and records it as a guess.
 func (w *Writer) Missing(key, evidence, comment string) {
 	w.Comment("UNKNOWN: %s", comment)
 	w.Guesses = append(w.Guesses, Guess{Key: key, Certainty: Unknown, Evidence: OneLine(evidence)})
@@ -92,7 +92,7 @@ func flow(text string) string {
 	return scalar(text)
 }
 
-// OneLine puts a text on one line and removes control characters, which texts of a reply may contain.
+// OneLine returns a text on one line, without the control characters that a reply may contain.
 func OneLine(text string) string {
 	return strings.Join(strings.FieldsFunc(text, func(c rune) bool { return c < ' ' || c == 0x7f || c == 0x85 || c == 0x2028 || c == 0x2029 }), " ")
 }

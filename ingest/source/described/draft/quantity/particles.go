@@ -6,14 +6,15 @@ import (
 	"vayu/ingest/source/described/draft/sample"
 )
 
-// doubtful reports whether a name is p1 or p2. Sensor.Community calls PM10 p1, and PM2.5 p2. Other networks use these
-// names the other way round, or for other parameters.
+// doubtful reports whether a name is p1 or p2. In replies of Sensor.Community, p1 is PM10 and p2 is PM2.5. Other
+// networks use these names the other way round, or for other parameters.
 func doubtful(name string) bool {
 	name = sample.Fold(name)
 	return name == "p1" || name == "p2"
 }
 
-// valuesOfCommunity is the name of the list of values in records of Sensor.Community, in which P1 is PM10.
+// valuesOfCommunity is the name of the list of values in records of Sensor.Community, by which these records are
+// recognised.
 const valuesOfCommunity = "sensordatavalues"
 
 // Named is a quantity with its name and its values in a reply.
@@ -24,8 +25,8 @@ type Named struct {
 	Values *sample.Field
 }
 
-// TellParticles decides which of the names p1 and p2 is PM10, and sets Doubt. It does not change quantities with other
-// names. each is the path of the list of values in a record.
+// TellParticles decides which of the names p1 and p2 means PM10, and explains the decision in Doubt. It does not change
+// quantities with other names. each is the path of the list of values in a record.
 func TellParticles(each string, named []Named) {
 	if each == valuesOfCommunity {
 		return
@@ -57,7 +58,7 @@ func TellParticles(each string, named []Named) {
 		low.Parameter, high.Parameter = high.Parameter, low.Parameter
 		low, high = high, low
 	}
-	// PM10 includes PM2.5, so a mean of PM10 is never lower.
+	// PM10 includes PM2.5, so a concentration of PM10 is never lower.
 	compare := func(a, b Named, how string) string {
 		return fmt.Sprintf("PM10 includes PM2.5, and %s has %s, %s than the %s of %s", a.Name, a.Values.Span(), how, b.Values.Span(), b.Name)
 	}

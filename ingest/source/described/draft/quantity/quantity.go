@@ -16,16 +16,16 @@ import (
 // Quantity is the meaning of a field's values, derived from its name.
 type Quantity struct {
 	Parameter parameter.Parameter
-	Unit      string // as in descriptions; "" if the name has none
+	Unit      string // in the spelling of descriptions; "" if the name has none
 	Averaging time.Duration
-	Extra     []string // words that say more, such as corrected
+	Extra     []string // other words of the name, such as corrected
 	// Doubtful means that the name is p1 or p2, which networks use for different particles. Doubt explains why the
-	// parameter is a guess.
+	// parameter is only a guess.
 	Doubtful bool
 	Doubt    string
 }
 
-// unitWords maps the units in names of fields to their spelling in descriptions. The keys have no separators.
+// unitWords maps units in names of fields, without separators, to their spelling in descriptions.
 var unitWords = map[string]string{
 	"ugm3": "µg/m³", "µgm3": "µg/m³", "μgm3": "µg/m³", "µgm³": "µg/m³", "μgm³": "µg/m³", "ugm": "µg/m³", "ug": "µg/m³", "mgm3": "mg/m³", "mgm³": "mg/m³", "mg": "mg/m³", "ngm3": "ng/m3",
 	"ppb": "ppb", "ppm": "ppm", "ppt": "ppt", "c": "°C", "degc": "°C", "°c": "°C", "celsius": "°C", "f": "°F", "degf": "°F", "°f": "°F", "fahrenheit": "°F", "k": "K", "kelvin": "K",
@@ -38,11 +38,11 @@ var plainWords = []string{
 	"avg", "average", "mean", "value", "val", "conc", "concentration", "raw", "level", "reading", "current", "live", "now", "last", "latest", "measured", "sensor", "outdoor", "ambient", "air", "mass", "total", "data",
 }
 
-// extraWords are words in names of fields whose values were corrected or computed in some way. A field without such a
-// word is preferred.
+// extraWords are words in names of fields whose values were corrected or computed. Of two fields with the same
+// parameter, the one without such a word is used.
 var extraWords = []string{"corrected", "corr", "compensated", "calibrated", "cal", "atm", "cf1", "cf", "alt", "a", "b", "est", "estimated", "filtered", "epa", "nowcast"}
 
-// otherWords are words in names of fields whose values are not measured values.
+// otherWords are words in names of fields that do not have measured values.
 var otherWords = []string{
 	"aqi", "iaqi", "index", "subindex", "idx", "max", "min", "std", "sd", "stddev", "count", "n", "median", "p95", "flag", "flags", "qc", "status", "quality", "qual", "error", "threshold", "limit",
 	"id", "unit", "units", "name", "code", "valid", "validity", "category", "color", "colour", "rank", "serial", "coverage", "rssi", "version", "ledmode", "trend", "samples", "um", "um3",
@@ -51,7 +51,7 @@ var otherWords = []string{
 // windowWord matches a word that states an averaging interval.
 var windowWord = regexp.MustCompile(`^(\d{1,2})(h|hr|hour|hours|min|mins|minute|minutes|m)$`)
 
-// pmName matches PM2.5, PM10, PM4 or PM1, spelled with separators.
+// pmName matches a name of PM2.5, PM10, PM4 or PM1, which may have separators.
 var pmName = regexp.MustCompile(`(?i)pm[ _.-]?(2[._p,-]?5|10[._]0|1[._]0|10|1|4[._]0)([^0-9]|$)`)
 
 // wordBreak matches the boundary between two words in camel case.
@@ -70,16 +70,16 @@ func Words(name string) []string {
 	})
 }
 
-// leastName is the least length of a parameter's name that is recognised among other words. Shorter names, such as at
-// or no, are also ordinary words.
+// leastName is the shortest length at which the name of a parameter is recognised among any other words. Shorter names,
+// such as at or no, are also ordinary words.
 const leastName = 3
 
-// shortNames maps names of parameters that devices use to names in the catalogue of parameters.
+// shortNames maps names of parameters that devices use to names that [parameter.Parse] knows.
 var shortNames = map[string]string{
 	"hum": "humidity", "humi": "humidity", "press": "pressure", "pres": "pressure", "baro": "pressure", "wspd": "wind_speed", "windspeed": "wind_speed", "wdir": "wind_direction", "winddir": "wind_direction",
 }
 
-// parameterOf is [parameter.Parse] that also accepts shortNames.
+// parameterOf does the same as [parameter.Parse], but also accepts the names in shortNames.
 func parameterOf(name string) (parameter.Parameter, bool) {
 	if p, ok := parameter.Parse(name); ok {
 		return p, true
@@ -87,7 +87,7 @@ func parameterOf(name string) (parameter.Parameter, bool) {
 	return parameter.Parse(shortNames[sample.Fold(name)])
 }
 
-// Parse derives the quantity from the name of a field. ok is false if the name states none.
+// Parse derives the meaning of a field from its name. ok is false if the name is not that of a measured value.
 func Parse(name string) (q Quantity, ok bool) {
 	if p, known := parameterOf(name); known {
 		return Quantity{Parameter: p, Doubtful: doubtful(name)}, true
@@ -115,7 +115,7 @@ func Parse(name string) (q Quantity, ok bool) {
 	return q, fine
 }
 
-// onlyUnits reports whether every word is a unit or one of plainWords.
+// onlyUnits reports whether all words are units or plainWords.
 func onlyUnits(all []string) bool {
 	for _, word := range all {
 		if unitWords[word] == "" && !slices.Contains(plainWords, word) && word != "m3" {
@@ -125,11 +125,11 @@ func onlyUnits(all []string) bool {
 	return true
 }
 
-// readRest interprets the words beside the parameter's name. It returns false if they mean that the field has no values
-// of the parameter.
+// readRest interprets the words of the name other than the parameter. It returns false if they mean that the field does
+// not have measured values of the parameter.
 func (q *Quantity) readRest(rest []string) bool {
 	if slices.Contains(rest, "raw") && (q.Parameter.Group() == parameter.Organic || q.Parameter.ID() == "nox") {
-		return false // the signal of the sensor
+		return false // the raw signal of the sensor is not a concentration
 	}
 	if unit := unitWords[strings.Join(rest, "")]; unit != "" {
 		q.Unit = unit
@@ -160,20 +160,20 @@ func (q *Quantity) readRest(rest []string) bool {
 		default:
 			q.Extra = append(q.Extra, word)
 			if !slices.Contains(extraWords, word) {
-				q.Extra = append(q.Extra, word) // an unknown word is worse than a known one
+				q.Extra = append(q.Extra, word) // an unknown word counts twice, because a field with a known word is preferred
 			}
 		}
 	}
 	return true
 }
 
-// fits reports whether the unit is valid for the parameter.
+// fits reports whether the parameter can have the unit.
 func (q *Quantity) fits() bool {
 	_, ok := q.Parameter.Convert(1, q.Unit)
 	return ok
 }
 
-// Unit returns a unit in the spelling of descriptions; "" for an unknown one.
+// Unit returns a unit in the spelling of descriptions; "" if the unit is unknown or the parameter cannot have it.
 func Unit(p parameter.Parameter, text string) string {
 	if _, ok := p.Convert(1, text); ok {
 		return text

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// layouts are the time formats to try, the more precise ones first.
+// layouts are the time formats that are tried, the more precise ones first.
 var layouts = []string{
 	"2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05",
 	"2006-01-02 15:04", "2006-01-02 15:04:05-07:00", "2006-01-02 15:04:05 -0700", "2006-01-02T15:04:05-0700", "2006/01/02 15:04:05", "2006/01/02 15:04",
@@ -22,8 +22,8 @@ var (
 	latest   = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// TimeFormat returns a time format that fits all texts; "" if there is none. also has further formats that fit all
-// texts.
+// TimeFormat returns a time format that fits all texts; "" if there is none. also lists other formats that fit all
+// texts, too.
 func TimeFormat(texts []string) (format string, also []string) {
 	if len(texts) == 0 {
 		return "", nil
@@ -58,13 +58,13 @@ func TimeFormat(texts []string) (format string, also []string) {
 	return format, also
 }
 
-// InRange reports whether a text is a time in the given layout, within the range of times of readings.
+// InRange reports whether a text is a time in the given layout, and can be the time of a reading.
 func InRange(layout, text string) bool {
 	at, err := time.Parse(layout, strings.TrimSpace(text))
 	return err == nil && at.After(earliest) && at.Before(latest)
 }
 
-// ParseTime parses a text in a format of TimeFormat. If the format has no zone, the time is in UTC.
+// ParseTime parses a text in a format that TimeFormat has returned. If the format has no zone, the result is in UTC.
 func ParseTime(format, text string) time.Time {
 	switch format {
 	case "rfc3339":

@@ -22,9 +22,10 @@ const (
 	mostRecords = 300
 	// Deepest is the largest number of names in a path.
 	Deepest = 6
-	// MostFields is the largest number of examined fields. An object may have many more if its names are data.
+	// MostFields is the largest number of fields that are examined. An object may have many more if its names are data,
+	// such as ids.
 	MostFields = 400
-	// fewElements is the largest length of a list whose elements count as fields, such as a pair of coordinates.
+	// fewElements is the largest length of a list whose elements count as fields, as in a pair of coordinates.
 	fewElements = 4
 )
 
@@ -34,7 +35,7 @@ var bom = []byte("\xef\xbb\xbf")
 // Document is a decoded reply.
 type Document struct {
 	Root gjson.Result
-	// Table is the form of a table of text; nil for JSON. The rows of the table are the lists in Root.
+	// Table is the form of a table of text; nil for JSON. Root then has the rows of the table as lists.
 	Table *Table
 
 	header []string
@@ -60,16 +61,16 @@ func Decode(body []byte) (Document, error) {
 	return Document{Root: gjson.ParseBytes(body)}, nil
 }
 
-// Place is a position in a reply where the records may be.
+// Place is a position in a reply at which the records may be.
 type Place struct {
-	At      string // path
+	At      string // path of the records
 	Shape   string
-	Columns string // path, for a table
-	Each    string // list inside a record; "" for none
+	Columns string // path of the names of the columns, for a table in JSON
+	Each    string // path of a list inside a record; "" for none
 	Count   int
 	Listed  []gjson.Result // the first records
-	Keys    []string       // of records in a map
-	Header  []string       // columns of a table
+	Keys    []string       // keys of the first records, if the records are in a map
+	Header  []string       // names of the columns of a table
 }
 
 // Places returns all places where records may be.
@@ -91,7 +92,8 @@ func (d Document) Places() []Place {
 	return all
 }
 
-// find appends to all the lists, tables and maps below a value that may be the records.
+// find searches a value and all values inside it for lists, tables and maps that may be the records. It appends them to
+// all.
 func (d Document) find(v gjson.Result, at string, depth int, all *[]Place) {
 	switch {
 	case depth > Deepest:
@@ -126,7 +128,7 @@ func (d Document) find(v gjson.Result, at string, depth int, all *[]Place) {
 	})
 }
 
-// columnsFor finds the names of the columns of a table with n columns: a list of n texts in the reply.
+// columnsFor finds a list of n texts in the reply, which are the names of the columns of a table with n columns.
 func (d Document) columnsFor(n int) (path string, names []string) {
 	d.Root.ForEach(func(key, value gjson.Result) bool {
 		all := value.Array()
@@ -142,7 +144,7 @@ func (d Document) columnsFor(n int) (path string, names []string) {
 	return path, names
 }
 
-// asMap returns the members of an object as records, if they are objects with similar fields.
+// asMap returns the members of an object as records. It returns false unless they are objects with similar fields.
 func asMap(v gjson.Result, at string) (Place, bool) {
 	p := Place{At: at, Shape: record.ShapeMap}
 	names := make(map[string]int)
@@ -170,7 +172,7 @@ func asMap(v gjson.Result, at string) (Place, bool) {
 	return p, similar && p.Count > 1 && shared*2 > len(names)
 }
 
-// nested returns a copy of p for each list in its records, with the path of the list in Each.
+// nested returns a copy of p for each list inside its records. The copy has the path of the list in Each.
 func (p Place) nested() []Place {
 	paths := make(map[string]bool)
 	var all []Place
@@ -202,7 +204,7 @@ func EachMember(v gjson.Result, prefix string, depth int, visit func(path string
 	})
 }
 
-// join appends a name to a path.
+// join returns the path of a member with the given name.
 func join(path, name string) string {
 	if path == "" || path == "@this" {
 		return gjson.Escape(name)
@@ -210,7 +212,7 @@ func join(path, name string) string {
 	return path + "." + gjson.Escape(name)
 }
 
-// Fields returns the fields of the records, in the order of the reply.
+// Fields returns the fields of the records, in the order in which the reply has them.
 func (p Place) Fields() []*Field {
 	all := make(map[string]*Field)
 	var order []*Field
@@ -277,8 +279,8 @@ func (d Document) HasSeries(isParameter func(name string) bool) bool {
 	return found
 }
 
-// Without returns the reply without its records, which stands for the page after the last one. next is the JSON path of
-// the cursor, or "". The cursor becomes null.
+// Without returns the reply without its records. next is the path of the cursor, which becomes null; "" for none. Tests
+// use the result as the page after the last one.
 func (p Place) Without(reply []byte, next string) ([]byte, error) {
 	switch {
 	case p.Shape == ShapeCSV:
@@ -301,7 +303,7 @@ func (p Place) Without(reply []byte, next string) ([]byte, error) {
 	return out, nil
 }
 
-// scalars calls note for each text and number in an object and, recursively, in its objects.
+// scalars calls note for each text and number in an object and, recursively, in the objects inside it.
 func (p Place) scalars(v gjson.Result, prefix, name string, record int, note func(path, name string, record int, v gjson.Result)) {
 	depth := strings.Count(prefix, ".")
 	switch {

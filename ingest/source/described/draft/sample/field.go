@@ -12,26 +12,27 @@ import (
 	"vayu/ingest"
 )
 
-// mostTexts is the largest number of distinct texts that are kept of a field.
+// mostTexts is the largest number of distinct texts that a Field keeps.
 const mostTexts = 60
 
 // Field is a field of the records, with a summary of its values.
 type Field struct {
-	Path string // as in a description
+	Path string // path as in a description
 	Name string // last name of the path
-	// Present counts the values of the field, with nulls; in a list, a record has several. Nulls counts empty values.
+	// Present counts the values of the field, including empty ones; in a list, a record has several. Nulls counts the
+	// empty values: null, "" and markers such as NA.
 	Present, Nulls int
-	All            []string // texts by occurrence
-	Records        []int    // number of the record of each text
-	Texts          []string // distinct, in order
+	All            []string // the values as texts, in the order of the reply
+	Records        []int    // for each text, the number of its record
+	Texts          []string // distinct texts, in the order of the reply
 	Numbers        []float64
 
 	numeric int // numbers, and texts that are numbers
 	bools   int
-	changes bool // a record has several values: the field is in a list
+	changes bool // a record has several values, because the field is in a list
 }
 
-// Add adds the value of a record.
+// Add adds the field's value in a record.
 func (f *Field) Add(record int, v gjson.Result) {
 	f.Present++
 	var text string
@@ -45,7 +46,7 @@ func (f *Field) Add(record int, v gjson.Result) {
 		text = v.Raw
 	}
 	if n, reason := ingest.ParseValue(text); reason == ingest.MissingValue && n == 0 {
-		f.Nulls++ // empty, or a marker such as NA
+		f.Nulls++ // "" or a marker such as NA
 		return
 	}
 	if v.Type == gjson.True || v.Type == gjson.False {
@@ -64,16 +65,16 @@ func (f *Field) Add(record int, v gjson.Result) {
 	}
 }
 
-// Filled returns the number of values that are neither null nor empty.
+// Filled returns the number of values that are not empty.
 func (f *Field) Filled() int { return f.Present - f.Nulls }
 
-// IsNumber reports whether at least half of the values are numbers. The others may be errors of the network.
+// IsNumber reports whether at least half of the values are numbers. The other values may be mistakes of the network.
 func (f *Field) IsNumber() bool { return f.numeric > 0 && f.numeric*2 >= f.Filled() && f.bools == 0 }
 
-// InEach reports whether the field belongs to the elements of a list inside the records.
+// InEach reports whether the field belongs to the elements of a list in the records.
 func (f *Field) InEach() bool { return strings.HasPrefix(f.Path, "each.") }
 
-// Varies reports whether the field belongs to a list, and some record has several values of it.
+// Varies reports whether the field belongs to the elements of a list, and a record has several values of it.
 func (f *Field) Varies() bool { return f.InEach() && f.changes }
 
 // Parent returns the path without its last name.
@@ -94,7 +95,7 @@ func Fold(name string) string {
 	return strings.NewReplacer("_", "", "-", "", " ", "", ".", "").Replace(strings.ToLower(name))
 }
 
-// usual returns the numbers above -90. Smaller ones, such as -99, mark missing values.
+// usual returns the numbers above -90. Smaller numbers, such as -99, mark missing values.
 func (f *Field) usual() []float64 {
 	var all []float64
 	for _, n := range f.Numbers {
@@ -126,7 +127,7 @@ func (f *Field) Degrees(most float64) bool {
 	return f.IsNumber() && !slices.ContainsFunc(f.Numbers, func(n float64) bool { return math.Abs(n) > most })
 }
 
-// Among reports whether any name in the path is one of the words.
+// Among reports whether the path contains one of the words as a name.
 func (f *Field) Among(words []string) bool {
 	for name := range strings.SplitSeq(f.Path, ".") {
 		if slices.Contains(words, Fold(name)) {
@@ -136,7 +137,7 @@ func (f *Field) Among(words []string) bool {
 	return false
 }
 
-// Sample returns some values as a text for a comment.
+// Sample returns up to three values as a text for a comment.
 func (f *Field) Sample() string {
 	var all []string
 	for _, text := range f.Texts[:min(len(f.Texts), 3)] {
@@ -152,7 +153,7 @@ func (f *Field) Sample() string {
 	return strings.ToValidUTF8(out, "")
 }
 
-// Span returns the range of the usual numbers as a text for a comment.
+// Span returns the lowest and the highest of the usual numbers as a text for a comment.
 func (f *Field) Span() string {
 	all := f.usual()
 	if len(all) == 0 {

@@ -18,13 +18,13 @@ import (
 // ShapeCSV is the shape of records that are the lines of a table of text.
 const ShapeCSV = "csv"
 
-// Table is the form of a table of text, with the keys of the section csv in a description. "" means the default.
+// Table has the keys of the section csv in a description that define the form of a table of text. "" means the default.
 type Table struct{ Delimiter, Decimal, Encoding string }
 
 // decimalComma matches a number with a decimal comma.
 var decimalComma = regexp.MustCompile(`^-?[0-9]+,[0-9]+$`)
 
-// decodeTable decodes a table of text. ok is false if the text is not a table.
+// decodeTable decodes a table of text. ok is false if body is not a table.
 func decodeTable(body []byte) (d Document, ok bool) {
 	form := Table{}
 	if !utf8.Valid(body) {
