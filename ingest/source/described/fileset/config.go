@@ -1,5 +1,5 @@
-// Package fileset reads files from a storage. A description (YAML) defines where the files are and which of them belong
-// to a window. The package finds the new and changed files.
+// Package fileset reads the files of a source from a storage. It finds the new and the changed ones. A description
+// (YAML) defines where the files are, and which of them belong to a window.
 package fileset
 
 import (
@@ -18,7 +18,7 @@ import (
 	"vayu/internal/config/section"
 )
 
-// Kinds of storages.
+// Kinds of storages. They are keys of the section files.
 const (
 	inFolder = "folder"
 	byURL    = "url"
@@ -26,27 +26,27 @@ const (
 	inBucket = "bucket"
 )
 
-// Config is the parsed section files of a description. It is immutable.
+// Config is the section files of a description, parsed. It is immutable.
 type Config struct {
 	kind    string
-	at      string   // the folder, URL, URL of the index, or prefix
-	fields  []string // fields of at that are no dates
+	at      string   // path of the folder, URL of the file or index, or prefix in the bucket; it may contain fields
+	fields  []string // names of fields in `at`, except those of a date
 	name    *pattern.Pattern
-	within  *pattern.Pattern // of the members of a ZIP archive
+	within  *pattern.Pattern // pattern of the files in a ZIP archive; nil for all
 	zone    *time.Location
-	step    step // of at
-	nameBy  step // of name
+	step    step // precision of the date in `at`
+	nameBy  step // precision of the date in `name`
 	settle  time.Duration
 	timeout time.Duration
 
-	limit    int64 // of a file, in bytes
-	unpacked int64 // of a file's content, in bytes
+	limit    int64 // largest size of a file in bytes
+	unpacked int64 // largest size of a file's content in bytes, after decompression
 	parallel int
 
 	bucket, region, endpoint, accessKey, secretKey string
 }
 
-// Limits and defaults of the section.
+// Limits and defaults of keys in the section files.
 const (
 	defaultLimit    = 256 * config.MiB
 	mostLimit       = 16 * config.GiB
@@ -58,8 +58,8 @@ const (
 	mostParallel    = 16
 )
 
-// Read reads the section files; nil if there is none. parts are the names of the fields of partitions. local allows
-// plain HTTP.
+// Read reads the section files; nil if there is no such section. parts are the names of the fields of partitions. local
+// allows HTTP without TLS.
 func Read(s *section.Section, parts []string, local bool) *Config {
 	if !s.Present() {
 		return nil
@@ -84,8 +84,8 @@ func Read(s *section.Section, parts []string, local bool) *Config {
 	return c
 }
 
-// Check returns an error if the folder is not an absolute path. A folder is often an environment variable, so it is
-// checked only when the source is built.
+// Check returns an error if the folder is not an absolute path. The folder is often an environment variable, whose
+// value is known only when the source is built. So the caller checks it then.
 func (c *Config) Check() error {
 	if c.kind == inFolder && !filepath.IsAbs(c.at) {
 		return fmt.Errorf("files.folder: %q is not an absolute path", c.at)
@@ -93,7 +93,7 @@ func (c *Config) Check() error {
 	return nil
 }
 
-// In returns a copy of the configuration that reads the files in another folder, for a test.
+// In returns a copy of the configuration for a test, which reads the files in another folder.
 func (c *Config) In(folder string) *Config {
 	other := *c
 	other.at = folder
@@ -103,13 +103,13 @@ func (c *Config) In(folder string) *Config {
 // InFolder reports whether the files are in a local folder.
 func (c *Config) InFolder() bool { return c.kind == inFolder }
 
-// Dated reports whether the names of files or folders contain dates, so that files of a past window can be found.
+// Dated reports whether names of files or folders contain dates, by which the files of a past window can be found.
 func (c *Config) Dated() bool { return c != nil && (c.step != 0 || c.nameBy != 0) }
 
-// Timeout returns the limit of one download.
+// Timeout returns the longest time that one download may take.
 func (c *Config) Timeout() time.Duration { return c.timeout }
 
-// readPlace reads the key that states where the files are.
+// readPlace reads the key that states where the files are: folder, url, index or bucket.
 func (c *Config) readPlace(s *section.Section, local bool) {
 	for _, kind := range []string{inFolder, byURL, byIndex, inBucket} {
 		text := s.Text(kind)
@@ -167,7 +167,7 @@ func (c *Config) readBucket(s *section.Section, local bool) {
 	}
 }
 
-// readStep checks the fields in the place of the files, and returns the step of its date.
+// readStep checks the fields in the place of the files, and returns the precision of the date that they form.
 func (c *Config) readStep(s *section.Section, parts []string) step {
 	key := c.kind
 	if key == inBucket {
@@ -193,7 +193,7 @@ func (c *Config) readStep(s *section.Section, parts []string) step {
 	return by
 }
 
-// checkURL checks the URL of a place. Its host must not contain a field.
+// checkURL returns an error if a URL cannot be the place of files. Its host must not contain a field.
 func checkURL(text string, local bool) error {
 	u, err := url.Parse(fieldPattern.ReplaceAllString(text, "x"))
 	_, after, _ := strings.Cut(text, "://")
@@ -234,7 +234,7 @@ func readZone(s *section.Section) *time.Location {
 	return zone
 }
 
-// size reads a size in bytes, at least 1 KiB and at most most.
+// size reads a size in bytes, which must be from 1 KiB to `most`.
 func size(s *section.Section, key string, fallback, most config.Size) int64 {
 	n := fallback
 	if text := s.Text(key); text != "" {

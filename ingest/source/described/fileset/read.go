@@ -18,7 +18,7 @@ import (
 	"vayu/ingest/source/file/table"
 )
 
-// each reads the files of tasks in order.
+// each reads the files of the tasks in order, and yields their readings.
 func (f *fetching) each(ctx context.Context, tasks []task) error {
 	opening, cancel := context.WithCancel(ctx)
 	next, stop := f.ahead(opening, tasks)
@@ -45,9 +45,9 @@ type result struct {
 	err   error
 }
 
-// ahead opens files concurrently before they are read, because opening a remote file takes long. next returns the files
-// in order. stop waits for the goroutines, and closes the files that next has not returned. ctx must end before stop is
-// called.
+// ahead opens files concurrently before they are read, because opening a remote file takes long. next returns the
+// opened files in the order of tasks. stop waits for the goroutines, and closes the files that next has not returned.
+// ctx must end before stop is called.
 func (f *fetching) ahead(ctx context.Context, tasks []task) (next func() (*storage.Local, error), stop func()) {
 	queue := make(chan chan result, f.c.parallel)
 	slots := make(chan struct{}, f.c.parallel)
@@ -86,7 +86,8 @@ func (f *fetching) ahead(ctx context.Context, tasks []task) (next func() (*stora
 	return next, stop
 }
 
-// one reads an opened file; err is the error of opening it. one returns only an error that ends the fetch.
+// one reads an opened file. err is the error of opening it, which may be [storage.ErrUnchanged]. one returns an error
+// only if the fetch must end.
 func (f *fetching) one(ctx context.Context, t *task, local *storage.Local, err error) error {
 	switch {
 	case errors.Is(err, storage.ErrMissing):
@@ -122,8 +123,8 @@ func (f *fetching) one(ctx context.Context, t *task, local *storage.Local, err e
 	return nil
 }
 
-// unopenable records a file that could not be opened, for the next fetch. After maxConsecutive such files in a row it
-// returns the error, because the storage has probably failed.
+// unopenable records a file that could not be opened, so that the next fetch tries again. After maxConsecutive such
+// files in a row it returns the error, because the storage has probably failed.
 func (f *fetching) unopenable(t *task, err error) error {
 	if t.failed.IsZero() {
 		t.failed = f.now
@@ -139,7 +140,7 @@ func (f *fetching) unopenable(t *task, err error) error {
 	return nil
 }
 
-// read adds the readings of a file, or of the files in a ZIP archive.
+// read adds the readings in a file, or in the files of a ZIP archive.
 func (f *fetching) read(ctx context.Context, t *task, local string) error {
 	archive, err := f.note(ctx, local)
 	if err != nil {
@@ -163,7 +164,7 @@ func (f *fetching) read(ctx context.Context, t *task, local string) error {
 			continue
 		}
 		found = true
-		if left -= int64(min(m.UncompressedSize64, 1<<62)); left < 0 { // the reader checks the size
+		if left -= int64(min(m.UncompressedSize64, 1<<62)); left < 0 { // in.Unpacked limits the true size
 			return &ingest.BatchError{Reason: ingest.BadReply, Detail: fmt.Sprintf("the files of the ZIP archive exceed %d bytes", f.c.unpacked)}
 		}
 		fields := maps.Clone(t.file)
@@ -179,11 +180,12 @@ func (f *fetching) read(ctx context.Context, t *task, local string) error {
 	return nil
 }
 
-// mostDirectory is the largest directory of a ZIP archive in bytes, about 80,000 files.
+// mostDirectory is the largest size in bytes of the directory of a ZIP archive. A directory of this size lists about
+// 80,000 files.
 const mostDirectory = 4 << 20
 
-// checkDirectory rejects a ZIP archive whose directory is too large. The package zip reads the whole directory into
-// memory.
+// checkDirectory returns an error if the directory of a ZIP archive is too large, because the package zip reads the
+// whole directory into memory.
 func checkDirectory(local string) error {
 	f, err := os.Open(local)
 	if err != nil {
@@ -210,7 +212,7 @@ func checkDirectory(local string) error {
 	return nil
 }
 
-// wanted reports whether a member of a ZIP archive belongs to the source.
+// wanted reports whether a file in a ZIP archive belongs to the source.
 func (f *fetching) wanted(m *zip.File) bool {
 	if !m.Mode().IsRegular() || path.Base(m.Name)[0] == '.' {
 		return false
@@ -222,14 +224,15 @@ func (f *fetching) wanted(m *zip.File) bool {
 	return ok
 }
 
-// add adds the readings of one text file.
+// add adds the readings in one file or in one file of an archive.
 func (f *fetching) add(in *table.Input, t *task, fields map[string]string) error {
 	n, err := f.reader(in, fields, t.part, f.builder)
 	f.readings += n
 	return err
 }
 
-// note passes the bytes of a file to the recorder of the fetch. It reports whether the file is a ZIP archive.
+// note passes the bytes of a file to the recorder of the fetch, if there is one. It reports whether the file is a ZIP
+// archive.
 func (f *fetching) note(ctx context.Context, local string) (archive bool, err error) {
 	in, err := open(ctx, local)
 	if err != nil {
@@ -267,7 +270,7 @@ func openMember(ctx context.Context, m *zip.File) (io.ReadCloser, error) {
 	return &ending{ctx, r}, nil
 }
 
-// ending is a reader that returns the error of a context once the context has ended.
+// ending is a reader that fails once a context has ended.
 type ending struct {
 	ctx context.Context
 	io.ReadCloser

@@ -12,18 +12,19 @@ import (
 	"vayu/ingest/source/file/table"
 )
 
-// Params are the parameters of a source that are not in the section files.
+// Params are the parameters of a source that are not keys of the section files.
 type Params struct {
-	Name     string // of the source of the readings
+	Name     string // source name of the readings
 	Lookback time.Duration
-	// Lag is the longest time between the time of a record and the end of its interval, if records have the begin.
+	// Lag is the longest time between the time of a record and the end of its interval. It is 0 unless records state the
+	// start of their interval.
 	Lag    time.Duration
 	Client storage.Client
-	Web    storage.Web         // Header, Query and Clean
+	Web    storage.Web         // only Header, Query and Clean are set
 	Clean  func(string) string // removes secrets from a text
 	Clock  func() time.Time
 	// Begin returns the partitions of a window, and the function that reads the files of the fetch. It returns no
-	// partitions if the place has no fields of partitions.
+	// partitions if the place of the files does not depend on a partition.
 	Begin func(ctx context.Context, w ingest.Window) ([]map[string]string, ReadFile, error)
 }
 
@@ -31,47 +32,47 @@ type Params struct {
 // file, and part those of its partition. ReadFile may open the file twice.
 type ReadFile func(in *table.Input, file, part map[string]string, b *ingest.Builder) (int, error)
 
-// Source reads the files of a storage. It reads a file again only if the file has changed.
+// Source reads the files in a storage. It reads a file again only if the file has changed.
 type Source struct {
 	Params
 
 	c       *Config
 	storage storage.Storage
-	// marks has the version of each file that was read, by path.
+	// marks has the version of each file that has been read, by path.
 	marks map[string]string
-	// again has the files that an earlier fetch could not open, by path.
+	// again has the files that an earlier fetch could not open, by path. The next fetch tries them again.
 	again map[string]task
 }
 
-// task is a file to be read.
+// task is a file that a fetch must read.
 type task struct {
 	storage.Object
 
 	file, part map[string]string
-	known      string    // version that is done; "" for none
-	failed     time.Time // when it could not be opened first
+	known      string    // version that has been read; "" for none
+	failed     time.Time // when the file first could not be opened; zero if that has not happened
 }
 
 const (
-	// storeAfter is the number of readings after which they are yielded, between two files.
+	// storeAfter is the number of readings after which the fetch yields them. It yields only between two files.
 	storeAfter = 50_000
-	// chunk is the number of listed files after which reading begins. The remaining places are listed afterwards.
+	// chunk is the number of new files after which they are read, before the remaining places are listed.
 	chunk = 1000
-	// mostTasks is the largest number of files that a fetch reads from a listing, to bound its memory. The next fetch
-	// continues.
+	// mostTasks is the largest number of files from one listing that a fetch reads. It bounds the memory. The next fetch
+	// reads the others.
 	mostTasks = 100_000
-	// maxConsecutive is the number of consecutive files that cannot be opened after which a fetch fails. The storage
-	// has then probably failed.
+	// maxConsecutive is the number of files in a row that cannot be opened after which a fetch fails. The storage has then
+	// probably failed.
 	maxConsecutive = 5
-	// maxAgain is how long later fetches try to open a file that could not be opened.
+	// maxAgain is the period after the first failure to open a file in which each fetch tries again to open it.
 	maxAgain = 7 * 24 * time.Hour
-	// mostAgain is the largest number of such files.
+	// mostAgain is the largest number of files that later fetches try again to open.
 	mostAgain = 10_000
-	// mostMarks is the largest number of read files in memory.
+	// mostMarks is the largest number of files of which the version is kept in memory.
 	mostMarks = 1_000_000
 )
 
-// New returns the source of a section.
+// New returns a source that reads the files of the section.
 func (c *Config) New(p Params) *Source {
 	s := &Source{Params: p, c: c, marks: make(map[string]string), again: make(map[string]task)}
 	switch c.kind {
@@ -90,9 +91,9 @@ func (c *Config) New(p Params) *Source {
 	return s
 }
 
-// Fetch yields the readings of the new and changed files of a window. Files of a folder or bucket without dates in
-// their names belong to every window. Fetch counts an unreadable file as [ingest.Unreadable], and does not read it
-// again until it changes. The next fetch tries again to open a file that could not be opened.
+// Fetch yields the readings in the new and changed files of a window. If the names of files have no dates, every file
+// belongs to every window. Fetch counts a file that it cannot read as [ingest.Unreadable], and reads it again only
+// after a change. If it cannot even open a file, the next fetch tries again.
 func (s *Source) Fetch(ctx context.Context, w ingest.Window, yield func(*ingest.Batch) error) error {
 	now := s.Clock()
 	if w.To.IsZero() || w.To.After(now) {
@@ -126,21 +127,21 @@ type fetching struct {
 	builder  *ingest.Builder
 	reader   ReadFile
 
-	readings int    // added since the last pass
-	done     []mark // files whose readings the builder may still hold
+	readings int    // number of readings in builder
+	done     []mark // files that have been read since the last pass
 	present  map[string]bool
-	tried    map[string]bool // files that an earlier fetch could not open
+	tried    map[string]bool // files that an earlier fetch could not open, and that this fetch has tried again
 
 	listed, matched   int
-	absent            int // files that do not exist
+	absent            int // number of files that do not exist
 	good, consecutive int
-	last              error // of a file
+	last              error // last error about a file
 }
 
 // mark is a file with its version.
 type mark struct{ path, version string }
 
-// begin starts a new builder, which continues the earlier one.
+// begin starts a new builder. An earlier builder's count of the fetch continues in it.
 func (f *fetching) begin(ctx context.Context) {
 	earlier := f.builder
 	f.builder = ingest.NewBuilder(f.Name, f.now, f.yield)
@@ -150,7 +151,7 @@ func (f *fetching) begin(ctx context.Context) {
 	}
 }
 
-// pass yields the readings in the builder. Then it marks their files as read.
+// pass yields the readings in the builder. Then it marks the files of these readings as read.
 func (f *fetching) pass(ctx context.Context) error {
 	full := f.builder
 	f.begin(ctx)
@@ -198,7 +199,7 @@ func (f *fetching) run(ctx context.Context) error {
 	return f.outcome()
 }
 
-// late returns the files that an earlier fetch could not open.
+// late returns the files that an earlier fetch could not open and that this fetch tries again.
 func (f *fetching) late() []task {
 	var tasks []task
 	for path, t := range f.again {
@@ -210,7 +211,7 @@ func (f *fetching) late() []task {
 	return tasks
 }
 
-// list adds the new and changed files at the place of a partition and a date to tasks.
+// list lists the files at the place of a partition and a date. It appends the new and changed ones to tasks.
 func (f *fetching) list(ctx context.Context, tasks []task, part, date map[string]string) ([]task, error) {
 	err := f.storage.List(ctx, f.address(part, date), func(o storage.Object) error {
 		if o.Err != nil {
@@ -237,7 +238,7 @@ func (f *fetching) list(ctx context.Context, tasks []task, part, date map[string
 	return tasks, err
 }
 
-// address returns the URL or path of the files. Each {field} is replaced by its value in the partition or the date.
+// address returns the place of the files for a partition and a date: a URL, or the path or prefix in the storage.
 func (f *fetching) address(part, date map[string]string) string {
 	escape := func(text string) string { return text }
 	if f.c.kind == byURL || f.c.kind == byIndex {
@@ -252,8 +253,8 @@ func (f *fetching) address(part, date map[string]string) string {
 	})
 }
 
-// match returns the fields in the path of a file, or false if the file does not belong to the source. It adds the
-// fields of the date in the place of the file.
+// match returns the fields in the path of a file, or false if the file does not belong to the source. The result
+// includes the fields of the date that the place of the file has.
 func (f *fetching) match(path string, date map[string]string) (fields map[string]string, ok bool) {
 	name := path
 	if u, err := url.Parse(path); err == nil && u.Host != "" {
@@ -275,8 +276,9 @@ func (f *fetching) match(path string, date map[string]string) (fields map[string
 	return fields, true
 }
 
-// forget removes the marks of deleted files. A listing of a folder has all its files. Other storages list only the
-// files of the window. Their marks are removed only when there are more than half of mostMarks.
+// forget removes the marks of deleted files. In a folder, these are all files that were not listed. Other storages list
+// only the files of the window. So there, forget removes the marks of files outside the window, but only if there are
+// more than half of mostMarks.
 func (f *fetching) forget() {
 	if f.c.kind != inFolder && len(f.marks) < mostMarks/2 {
 		return
@@ -288,7 +290,8 @@ func (f *fetching) forget() {
 	}
 }
 
-// outcome returns an error if there are files but none could be read.
+// outcome returns the last error if no file could be read, and an error if the description seems to name the wrong
+// files.
 func (f *fetching) outcome() error {
 	switch {
 	case f.last != nil && f.good == 0:
@@ -301,7 +304,7 @@ func (f *fetching) outcome() error {
 	return nil
 }
 
-// refuse counts a file that cannot be read as rejected.
+// refuse counts a file that cannot be read as rejected, and keeps its error for outcome.
 func (f *fetching) refuse(path string, err error) {
 	f.last = fmt.Errorf("file %q: %w", path, err)
 	text := f.Clean(f.last.Error())

@@ -11,11 +11,11 @@ import (
 	"vayu/ingest/source/described/pattern"
 )
 
-// step is the precision of a date in a name: the number of its fields, of year, month, day and hour. It is 0 without a
-// date, and negative if a field is missing between two others.
+// step is the precision of the date in a name: 1 for the year, 2 for the month, 3 for the day, 4 for the hour. It is 0
+// if there is no date, and negative if a larger unit is missing.
 type step int
 
-// fieldPattern matches a field such as {yyyy} in a place.
+// fieldPattern matches a field such as {yyyy} in the place of files.
 var fieldPattern = regexp.MustCompile(`\{([a-z][a-z0-9_]*|HH)\}`)
 
 // fieldsOf returns the names of the fields in a text.
@@ -29,7 +29,7 @@ func fieldsOf(text string) []string {
 	return all
 }
 
-// stepOf returns the step of a list of fields.
+// stepOf returns the precision of the date that a list of fields forms.
 func stepOf(fields []string) step {
 	n := step(0)
 	for i, name := range pattern.Dates {
@@ -51,7 +51,7 @@ func (s step) check() error {
 	return nil
 }
 
-// floor returns the beginning of the year, month, day or hour that contains a time.
+// floor returns the start of the year, month, day or hour in which a time is.
 func (s step) floor(t time.Time) time.Time {
 	year, month, day, hour := t.Year(), t.Month(), t.Day(), t.Hour()
 	switch s {
@@ -78,8 +78,8 @@ func (s step) next(t time.Time) time.Time {
 	return t.Add(time.Hour)
 }
 
-// dates returns the fields of each date that overlaps a window, in order. If names have no date, it returns one nil
-// map.
+// dates returns the fields of each year, month, day or hour that overlaps a window, in order. If there is no date, it
+// returns one nil map.
 func (s step) dates(w ingest.Window, zone *time.Location) []map[string]string {
 	if s <= 0 {
 		return []map[string]string{nil}
@@ -95,11 +95,11 @@ func (s step) dates(w ingest.Window, zone *time.Location) []map[string]string {
 	return all
 }
 
-// mostSteps is the largest number of dates of a window. It is enough for twenty years of hours.
+// mostSteps is the largest number of dates that dates returns. It is enough for the hours of twenty years.
 const mostSteps = 200_000
 
-// overlaps reports whether the date in the fields overlaps a window. It returns true if names have no date, and false
-// for an invalid date.
+// overlaps reports whether the date in the fields of a file overlaps a window. It returns true if there is no date, and
+// false for an invalid date.
 func (s step) overlaps(fields map[string]string, w ingest.Window, zone *time.Location) bool {
 	if s <= 0 {
 		return true
