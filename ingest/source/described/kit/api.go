@@ -17,28 +17,28 @@ import (
 	"vayu/ingest/source/described"
 )
 
-// mostRecords is the largest number of records of a list in the fake.
+// mostRecords is the largest number of records that a list of the fake API has.
 const mostRecords = 60
 
-// collection is one list of the API, with the records of all its pages.
+// collection is the content of one list of the fake API: the records of all its pages.
 type collection struct {
 	list    *described.ListOutline
-	body    []byte   // first page
-	records []string // of all pages; nil for a shape without a list
+	body    []byte   // body of the first page
+	records []string // records of all pages; nil if the records are not in a list
 }
 
-// api is a fake of the API, built from the replies of a case.
+// api is a fake API that is built from the replies of a test case.
 type api struct {
 	lists       []described.ListOutline
 	collections map[string]*collection
-	size        int // records of a page
+	size        int // number of records in a page
 
 	mu    sync.Mutex
 	calls []*http.Request
 }
 
-// keyOf returns a key of the collection that a request reads. The key excludes the parameters of the time range and the
-// page.
+// keyOf returns the key of the collection that a request reads. The key excludes the query parameters for the time
+// range and the page.
 func keyOf(l *described.ListOutline, u *url.URL) string {
 	query := u.Query()
 	for name := range query {
@@ -49,10 +49,11 @@ func keyOf(l *described.ListOutline, u *url.URL) string {
 	return l.Name + " " + u.EscapedPath() + "?" + query.Encode()
 }
 
-// linkParameter is the query parameter for the page in the fake's links to the next page.
+// linkParameter is the query parameter for the page in the links to the next page.
 const linkParameter = "kit-page"
 
-// newAPI fetches the case once and builds the fake from its replies.
+// newAPI builds a fake API from the replies of a case. It fetches the case once, to learn which request gets which
+// reply.
 func newAPI(ctx context.Context, d *described.Description, c *conformance.Case) (*api, error) {
 	a := &api{lists: d.Outline().Lists, collections: make(map[string]*collection)}
 	recorder := ingest.Recorder{Kept: recording.Most, Whole: true}
@@ -82,7 +83,7 @@ func newAPI(ctx context.Context, d *described.Description, c *conformance.Case) 
 	return a, nil
 }
 
-// add adds a recorded page.
+// add adds the records of a recorded page.
 func (a *api) add(e ingest.Exchange) {
 	_, address, _ := strings.Cut(e.Request, " ")
 	u, err := url.Parse(strings.ReplaceAll(address, recording.Marker, conformance.Key))
@@ -121,13 +122,13 @@ func (a *api) readings() []*collection {
 	return all
 }
 
-// page is one page of a collection in the form of the API.
+// page is one page of a collection, in the form in which the real API would send it.
 type page struct {
 	body []byte
-	next string // first record of the next page, for a link to it; "" for none
+	next string // position of the first record of the next page, for a link; "" if there is no link
 }
 
-// find returns the collection that a request reads, and the position of the first record of the requested page.
+// find returns the collection that a request reads, and the position of the requested page's first record.
 func (a *api) find(r *http.Request) (one *collection, start int) {
 	l := a.listOf(r.URL)
 	if l == nil {
@@ -150,11 +151,11 @@ func (a *api) find(r *http.Request) (one *collection, start int) {
 	return one, start
 }
 
-// cursorPrefix begins the cursors of the fake, so that a cursor is not a number.
+// cursorPrefix is the prefix of the fake API's cursors. So a cursor is not a number.
 const cursorPrefix = "cursor-"
 
-// page returns the page of a collection whose first record is at start. The link or cursor of the page refers to the
-// record next.
+// page returns the page of a collection that starts at the record with the number start. Its link or cursor refers to
+// the page that starts at the record next.
 func (a *api) page(one *collection, start, next int) (page, error) {
 	l := one.list
 	if one.records == nil {
@@ -179,7 +180,7 @@ func (a *api) page(one *collection, start, next int) (page, error) {
 		body, err = set(body, l.Next, cursor)
 	}
 	if l.By == described.ByNext && err == nil {
-		body, err = set(body, l.Next, "null") // of the recorded page
+		body, err = set(body, l.Next, "null") // removes the address that the recorded page has
 	}
 	if (l.By == described.ByLink || l.By == described.ByNext) && next < len(one.records) {
 		out.next = strconv.Itoa(next)
@@ -188,8 +189,8 @@ func (a *api) page(one *collection, start, next int) (page, error) {
 	return out, err
 }
 
-// renamed returns a copy of the collection with the field at one of the paths renamed in all records. It returns nil if
-// no record has the field.
+// renamed returns a copy of the collection in which the field at each of the paths has another name in all records. It
+// returns nil if no record has such a field.
 func (c *collection) renamed(paths []string) (*collection, error) {
 	before := c.body
 	if c.records != nil {
@@ -211,7 +212,7 @@ func (c *collection) renamed(paths []string) (*collection, error) {
 	return &collection{list: c.list, body: after, records: records(c.list, after)}, nil
 }
 
-// note records a request and returns its number, from 1.
+// note records a request and returns its number, counted from 1.
 func (a *api) note(r *http.Request) int {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -219,7 +220,7 @@ func (a *api) note(r *http.Request) int {
 	return len(a.calls)
 }
 
-// takeCalls returns the recorded requests and removes them.
+// takeCalls returns the requests since the last call of takeCalls.
 func (a *api) takeCalls() []*http.Request {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -228,7 +229,7 @@ func (a *api) takeCalls() []*http.Request {
 	return calls
 }
 
-// ServeHTTP implements [http.Handler]. It serves the pages in order.
+// ServeHTTP implements [http.Handler]. It sends the requested page.
 func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	one, start := a.find(r)
 	if one == nil {
@@ -238,7 +239,8 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.send(w, r, one, start, start+a.size)
 }
 
-// send sends the page of a collection whose first record is at start. The next page begins at the record next.
+// send sends the page of a collection that starts at the record start. It states that the next page starts at the
+// record next.
 func (a *api) send(w http.ResponseWriter, r *http.Request, one *collection, start, next int) {
 	p, err := a.page(one, start, next)
 	if err != nil {
@@ -257,6 +259,6 @@ func (a *api) send(w http.ResponseWriter, r *http.Request, one *collection, star
 		http.Error(w, err.Error(), http.StatusNotImplemented)
 		return
 	}
-	// An error of Write is a broken connection, which the source reports.
+	// If Write fails, the connection is broken, which the source reports.
 	_, _ = w.Write(p.body) //nolint:gosec // the fake replies to the source in JSON, and to no browser
 }

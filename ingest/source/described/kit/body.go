@@ -16,7 +16,7 @@ import (
 // bom is the byte order mark, which .NET servers write before JSON.
 var bom = []byte("\xef\xbb\xbf")
 
-// records returns the records of a body as raw JSON. It returns nil if the records are neither a list nor a table.
+// records returns the records in a body as raw JSON; nil if they are neither in a list nor in a table.
 func records(l *described.ListOutline, body []byte) []string {
 	if l.Records.Shape != record.ShapeList && l.Records.Shape != record.ShapeTable {
 		return nil
@@ -29,7 +29,7 @@ func records(l *described.ListOutline, body []byte) []string {
 	return all
 }
 
-// withRecords returns a copy of a body in which other records replace the records.
+// withRecords returns a copy of a body with the records all in place of its own.
 func withRecords(l *described.ListOutline, body []byte, all []string) ([]byte, error) {
 	list := "[" + strings.Join(all, ",") + "]"
 	if l.Records.At == "@this" {
@@ -38,7 +38,7 @@ func withRecords(l *described.ListOutline, body []byte, all []string) ([]byte, e
 	return set(body, l.Records.At, list)
 }
 
-// set returns a copy of a JSON text with the given value at a path.
+// set returns a copy of a JSON text with the value raw at a path.
 func set(body []byte, path, raw string) ([]byte, error) {
 	out, err := sjson.SetRawBytes(bytes.Clone(bytes.TrimPrefix(body, bom)), path, []byte(raw))
 	if err != nil {
@@ -54,7 +54,7 @@ func rename(l *described.ListOutline, body []byte, path string) ([]byte, error) 
 		return []byte(out), err
 	}
 	if path == "key" || strings.HasPrefix(path, "part.") || strings.HasPrefix(path, "listed.") {
-		return body, nil // of another list
+		return body, nil // the field is not in the records of this list
 	}
 	if path == l.Records.Each || l.Records.Shape != record.ShapeTable {
 		return renameInRecords(l, body, path)
@@ -102,7 +102,8 @@ func renameInRecords(l *described.ListOutline, body []byte, path string) ([]byte
 	return set(body, l.Records.At, renamed)
 }
 
-// renameOne renames a field of a record. A field of the list each is renamed in every element.
+// renameOne renames a field of a record. If the field is one of the elements of the list each, it is renamed in all
+// elements.
 func renameOne(record, path, each string) (string, error) {
 	rest, inEach := strings.CutPrefix(path, "each.")
 	if !inEach {
@@ -118,7 +119,7 @@ func renameOne(record, path, each string) (string, error) {
 	return record, nil
 }
 
-// move moves the value at a path of a JSON text to another path.
+// move moves a value in a JSON text from one path to another.
 func move(text, from, to string) (string, error) {
 	value := gjson.Get(text, from)
 	if !value.Exists() {
@@ -134,7 +135,7 @@ func move(text, from, to string) (string, error) {
 	return out, nil
 }
 
-// escape returns a key in the form of a component of a JSON path.
+// escape returns a key in the form that it has in a JSON path.
 func escape(key string) string {
 	return strings.NewReplacer(".", `\.`, "*", `\*`, "?", `\?`).Replace(key)
 }

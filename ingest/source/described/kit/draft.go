@@ -34,20 +34,20 @@ const (
 // DraftedCase is the name of the test case that a draft creates.
 const DraftedCase = "drafted"
 
-// Drafted is a description that was drafted from a reply.
+// Drafted is a drafted description with its test case.
 type Drafted struct {
 	*draft.Draft
 
 	Name, Path string
-	Case       string // folder of the case
-	// Fault is the reason why the description cannot be used yet; nil if it can.
+	Case       string // folder of the test case
+	// Fault is why the description cannot be used before the author has filled it in; nil if it can be used.
 	Fault   error
-	Fetched *conformance.Fetched // from the replies of the case; nil with a fault
+	Fetched *conformance.Fetched // what the source fetches from the replies of the case; nil with a fault
 }
 
-// Draft drafts the description of a source, and writes it with a test case into a folder. from is the address of an
-// API, or the path of a file with a reply. headers are the headers of the request, such as "X-Key: ${SCHOOLS_KEY}". In
-// both, ${NAME} is replaced by the environment variable NAME. After an error Draft leaves no files.
+// Draft drafts the description of a source. It writes the description and a test case into a folder. from is the URL of
+// an API, or the path of a file with a reply. headers are the headers of the request, such as "X-Key: ${SCHOOLS_KEY}".
+// In the URL and the headers, ${NAME} stands for the environment variable NAME. If Draft fails, it leaves no files.
 func Draft(ctx context.Context, name, from string, headers []string, folder string) (*Drafted, error) {
 	d := &Drafted{Name: name, Path: filepath.Join(folder, name+".yaml"), Case: filepath.Join(folder, name, DraftedCase)}
 	if err := described.CheckName(name); err != nil {
@@ -83,7 +83,7 @@ func Draft(ctx context.Context, name, from string, headers []string, folder stri
 	return d, nil
 }
 
-// readFile reads a file as if it were the reply to a request.
+// readFile reads a file in place of sending a request. The exchange that it returns has a made-up URL.
 func readFile(_ context.Context, in *draft.Input, path string) (e ingest.Exchange, err error) {
 	if in.Body, err = os.ReadFile(path); err != nil {
 		return e, err
@@ -95,7 +95,7 @@ func readFile(_ context.Context, in *draft.Input, path string) (e ingest.Exchang
 var variable = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
 // expand replaces references to environment variables by their values. It adds each value to clean, which maps secrets
-// to the text that replaces them. If a variable is unset or empty, it returns an error.
+// to the texts that replace them. If a variable is unset or empty, it returns an error.
 func expand(text string, clean map[string]string) (string, error) {
 	var missing error
 	out := variable.ReplaceAllStringFunc(text, func(reference string) string {
@@ -110,7 +110,7 @@ func expand(text string, clean map[string]string) (string, error) {
 	return out, missing
 }
 
-// request sends one request and returns the exchange.
+// request sends a request for the sample, and returns the request with its reply.
 func request(ctx context.Context, in *draft.Input, address string) (ingest.Exchange, error) {
 	in.Address = address
 	secrets := make(map[string]string)
@@ -159,7 +159,7 @@ func request(ctx context.Context, in *draft.Input, address string) (ingest.Excha
 	return exchanges[0], nil
 }
 
-// write writes the description and its test case. The request in the case has no query, because the description
+// write writes the description and its test case. The request in the case has no query, because the described source
 // requests another time range than the sample.
 func (d *Drafted) write(ctx context.Context, e ingest.Exchange, now time.Time) error {
 	if err := os.MkdirAll(filepath.Dir(d.Path), 0o750); err != nil {
@@ -197,7 +197,7 @@ func (d *Drafted) write(ctx context.Context, e ingest.Exchange, now time.Time) e
 	return nil
 }
 
-// Show writes the guesses and the next steps for the author.
+// Show writes the guesses, and what the author should do next.
 func (d *Drafted) Show(w io.Writer) error {
 	if err := note.Show(w, d.Guesses); err != nil {
 		return err

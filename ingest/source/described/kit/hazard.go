@@ -16,8 +16,8 @@ import (
 	"vayu/ingest/source/described/budget"
 )
 
-// hazards are the checks of the source against the fake, in the order of the report. Each check makes the fake
-// misbehave in one way, and returns its result with a reason.
+// hazards are the checks of a source against a fake API, in the order of the report. In each, the fake API misbehaves
+// in one way. A check returns its result and a reason.
 var hazards = []struct {
 	name  string
 	check func(*bench, context.Context) (Result, string)
@@ -35,17 +35,17 @@ var hazards = []struct {
 	{"renamed field", (*bench).renamedField},
 }
 
-// bench is the state that the checks share.
+// bench is the state that all checks share.
 type bench struct {
-	d    *described.Description // with the fake's size of a page
+	d    *described.Description // with the page size of the fake API
 	open func(server string, sleep budget.Sleep) ingest.Source
 	c    *conformance.Case
 	api  *api
-	base *conformance.Fetched // what the source gives without a hazard
-	sent []*http.Request      // its requests
+	base *conformance.Fetched // what the source fetches if the fake API does not misbehave
+	sent []*http.Request      // requests of that fetch
 }
 
-// checkHazards runs the checks against a fake that is built from a case.
+// checkHazards runs all checks against a fake API that is built from a case.
 func (r *Report) checkHazards(ctx context.Context, d *described.Description, c *conformance.Case) error {
 	a, err := newAPI(ctx, d, c)
 	if err != nil {
@@ -56,7 +56,7 @@ func (r *Report) checkHazards(ctx context.Context, d *described.Description, c *
 	return r.run(ctx, b)
 }
 
-// run runs all checks. If the source cannot read the fake without a fault, it skips them.
+// run runs all checks. If the source cannot read the fake API even without a fault, run skips them.
 func (r *Report) run(ctx context.Context, b *bench) (err error) {
 	if b.base, err = b.fetch(ctx, b.api); err != nil || len(b.base.Readings) == 0 {
 		r.add("conformance", Skip, "the fake cannot page the replies of the case %s: %v", b.c.Name(), err)
@@ -73,7 +73,7 @@ func (r *Report) run(ctx context.Context, b *bench) (err error) {
 	return nil
 }
 
-// fetch fetches the window of the case, with a handler in place of the API.
+// fetch fetches the window of the case from a handler that replaces the API.
 func (b *bench) fetch(ctx context.Context, handler http.Handler) (*conformance.Fetched, error) {
 	return b.fetchWindow(ctx, handler, b.c.Window(), noSleep)
 }
@@ -92,8 +92,8 @@ func (b *bench) fetchWindow(ctx context.Context, handler http.Handler, w ingest.
 	return got, errors.Join(err, served)
 }
 
-// onReadings returns a handler that passes requests for readings to handle, and other requests to the fake. handle gets
-// the requested collection and the position of the page's first record.
+// onReadings returns a handler that passes requests for readings to handle, and other requests to the fake API. handle
+// gets the requested collection, and the position of the requested page's first record.
 func (b *bench) onReadings(handle func(w http.ResponseWriter, r *http.Request, one *collection, start int)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		one, start := b.api.find(r)
@@ -105,8 +105,8 @@ func (b *bench) onReadings(handle func(w http.ResponseWriter, r *http.Request, o
 	})
 }
 
-// paged reports whether the fake can divide the readings into pages: the API has pages, and the case has at least n
-// records.
+// paged reports whether the fake API can divide the readings into pages. It can if the real API has pages and the case
+// has a list of at least n records.
 func (b *bench) paged(n int) (ok bool, reason string) {
 	l := b.api.lists[0]
 	if l.By == described.ByNone {
@@ -125,7 +125,7 @@ func (b *bench) paged(n int) (ok bool, reason string) {
 	return false, fmt.Sprintf("the case needs a list of at least %d records", n)
 }
 
-// sameReadings fails if the readings differ from those that the source fetched without a fault.
+// sameReadings fails if the readings differ from those of a fetch without a fault.
 func (b *bench) sameReadings(got *conformance.Fetched, err error) (Result, string) {
 	if err != nil {
 		return Fail, err.Error()
@@ -136,7 +136,8 @@ func (b *bench) sameReadings(got *conformance.Fetched, err error) (Result, strin
 	return Pass, ""
 }
 
-// allPages checks that the source reads all pages of the fake.
+// allPages checks that the source reads all pages of the fake API. Without that, run would have skipped all checks, so
+// allPages only reports the numbers.
 func (b *bench) allPages(ctx context.Context) (Result, string) {
 	if ok, reason := b.paged(2); !ok {
 		return Skip, reason
@@ -144,8 +145,8 @@ func (b *bench) allPages(ctx context.Context) (Result, string) {
 	return Pass, fmt.Sprintf("%d requests give %d readings", len(b.sent), len(b.base.Readings))
 }
 
-// refusedKey checks that every request has the key. If the API refuses the key, the source must return an error without
-// the key.
+// refusedKey checks that every request has the key. It also checks that the source returns an error if the API refuses
+// the key. The error must not contain the key.
 func (b *bench) refusedKey(ctx context.Context) (Result, string) {
 	if i := slices.IndexFunc(b.sent, func(r *http.Request) bool { return !hasKey(r) }); i >= 0 {
 		if b.d.Outline().Keyed {
@@ -190,7 +191,7 @@ func hasKey(r *http.Request) bool {
 	return strings.Contains(r.URL.Path, conformance.Key)
 }
 
-// emptyPage checks that a list without records causes no error.
+// emptyPage checks that a list without records is not an error.
 func (b *bench) emptyPage(ctx context.Context) (Result, string) {
 	if b.api.readings()[0].records == nil {
 		return Skip, "the records are no list"
@@ -207,7 +208,7 @@ func (b *bench) emptyPage(ctx context.Context) (Result, string) {
 	return Pass, "no reading and no error"
 }
 
-// repeatedPage checks that the source returns an error if the API always sends the first page.
+// repeatedPage checks that the source returns an error if the API sends the first page in reply to every request.
 func (b *bench) repeatedPage(ctx context.Context) (Result, string) {
 	if ok, reason := b.paged(2); !ok {
 		return Skip, reason
@@ -226,7 +227,8 @@ func (b *bench) repeatedPage(ctx context.Context) (Result, string) {
 	return Pass, reasonOf(err, got)
 }
 
-// shiftedPage checks that the source reads a record once if it moves to the next page between two requests.
+// shiftedPage simulates a record that moves from the end of the first page to the start of the next one between two
+// requests. It checks that the source yields the record only once.
 func (b *bench) shiftedPage(ctx context.Context) (Result, string) {
 	if ok, reason := b.paged(3); !ok {
 		return Skip, reason
@@ -246,14 +248,14 @@ func (b *bench) shiftedPage(ctx context.Context) (Result, string) {
 	return result, reason
 }
 
-// Values of Retry-After that the fake sends.
+// Values of the header Retry-After that the fake API sends.
 const (
 	shortWait = 7 * time.Second
 	longWait  = 3 * time.Hour
 )
 
-// tooManyRequests checks that the source waits as long as the API demands after a refused call. If the wait is too
-// long, the source must return an error.
+// tooManyRequests checks that after a refused call the source waits as long as the API demands. If that is too long,
+// the source must return an error.
 func (b *bench) tooManyRequests(ctx context.Context) (Result, string) {
 	var slept time.Duration
 	sleep := func(ctx context.Context, d time.Duration) error {
@@ -285,7 +287,7 @@ func (b *bench) tooManyRequests(ctx context.Context) (Result, string) {
 	return Pass, fmt.Sprintf("waits %s; %s is an error", shortWait, longWait)
 }
 
-// cutBody checks that the source returns an error and no reading if the connection breaks within a reply.
+// cutBody checks that the source returns an error and no reading if the connection breaks during a reply.
 func (b *bench) cutBody(ctx context.Context) (Result, string) {
 	got, err := b.fetch(ctx, b.onReadings(func(w http.ResponseWriter, r *http.Request, one *collection, start int) {
 		p, err := b.api.page(one, start, start+b.api.size)
@@ -305,7 +307,7 @@ func (b *bench) cutBody(ctx context.Context) (Result, string) {
 	return Pass, reasonOf(err, got)
 }
 
-// futureSkew is how far in the future the newest stored reading is in the check futureCursor.
+// futureSkew is how far the time of a stored reading is in the future in the check futureCursor.
 const futureSkew = 18 * time.Hour
 
 // futureCursor checks that the source still fetches new readings after a reading with a time in the future was stored.
@@ -331,7 +333,7 @@ func (b *bench) futureCursor(ctx context.Context) (Result, string) {
 	return Pass, fmt.Sprintf("fetches the last %s", b.d.Outline().Overlap)
 }
 
-// lateRow checks that the source fetches a record that arrives after newer ones.
+// lateRow checks that the source also fetches records that the API lists later than newer ones.
 func (b *bench) lateRow(ctx context.Context) (Result, string) {
 	o := b.d.Outline()
 	if !o.Windowed {
@@ -342,7 +344,7 @@ func (b *bench) lateRow(ctx context.Context) (Result, string) {
 	}
 	before, err := b.fetch(ctx, b.onReadings(func(w http.ResponseWriter, r *http.Request, one *collection, start int) {
 		without := *one
-		without.records = one.records[:len(one.records)/2] // the others are late
+		without.records = one.records[:len(one.records)/2] // the other half of the records is late
 		b.api.send(w, r, &without, start, start+b.api.size)
 	}))
 	if err != nil {
@@ -355,7 +357,7 @@ func (b *bench) lateRow(ctx context.Context) (Result, string) {
 	return Pass, fmt.Sprintf("%d late readings are fetched; the overlap is %s", len(got.Readings)-len(before.Readings), o.Overlap)
 }
 
-// sameWindow checks that two fetches of the same window by one source give the same readings.
+// sameWindow checks that a source yields the same readings if it fetches the same window twice.
 func (b *bench) sameWindow(ctx context.Context) (Result, string) {
 	var got *conformance.Fetched
 	var err error
@@ -374,8 +376,8 @@ func (b *bench) sameWindow(ctx context.Context) (Result, string) {
 	return result, reason
 }
 
-// renamedField checks what happens if the API renames a field. For each field the source must return an error, or count
-// the values as rejected.
+// renamedField checks that the source notices if the API renames a field. For each field, it must return an error or
+// count the values as rejected.
 func (b *bench) renamedField(ctx context.Context) (Result, string) {
 	var tried, silent []string
 	for _, f := range b.d.Outline().Fields {
@@ -414,7 +416,7 @@ func total(r ingest.Rejections) (n int) {
 	return n
 }
 
-// reasonOf returns a text about the error or the rejections of a fetch.
+// reasonOf returns a text about the error of a fetch, or about its rejected partitions.
 func reasonOf(err error, got *conformance.Fetched) string {
 	if err != nil {
 		return "error: " + err.Error()

@@ -1,5 +1,5 @@
-// Package kit is the conformance kit of described sources. It checks the test cases of a description, and the behaviour
-// of the source when its API misbehaves.
+// Package kit checks sources that a description (YAML) defines. It runs the test cases of the description, and checks
+// how the source behaves when its API misbehaves.
 package kit
 
 import (
@@ -66,7 +66,7 @@ func (r *Report) Err() error {
 	return nil
 }
 
-// Show writes the report as a table, or as one JSON object.
+// Show writes the report as a table, or as a JSON object.
 func (r *Report) Show(w io.Writer, asJSON bool) error {
 	if asJSON {
 		out := json.NewEncoder(w)
@@ -91,11 +91,11 @@ func anyKey(string) (string, bool) { return conformance.Key, true }
 // noSleep is a [budget.Sleep] that returns at once.
 func noSleep(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 
-// formatSource is the source name of readings in the cases of a file format.
+// formatSource is the source name of the readings in test cases of a file format.
 const formatSource = "import"
 
-// Opener returns a function that builds the source of a description for a case. Every environment variable has the
-// value [conformance.Key]. In a case of a file format, the input is a file.
+// Opener returns a function that builds the source of a description for a test case. Every environment variable has the
+// value [conformance.Key]. If the case has an input, the source reads that file or folder in place of replies.
 func Opener(f described.File) (conformance.Opener, error) {
 	f.Env = anyKey
 	d, err := described.Parse(f)
@@ -118,8 +118,8 @@ func Opener(f described.File) (conformance.Opener, error) {
 	}, nil
 }
 
-// Check checks the cases of a folder. Then it checks the source against a fake of its API, built from the replies of a
-// case. The error means that the check could not run, because the description or a case is invalid.
+// Check runs the test cases in a folder. Then it checks the source against a fake API that is built from the replies of
+// one case. It returns an error only if it could not run, because the description or a case is invalid.
 func Check(ctx context.Context, f described.File, folder string) (*Report, error) {
 	open, err := Opener(f)
 	if err != nil {
@@ -171,8 +171,8 @@ func Check(ctx context.Context, f described.File, folder string) (*Report, error
 	return r, nil
 }
 
-// CheckAt is [Check] for the cases of a folder. If the folder does not exist, it checks a shipped description with the
-// cases that are part of the program.
+// CheckAt does the same as [Check]. If the folder does not exist and the description is shipped with the program, it
+// uses the test cases that are shipped with it.
 func CheckAt(ctx context.Context, f described.File, folder string) (*Report, error) {
 	if _, err := os.Stat(folder); err == nil || !f.Shipped {
 		return Check(ctx, f, folder)
@@ -189,7 +189,7 @@ func CheckAt(ctx context.Context, f described.File, folder string) (*Report, err
 	return Check(ctx, f, cases)
 }
 
-// Accept fetches all cases of a folder, and stores the results as the expected results.
+// Accept runs all test cases in a folder, and stores the results as the expected results.
 func Accept(ctx context.Context, w io.Writer, f described.File, folder string) error {
 	open, err := Opener(f)
 	if err != nil {
@@ -217,7 +217,7 @@ func Accept(ctx context.Context, w io.Writer, f described.File, folder string) e
 	return nil
 }
 
-// checkTerms checks that the description states the licence and the attribution.
+// checkTerms checks that the description states the network's licence and attribution.
 func (r *Report) checkTerms(d *described.Description) {
 	for key, text := range map[string]string{"licence": d.Licence, "attribution": d.Attribution} {
 		if strings.EqualFold(text, described.Unset) {

@@ -8,8 +8,8 @@ import (
 	"vayu/ingest/conformance"
 )
 
-// checkPaths checks for each path of the description that a record of some case has a field there. A wrong path of an
-// optional field causes no error in a fetch. For example, a quality test with a wrong path rejects nothing.
+// checkPaths checks that each path in the description exists in a record of some test case. A fetch does not report a
+// wrong path of an optional field. For example, a quality test with a wrong path rejects nothing.
 func (r *Report) checkPaths(ctx context.Context, open conformance.Opener, folders []string) error {
 	var paths ingest.Paths
 	for _, dir := range folders {

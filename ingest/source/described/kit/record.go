@@ -18,28 +18,28 @@ import (
 	"vayu/ingest/source/described"
 )
 
-// Recorded is a newly recorded case.
+// Recorded is a newly recorded test case.
 type Recorded struct {
 	Folder   string
 	Case     *conformance.Case
-	Fetched  *conformance.Fetched // from the replies of the case
-	Replaced map[string]int       // replaced values by field
+	Fetched  *conformance.Fetched // what the source fetches from the replies of the case
+	Replaced map[string]int       // number of replaced values, by the name of the field
 
-	// Absent are the paths of the description at which no record has a field.
+	// Absent are the paths in the description that no record has.
 	Absent []ingest.Path
 
-	messages int // of a case that reads messages; 0 for replies
+	messages int // number of messages; 0 if the case has replies
 }
 
-// Record fetches a window of a described source, and writes the fetch as a case into a new folder. If the fetch fails,
-// its error is the expected result. The environment is that of the process.
+// Record fetches a window of a described source, and writes the requests and replies as a test case into a new folder.
+// If the fetch fails, the case expects its error. Record uses the environment of the process.
 func Record(ctx context.Context, f described.File, w ingest.Window, folder string) (*Recorded, error) {
 	f.Env = os.LookupEnv
 	d, err := described.Parse(f)
 	if err != nil {
 		return nil, err
 	}
-	// A case has whole seconds, so the source's clock is set to a whole second.
+	// Times in a case have whole seconds, so the source's clock starts at a whole second.
 	began := time.Now()
 	start := began.UTC().Truncate(time.Second)
 	if w.To.IsZero() || w.To.After(start) {
@@ -76,8 +76,8 @@ func Record(ctx context.Context, f described.File, w ingest.Window, folder strin
 	return out, nil
 }
 
-// Write writes recorded exchanges as a test case of a description into a new folder. w is the window of the fetch, and
-// now is its time. A source under test uses now as the current time.
+// Write writes recorded requests and replies as a test case of a description into a new folder. w is the window of the
+// fetch. now is the time of the fetch, which the case uses as the current time.
 func Write(ctx context.Context, f described.File, exchanges []ingest.Exchange, w ingest.Window, now time.Time, folder string) (*Recorded, error) {
 	r, err := recording.New(exchanges, w, now)
 	if err != nil {
@@ -86,7 +86,7 @@ func Write(ctx context.Context, f described.File, exchanges []ingest.Exchange, w
 	return write(ctx, f, r, folder)
 }
 
-// writeMessages writes messages as a case of a description into a new folder.
+// writeMessages writes recorded messages as a test case of a description into a new folder.
 func writeMessages(ctx context.Context, f described.File, exchanges []ingest.Exchange, folder string) (*Recorded, error) {
 	r, err := recording.OfMessages(exchanges)
 	if err != nil {
@@ -111,7 +111,7 @@ func write(ctx context.Context, f described.File, r *recording.Recording, folder
 	return out, nil
 }
 
-// Text writes a summary of the recorded case. It writes nothing if r is nil.
+// Text writes a summary of the recorded case. If r is nil, it writes nothing.
 func (r *Recorded) Text(w io.Writer) {
 	if r == nil {
 		return
