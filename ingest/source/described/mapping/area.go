@@ -11,12 +11,12 @@ import (
 	"vayu/schema/geo"
 )
 
-// area is the region whose records are accepted: a country and a box of positions.
+// area is the region from which records are accepted: countries, a box of positions, or India.
 type area struct {
 	countryField []record.Path
 	countries    []string
 	box          []float64 // south, west, north, east in degrees; nil for none
-	india        bool      // positions outside the outline of India are outside the area
+	india        bool      // reject positions outside the border of India
 }
 
 func readArea(s *section.Section) area {
@@ -38,7 +38,7 @@ func readArea(s *section.Section) area {
 	return a
 }
 
-// inCountry reports whether the country of a record is accepted. A record without a country is accepted.
+// inCountry reports whether the country of a record is accepted. A record that states no country is accepted.
 func (a *area) inCountry(f *record.Frame) bool {
 	if a.countries == nil {
 		return true
@@ -47,7 +47,7 @@ func (a *area) inCountry(f *record.Frame) bool {
 	return country == "" || slices.ContainsFunc(a.countries, func(c string) bool { return strings.EqualFold(c, country) })
 }
 
-// contains reports whether the box contains a position. A missing position is accepted.
+// contains reports whether a position is in the area. A missing position (0, 0) is accepted.
 func (a *area) contains(lat, lon float64) bool {
 	if lat == 0 && lon == 0 {
 		return true

@@ -12,21 +12,22 @@ import (
 	"vayu/internal/config/section"
 )
 
-// List defines how the entries of a list of partitions or stations are read, as texts with names. It is immutable.
+// List defines how the entries of a list of partitions or stations are read. An entry consists of named texts. A List
+// is immutable.
 type List struct {
 	Records record.Records
 
 	names []string
 	paths map[string][]record.Path
-	only  map[string][]string // accepted values of fields
-	last  *timestamp.Clock    // time of the newest reading of an entry; nil for none
+	only  map[string][]string // accepted values of a field, by the field's name
+	last  *timestamp.Clock    // reads the time of an entry's newest reading; nil for none
 }
 
 // Walk reads all pages of one list. It is not safe for concurrent use.
 type Walk struct {
 	l       *List
-	last    *timestamp.Clock // with the last parsed time
-	walked  int              // records
+	last    *timestamp.Clock // copy of List.last, which caches times
+	walked  int              // number of records
 	without map[string]int
 }
 
@@ -40,7 +41,7 @@ func (l *List) NewWalk() *Walk {
 	return w
 }
 
-// ReadList reads the keys of [record.Read], and the keys fields, only and last.
+// ReadList reads a section that defines a list: the keys of [record.Read], and the keys fields, only and last.
 func ReadList(s *section.Section) *List {
 	l := &List{Records: record.Read(s), paths: make(map[string][]record.Path), only: make(map[string][]string)}
 	fields := s.Section("fields")
@@ -68,13 +69,13 @@ func ReadList(s *section.Section) *List {
 // Names returns the names of the fields.
 func (l *List) Names() []string { return l.names }
 
-// Page calls `visit` for each entry of a page that the key `only` accepts. entry has the fields of the entry, and
-// newest the time of its newest reading; zero if unknown. count is the number of records.
+// Page calls `visit` for each entry of a page that the key `only` accepts. entry has the fields of the entry. newest is
+// the time of the entry's newest reading; zero if unknown. count is the number of records in the page.
 func (w *Walk) Page(reply record.Reply, visit func(entry map[string]string, newest time.Time) error) (count int, err error) {
 	return w.l.Records.Walk(reply, nil, func(f *record.Frame) error { return w.entry(f, visit) })
 }
 
-// Read calls `visit` for each entry of a file that the key `only` accepts.
+// Read calls `visit` for each entry in a file that the key `only` accepts.
 func (l *List) Read(in *table.Input, visit func(map[string]string) error) error {
 	w, f := l.NewWalk(), &record.Frame{}
 	_, err := l.Records.Scan(in, f, func(int64) error {
@@ -86,14 +87,14 @@ func (l *List) Read(in *table.Input, visit func(map[string]string) error) error 
 	return err
 }
 
-// entry calls `visit` for each entry of a record that the key `only` accepts.
+// entry calls `visit` for each entry in a record that the key `only` accepts.
 func (w *Walk) entry(f *record.Frame, visit func(entry map[string]string, newest time.Time) error) error {
 	l := w.l
 	w.walked++
 	seen, err := l.Records.WalkEach(f, func() error {
 		var newest time.Time
 		if w.last != nil {
-			newest, _, _, _ = w.last.Of(f, newest) // its interval may be all years
+			newest, _, _, _ = w.last.Of(f, newest) // ignores the length of the interval, which may be many years
 		}
 		entry := make(map[string]string, len(l.names))
 		for _, name := range l.names {
@@ -114,7 +115,7 @@ func (w *Walk) entry(f *record.Frame, visit func(entry map[string]string, newest
 	return err
 }
 
-// note counts the records that lack a field. The count becomes -1 once a record has the field.
+// note counts a record that lacks a field. Once a record has the field, the count is -1.
 func (w *Walk) note(name string, seen bool) {
 	if seen || w.without[name] < 0 {
 		w.without[name] = -1
@@ -123,7 +124,7 @@ func (w *Walk) note(name string, seen bool) {
 	w.without[name]++
 }
 
-// Unlisted returns an error text for the first field that no record has; "" if there is none.
+// Unlisted returns an error text about the first field that no record has; "" if there is no such field.
 func (w *Walk) Unlisted() string {
 	for _, name := range append(slices.Clone(w.l.names), w.l.Records.Each) {
 		if n := w.without[name]; n > 0 && name != "" {

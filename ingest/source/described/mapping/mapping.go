@@ -1,5 +1,5 @@
-// Package mapping turns the records of replies and files into stations and readings. A description (YAML) defines the
-// mapping. The package opens no connection and reads no clock.
+// Package mapping turns the records of replies and files into stations and readings. A description (YAML) defines how.
+// The package opens no connection and reads no clock.
 package mapping
 
 import (
@@ -14,7 +14,7 @@ import (
 	"vayu/schema/parameter"
 )
 
-// Owner has the name, licence and attribution of the described network.
+// Owner has what a description states about the network as a whole.
 type Owner struct{ Network, Licence, Attribution string }
 
 // Mapping turns records into readings. It is immutable.
@@ -22,31 +22,32 @@ type Mapping struct {
 	Records record.Records
 
 	clock    timestamp.Clock
-	bulletin *bulletin.Fields // nil for readings
+	bulletin *bulletin.Fields // paths of a bulletin; nil if records have readings
 	station  stationFields
 	measures []measure
-	byHeader bool   // each table has its own measures
-	interval uint16 // averaging interval of such measures, in minutes
+	byHeader bool   // the header of each table determines its measures
+	interval uint16 // default averaging interval in minutes
 	spacing  *spacing
 	extracts []record.Extract
 	only     []filter
-	match    []record.Path // value of a record that is the id of its station in the station list
-	// recordTests test fields of a record. eachTests test fields of the elements of its list.
+	match    []record.Path // paths of the station's id in the station list; nil for the station's key
+	// recordTests are quality tests of the fields of a record. eachTests are those of the fields of the elements of its
+	// list.
 	recordTests, eachTests []test
-	headInEach             bool // time or station are fields of an element
+	headInEach             bool // the time or the station is a field of the list's elements
 	area                   area
 	relabels               map[parameter.Parameter]relabel
 
-	fields                  []field // whose absence from every record is an error
+	fields                  []field // fields that the mapping reads; it is an error if no record has one of them
 	timeAt, stationAt, each int     // indices in fields
 }
 
-// field is a field of the API that the mapping reads.
+// field is a field of a record that the mapping reads.
 type field struct {
-	key   string // in the description
+	key   string // key of the description
 	paths []record.Path
-	value bool // one of several values; a record may lack some of them
-	loose bool // its absence is no error
+	value bool // one of several values, of which a record may lack some
+	loose bool // it is no error if no record has the field
 }
 
 // Read reads the mapping from a description: the keys of [record.Read], and the keys station, time, averaging, value,
@@ -95,7 +96,7 @@ func Read(root *section.Section, owner Owner) *Mapping {
 	return m
 }
 
-// readBulletin completes the mapping of a description with the section bulletin.
+// readBulletin reads the rest of the mapping if the description has the section bulletin.
 func (m *Mapping) readBulletin(root *section.Section) *Mapping {
 	m.timeAt = m.need("time.field", m.clock.Field, false)
 	m.need("bulletin.city", m.bulletin.City, false)
@@ -109,14 +110,14 @@ func (m *Mapping) readBulletin(root *section.Section) *Mapping {
 	return m
 }
 
-// Field is a field of the API that readings are made from.
+// Field is a field of a record from which readings are made.
 type Field struct {
-	Key   string   // in the description
-	Paths []string // alternatives, as in the description
-	Value bool     // one of several values; a record may lack some of them
+	Key   string   // key of the description
+	Paths []string // alternative paths as in the description
+	Value bool     // one of several values, of which a record may lack some
 }
 
-// Fields returns the fields that the readings need.
+// Fields returns the fields from which readings are made. It is an error if no record has one of them.
 func (m *Mapping) Fields() []Field {
 	var all []Field
 	for _, f := range m.fields {
@@ -131,7 +132,7 @@ func (m *Mapping) Fields() []Field {
 	return all
 }
 
-// LongestAveraging returns the longest averaging interval of the readings.
+// LongestAveraging returns the longest averaging interval that a reading can have.
 func (m *Mapping) LongestAveraging() time.Duration {
 	longest := m.interval
 	if m.spacing != nil {
@@ -143,7 +144,7 @@ func (m *Mapping) LongestAveraging() time.Duration {
 	return time.Duration(longest) * time.Minute
 }
 
-// checkExtracts checks that the section extract defines every extracted field that another key uses.
+// checkExtracts adds a fault for each extracted field that a key uses but the section extract does not define.
 func (m *Mapping) checkExtracts(root *section.Section) {
 	names := record.ExtractedNames(m.extracts)
 	all := slices.Concat(m.clock.Field, m.clock.From, m.clock.To, m.station.paths(), m.area.countryField, m.match)
@@ -166,11 +167,11 @@ func (m *Mapping) need(key string, paths []record.Path, value bool) int {
 	return len(m.fields) - 1
 }
 
-// Received reports whether the records have no times, so that each gets the time of its arrival.
+// Received reports whether records have no times, and therefore get the time of their arrival.
 func (m *Mapping) Received() bool { return m.clock.Received }
 
-// Lag returns the longest time between the time of a record and the end of its interval. It is not zero if records have
-// the begin of their interval. A request must then start earlier by this time, because the API may compare the begin.
+// Lag returns the longest time between the time of a record and the end of its interval. It is 0 unless records state
+// the start of their interval. Requests must start earlier by this time, because the API may compare the start.
 func (m *Mapping) Lag() time.Duration {
 	if !m.clock.Begin && !m.clock.Intervals() {
 		return 0

@@ -18,30 +18,31 @@ import (
 	"vayu/schema/parameter"
 )
 
-// measure defines how one value of a record is read, with its parameter, unit, kind and averaging interval.
+// measure defines how one value in a record becomes a reading: its parameter, unit, kind and averaging interval.
 type measure struct {
 	value   []record.Path
-	missing []string // values that mark a missing one
-	clipped []string // values at the ends of the sensor's range
+	missing []string // values that mean that there is no value
+	clipped []string // values that mean that the sensor was at an end of its range
 
-	parameter      parameter.Parameter // invalid if parameterField names it
+	parameter      parameter.Parameter // invalid if parameterField is set
 	parameterField []record.Path
 	parameters     map[string]named
-	skipOthers     bool // values of other parameters are not counted
+	skipOthers     bool // skip values of unknown parameters; else they count as rejected
 
-	unit      string // in the spelling of the description; "" if unitField has it
+	unit      string // as in the description; "" if unitField is set
 	unitField []record.Path
 	units     map[string]string
 
-	factor    float64 // by which values are multiplied before their unit counts
+	factor    float64 // multiplies values before the unit is converted
 	kind      air.Kind
 	averaging uint16 // minutes
 
-	key                          string // in the description
+	key                          string // key of the description
 	valueAt, parameterAt, unitAt int    // indices in Mapping.fields
 }
 
-// fieldOf returns the name of a value in messages to operators: its parameter, or else its key in the description.
+// fieldOf returns the name of a value for operators: its parameter, or its key in the description if the parameter is
+// invalid.
 func (m *measure) fieldOf(p parameter.Parameter) string {
 	if p.Valid() {
 		return p.ID()
@@ -49,25 +50,25 @@ func (m *measure) fieldOf(p parameter.Parameter) string {
 	return m.key
 }
 
-// named is an entry of the table `parameters`, which maps names in records to parameters.
+// named is an entry of the section parameters, which maps names of parameters in records to the parameters of Vayu.
 type named struct {
 	parameter parameter.Parameter
-	unit      string // "" if the unit stands elsewhere
+	unit      string // "" if the entry states no unit
 	skip      bool
 }
 
-// skipWord marks parameters whose values are not read. It is a value in `parameters` or of `others`.
+// skipWord is the value with which the sections parameters and the key others say that values are not read.
 const skipWord = "skip"
 
 var errUnit = errors.New("is missing: unit, unit-field, or a unit in the table parameters")
 
-// headerWord is the value of `readings: header`. It selects every column of a table whose name is the name of a
-// parameter. Otherwise `readings` is a section that lists the columns.
+// headerWord is the value of `readings: header`. It selects every column whose name is that of a parameter. Otherwise
+// `readings` is a section that lists the columns.
 const headerWord = "header"
 
 // readMeasures reads the section `value`, for one value in each record, or the section `readings`, whose keys are
-// parameters. averaging is the default averaging interval in minutes. byHeader means that the measures depend on the
-// header of each table.
+// parameters. averaging is the default averaging interval in minutes. byHeader is true for `readings: header`: then the
+// header of each table determines its measures.
 func readMeasures(root *section.Section, averaging uint16) (all []measure, byHeader bool) {
 	if n := root.Node("readings"); n != nil && n.Kind == yaml.ScalarNode && root.Node("value") == nil {
 		if root.Choice("readings", "", headerWord); root.Node("csv") == nil {
@@ -101,8 +102,8 @@ func readMeasures(root *section.Section, averaging uint16) (all []measure, byHea
 	return all, false
 }
 
-// ofHeader returns the measures of a table whose columns have the names of parameters, such as "PM2.5 (ug/m3)". The
-// values are concentrations.
+// ofHeader returns a measure for each column whose name is that of a parameter, such as "PM2.5 (ug/m3)". The values are
+// concentrations.
 func ofHeader(names []string, averaging uint16) []measure {
 	cells := make([][]byte, len(names))
 	for i, name := range names {
@@ -147,7 +148,8 @@ func readMeasure(s *section.Section, valueKey string, averaging uint16) measure 
 	return m
 }
 
-// readFactor reads the factor by which values are multiplied; 1 by default. An invalid factor becomes a fault of s.
+// readFactor reads the factor that multiplies values; 1 by default. If it is invalid, readFactor adds a fault to s and
+// returns 1.
 func readFactor(s *section.Section) float64 {
 	factor := number(s, "factor")
 	if factor == nil {
@@ -160,7 +162,7 @@ func readFactor(s *section.Section) float64 {
 	return *factor
 }
 
-// readAveraging reads the averaging interval, in minutes. fallback is the default.
+// readAveraging reads the averaging interval in minutes. fallback is the default.
 func readAveraging(s *section.Section, fallback uint16) uint16 {
 	d := s.Duration("averaging", time.Duration(fallback)*time.Minute, time.Minute, 31*24*time.Hour)
 	if d%time.Minute != 0 {
@@ -169,7 +171,7 @@ func readAveraging(s *section.Section, fallback uint16) uint16 {
 	return uint16(d / time.Minute)
 }
 
-// parameterOf returns the parameter of the given name. An unknown name becomes a fault of the key.
+// parameterOf returns the parameter with the given name. If the name is unknown, it adds a fault of the key to s.
 func parameterOf(s *section.Section, key, name string) parameter.Parameter {
 	p, known := parameter.Parse(name)
 	if !known {
@@ -212,8 +214,8 @@ func (m *measure) readParameter(s *section.Section) {
 	}
 }
 
-// checkUnits checks that each value has a unit that can be converted to the unit of its parameter. A sub-index has no
-// unit.
+// checkUnits checks that each value has a unit, and that it can be converted to the unit of its parameter. Sub-indices
+// have no unit.
 func (m *measure) checkUnits(s *section.Section) {
 	if m.kind == air.SubIndex {
 		if m.parameter.Valid() && !m.parameter.Indexed() {
@@ -239,8 +241,8 @@ func (m *measure) checkUnits(s *section.Section) {
 	}
 }
 
-// checkUnit returns an error if a unit is unknown, or cannot be converted to the unit of p. If p is invalid, a unit of
-// any parameter is accepted.
+// checkUnit returns an error if a unit is unknown, or cannot be converted to the unit of p. If p is invalid, the unit
+// may be that of any parameter.
 func checkUnit(p parameter.Parameter, unit string) error {
 	of := p
 	for q := range parameter.All() {
@@ -278,8 +280,8 @@ func unknown(what, name string, all []string) error {
 	return fmt.Errorf("the %s %q %w", what, name, config.UnknownKey(name, all))
 }
 
-// parameterOf returns the parameter and the unit of a value. skip means that the description skips the value. seen is
-// false if the record lacks the field with the name of the parameter. known caches the parameters by name.
+// parameterOf returns the parameter and the unit of a value in a record. skip means that the description skips such
+// values. seen is false if the record lacks the field that names the parameter. known caches parameters by name.
 func (m *measure) parameterOf(f *record.Frame, known table.Parameters) (p parameter.Parameter, unit string, skip, seen bool) {
 	if m.parameter.Valid() {
 		return m.parameter, m.unit, false, true
@@ -297,8 +299,8 @@ func (m *measure) parameterOf(f *record.Frame, known table.Parameters) (p parame
 	return p, m.unit, !p.Valid() && m.skipOthers, seen
 }
 
-// valueOf returns the first text that is neither empty nor a marker of a missing value. seen is false if the record has
-// none of the fields.
+// valueOf returns the first text that is neither empty nor marks a missing value; "" for none. seen is false if the
+// record has none of the fields.
 func (m *measure) valueOf(f *record.Frame) (text string, seen bool) {
 	for i := range m.value {
 		text, found := f.Text(m.value[i : i+1])
@@ -310,7 +312,7 @@ func (m *measure) valueOf(f *record.Frame) (text string, seen bool) {
 	return "", seen
 }
 
-// relabel replaces a wrong unit, which a network states, by the true unit.
+// relabel replaces a wrong unit that a network states. Values below `below` with the unit `unit` get the unit `as`.
 type relabel struct {
 	unit, as string
 	below    float64
@@ -338,7 +340,7 @@ func readRelabels(s *section.Section) map[parameter.Parameter]relabel {
 	return all
 }
 
-// convert parses a value and converts it to the parameter's own unit.
+// convert parses a value and converts it to the unit that Vayu uses for the parameter.
 func (m *measure) convert(p parameter.Parameter, text, unit string, relabels map[parameter.Parameter]relabel) (float64, ingest.Reason) {
 	v, reason := ingest.ParseValueOf(p, text)
 	if reason != ingest.None || m.kind == air.SubIndex {
@@ -417,7 +419,7 @@ func (s *Sink) measure(f *record.Frame, m *measure, h *head) error {
 	return s.builder.Add(of.number, reading)
 }
 
-// noteUnit adds a unit to the fingerprint of the fetch.
+// noteUnit adds the unit of a parameter to the fingerprint of the fetch, by which changes of the API are detected.
 func (s *Sink) noteUnit(p parameter.Parameter, unit string) {
 	of := unitOf{p, unit}
 	if !p.Valid() || s.units[of] || len(s.units) >= mostUnits {

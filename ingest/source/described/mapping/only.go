@@ -7,7 +7,8 @@ import (
 	"vayu/internal/config/section"
 )
 
-// filter selects the records in which a field has an accepted value. Other records are skipped without being counted.
+// filter selects the records in which a field has an accepted value. Other records are skipped, and do not count as
+// rejected.
 type filter struct {
 	field    []record.Path
 	accepted []string
@@ -27,7 +28,7 @@ func (m *Mapping) readOnly(s *section.Section) {
 	}
 }
 
-// wanted reports whether all filters select a record.
+// wanted reports whether a record has an accepted value in the field of every filter.
 func (s *Sink) wanted(f *record.Frame) bool {
 	for i := range s.m.only {
 		one := &s.m.only[i]

@@ -7,7 +7,7 @@ import (
 	"vayu/ingest/source/described/record"
 )
 
-// pathsOf has the alternative paths of a key. They are optional: if no record has them, the fetch returns no error.
+// pathsOf has the alternative paths of an optional key: it is no error if no record has a value at them.
 type pathsOf struct {
 	key   string
 	paths []record.Path
@@ -21,7 +21,7 @@ func (p *pathsOf) text() string {
 	return strings.Join(all, ", ")
 }
 
-// optional returns the paths of fields that a record need not have.
+// optional returns the paths of fields that records need not have.
 func (m *Mapping) optional() []pathsOf {
 	var all []pathsOf
 	add := func(key string, paths []record.Path) {
@@ -45,7 +45,7 @@ func (m *Mapping) optional() []pathsOf {
 	return append(all, m.station.optional()...)
 }
 
-// optional returns the paths of fields that a record need not have.
+// optional returns the paths of fields of a station that records need not have.
 func (d *stationFields) optional() []pathsOf {
 	var all []pathsOf
 	for _, one := range []pathsOf{
@@ -59,8 +59,8 @@ func (d *stationFields) optional() []pathsOf {
 	return all
 }
 
-// notePaths reports to the builder's [ingest.Paths] which of the optional paths a record, or an element of its list,
-// has. This takes as long as the mapping itself, so most fetches do not collect paths.
+// notePaths reports to the builder's [ingest.Paths] which of the optional paths exist in a record or an element of its
+// list. This takes as long as the mapping itself, so most fetches do not collect paths.
 func (s *Sink) notePaths(f *record.Frame) {
 	to := s.builder.Paths()
 	if to == nil {
@@ -76,8 +76,7 @@ func (s *Sink) notePaths(f *record.Frame) {
 	}
 }
 
-// Note reports which fields of the list the entries have. section is the name of the list's section in the
-// description.
+// Note reports to `to` whether any entry of the list had each field. section is the list's section in the description.
 func (w *Walk) Note(section string, to *ingest.Paths) {
 	for _, name := range w.l.names {
 		one := pathsOf{section + ".fields." + name, w.l.paths[name]}

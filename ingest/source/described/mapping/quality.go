@@ -9,12 +9,12 @@ import (
 	"vayu/schema/air"
 )
 
-// test is a quality test of a field. The field is a quality field of the network, or the value itself.
+// test is a quality test of a record. It tests a quality field of the network, or the value itself.
 type test struct {
 	field           record.Path
 	reject, clipped []string
-	below, above    *float64 // reject numbers outside
-	required        bool     // reject records without the field
+	below, above    *float64 // limits of accepted numbers; nil for none
+	required        bool     // reject records in which the field is missing or empty
 	mapped          int      // index of the field in Mapping.fields
 }
 
@@ -42,7 +42,8 @@ func (t *test) seen(f *record.Frame) bool {
 	return seen
 }
 
-// apply returns the reason if the test rejects the value, and otherwise the flag of the value.
+// apply returns the reason for which the test rejects the record. If the reason is [ingest.None], it returns a flag for
+// the values.
 func (t *test) apply(f *record.Frame) (air.Flag, ingest.Reason) {
 	text, _ := f.Value(t.field)
 	if text == "" {

@@ -8,8 +8,8 @@ import (
 	"vayu/internal/config"
 )
 
-// Check returns an error if no record gave a reading and no record has some needed field. The API has then probably
-// renamed the field.
+// Check returns an error if there was no reading and a needed field was missing in all records. The API has then
+// probably renamed the field.
 func (s *Sink) Check() error {
 	if s.records == 0 || s.readings > 0 {
 		return nil
@@ -25,8 +25,8 @@ func (s *Sink) look(field int, seen bool) {
 	s.seen[field] = s.seen[field] || seen
 }
 
-// renamed returns a text with the needed fields that no record has; "" if there are none. looked[i] is true if records
-// were searched for field i, and seen[i] is true if a record has it.
+// renamed returns a text that lists the needed fields that no record has; "" if there are none. looked[i] is true if a
+// record was searched for field i, and seen[i] is true if a record has it.
 func (m *Mapping) renamed(looked, seen []bool) string {
 	anyValue := false
 	for i, f := range m.fields {
@@ -45,21 +45,21 @@ func (m *Mapping) renamed(looked, seen []bool) string {
 	return text
 }
 
-// shownColumns is the largest number of columns that an error lists.
+// shownColumns is the largest number of column names in an error.
 const shownColumns = 30
 
-// lack reports whether a table lacks all columns of alternative paths.
+// lack reports whether a table has none of the columns to which alternative paths refer.
 func lack(columns map[string]int, paths []record.Path) bool {
 	return len(paths) > 0 && !slices.ContainsFunc(paths, func(p record.Path) bool { return !p.Missing(columns) })
 }
 
-// present returns the measures whose value has a column in a table.
+// present returns those measures for whose value a table has a column.
 func (m *Mapping) present(columns map[string]int) []measure {
 	return slices.DeleteFunc(slices.Clone(m.measures), func(one measure) bool { return lack(columns, one.value) })
 }
 
-// missing returns an error text for the first needed field that has no column in a table; "" if there is none. Of the
-// columns with values of parameters, a table needs at least one.
+// missing returns an error text about the first required field that has no column in the table; "" if there is none.
+// Fields with values are an exception: the table needs a column for only one of them.
 func (m *Mapping) missing(names []string, columns map[string]int) string {
 	lacks := func(f *field) bool { return lack(columns, f.paths) }
 	anyValue := false

@@ -11,11 +11,11 @@ import (
 	"vayu/schema/parameter"
 )
 
-// mostUnits is the largest number of units in a fingerprint. It bounds the memory if the units of a network are
-// arbitrary texts.
+// mostUnits is the largest number of units that are noted in a fetch. It bounds the memory if a network states
+// arbitrary texts as units.
 const mostUnits = 500
 
-// Sink adds the readings of one fetch to a builder. It is not safe for concurrent use.
+// Sink turns the records of one fetch into readings, and adds these to a builder. It is not safe for concurrent use.
 type Sink struct {
 	// OnlyListed rejects records of stations that are not in the station list.
 	OnlyListed bool
@@ -25,18 +25,18 @@ type Sink struct {
 	m       *Mapping
 	now     time.Time
 	builder *ingest.Builder
-	clock   timestamp.Clock // with the last parsed times
+	clock   timestamp.Clock // copy of Mapping.clock, which caches times
 	listed  map[string]map[string]string
 
 	measures []measure
 	names    table.Parameters
 	extracts *record.Extracts
 	spacings table.Spacings
-	current  *record.Frame       // the current record; nil for none
-	stations map[string]*station // by the key of the station
-	last     *station            // of the last record
+	current  *record.Frame       // record that is being read; nil for none
+	stations map[string]*station // by the text that identifies the station
+	last     *station            // station of the last record
 	lastKey  string
-	added    map[added]bool // nil for files, whose number of readings is not limited
+	added    map[added]bool // nil for files, which may have any number of readings
 	records  int
 	readings int
 	looked   []bool
@@ -52,24 +52,24 @@ type unitOf struct {
 	unit      string
 }
 
-// station is a described station. number is its number in the builder.
+// station is a station that records have described. number is its number in builder.
 type station struct {
 	described air.Station
 	number    int
 	builder   *ingest.Builder
-	outside   bool // of the area
-	placed    bool // a record had its position
+	outside   bool // the station is outside the area
+	placed    bool // a record had the station's position
 }
 
-// added identifies a reading that was added in this fetch, to detect duplicates.
+// added identifies a reading that this fetch has added. It serves to detect duplicates.
 type added struct {
 	station   *station
 	parameter parameter.Parameter
 	at        int64
 }
 
-// NewSink returns a sink. listed has the fields of each station in the station list, by the key of the station. listed
-// may be nil.
+// NewSink returns a sink that adds readings to b. listed has the fields of each station in the station list, by the
+// station's id there. It may be nil.
 func (m *Mapping) NewSink(b *ingest.Builder, now time.Time, listed map[string]map[string]string) *Sink {
 	s := &Sink{
 		m: m, now: now, builder: b, clock: m.clock, listed: listed, measures: m.measures, extracts: record.NewExtracts(m.extracts),
@@ -80,8 +80,7 @@ func (m *Mapping) NewSink(b *ingest.Builder, now time.Time, listed map[string]ma
 	return s
 }
 
-// Record returns the number and the text of the current record, for
-// [ingest.Builder.Describe].
+// Record returns the number and the text of the current record, as [ingest.Builder.Describe] needs them.
 func (s *Sink) Record() (number int64, text string) {
 	if s.current == nil {
 		return int64(s.records), ""
@@ -92,17 +91,17 @@ func (s *Sink) Record() (number int64, text string) {
 	return number, text
 }
 
-// At sets the time at which the next reply was received.
+// At sets the time at which the reply or message was received that is added next.
 func (s *Sink) At(now time.Time) { s.now = now }
 
-// Replace makes the sink continue with another builder.
+// Replace makes the sink add further readings to another builder.
 func (s *Sink) Replace(b *ingest.Builder) { s.builder = b }
 
 // Readings returns the number of readings that were added.
 func (s *Sink) Readings() int { return s.readings }
 
-// Add adds the readings of a reply, and returns the number of records. part has the fields of the partition. The error
-// is an error of the builder, or of reading a table.
+// Add adds the readings of a reply, and returns the number of its records. part has the fields of the partition. An
+// error is that of the builder, or of reading a table.
 func (s *Sink) Add(reply record.Reply, part map[string]string) (int, error) {
 	defer func() { s.current = nil }()
 	s.fields.Reply(reply, s.m.Records.At)
@@ -115,9 +114,9 @@ func (s *Sink) Add(reply record.Reply, part map[string]string) (int, error) {
 	return s.m.Records.Walk(reply, part, s.visit)
 }
 
-// Read adds the readings of a file. file has the fields in the name of the file, and part those of its partition. If at
-// is not nil, Read calls it with the position of each record before the record, and at the end. Read skips records
-// before in.Start. The error of an unreadable file is an [*ingest.BatchError].
+// Read adds the readings of a file. file has the fields in the name of the file, and part those of the partition. If at
+// is not nil, Read calls it with the position of each record before it reads the record, and at the end. Read skips
+// records before in.Start. If the file cannot be read, the error is an [*ingest.BatchError].
 func (s *Sink) Read(in *table.Input, file, part map[string]string, at func(position int64)) error {
 	defer func() { s.current = nil }()
 	s.added = nil
@@ -145,7 +144,7 @@ func (s *Sink) Read(in *table.Input, file, part map[string]string, at func(posit
 	return err
 }
 
-// prescan adds the time of a record to the spacings, before the records are read.
+// prescan notes the time of a record in the spacings. It is called for all records before the first one is read.
 func (s *Sink) prescan(f *record.Frame) error {
 	if f.Bad {
 		return nil

@@ -11,19 +11,19 @@ import (
 	"vayu/schema/air"
 )
 
-// spacing means that the averaging interval is the time between consecutive rows of a series. A series has the rows of
-// one sensor or station.
+// spacing means that the averaging interval of a record is the time between consecutive records of its series. A series
+// has the records of one sensor or station.
 type spacing struct {
-	series    []record.Path // empty for the station
-	most      uint16        // minutes; a longer distance is a gap
-	otherwise uint16        // minutes, for a series with one row; 0 for the distance of the whole file
+	series    []record.Path // paths of the text that identifies the series
+	most      uint16        // longest interval in minutes; a longer time between records is a gap
+	otherwise uint16        // minutes, for a series with one record; 0 for the interval of the whole file
 }
 
-// mostSeries is the largest number of series of a file whose spacing is computed. It bounds the memory. Further series
-// have no spacing.
+// mostSeries is the largest number of series in a file for which the spacing is computed. It bounds the memory. Records
+// of further series have no interval.
 const mostSeries = 200_000
 
-// readSpacing reads the key averaging if it is a section. It returns nil if the key has an interval.
+// readSpacing reads the key averaging if it is a section. It returns nil if the key states an interval or is missing.
 func readSpacing(root *section.Section) *spacing {
 	if n := root.Node("averaging"); n == nil || n.Kind == yaml.ScalarNode {
 		return nil
@@ -39,14 +39,14 @@ func readSpacing(root *section.Section) *spacing {
 	return sp
 }
 
-// note adds the time of a record to its series, for at most mostSeries series.
+// note notes the time of a record of a series, for at most mostSeries series.
 func (sp *spacing) note(all *table.Spacings, f *record.Frame, at time.Time) {
 	if key, _ := f.Text(sp.series); key != "" && all.Len() < mostSeries {
 		all.Note([]byte(key), at)
 	}
 }
 
-// of returns the averaging interval of a record in minutes; 0 if unknown.
+// of returns the averaging interval of a record in minutes; 0 if it is unknown.
 func (sp *spacing) of(all *table.Spacings, f *record.Frame) uint16 {
 	key, _ := f.Text(sp.series)
 	d := all.Own([]byte(key))

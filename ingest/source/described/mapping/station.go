@@ -13,7 +13,7 @@ import (
 	"vayu/schema/air"
 )
 
-// stationFields define how the station of a record is read.
+// stationFields defines how the station of a record is read.
 type stationFields struct {
 	id                             []record.Path
 	name, city, state              []record.Path
@@ -21,17 +21,17 @@ type stationFields struct {
 	licence, attribution           []record.Path
 	kindField                      []record.Path
 	kinds                          map[string]air.StationKind
-	kind                           air.StationKind // if kindField is empty, or has a value that is not in kinds
-	fixed                          air.Station     // values for stations whose record lacks them
+	kind                           air.StationKind // kind if kindField is empty or has a value that is not in kinds
+	fixed                          air.Station     // values for stations whose records lack them
 	fixedLatitude, fixedLongitude  string
-	cpcbNames                      string // see the constants
+	cpcbNames                      string // cpcbNever, cpcbForm or cpcbAlways
 	network, ownLicence, ownCredit string
 }
 
 // Values of the key cpcb-names.
 const (
 	cpcbNever  = "false"
-	cpcbForm   = "true"   // a name in CPCB's form determines the station
+	cpcbForm   = "true"   // a name in CPCB's form means a station of CPCB's network
 	cpcbAlways = "always" // all stations belong to CPCB's network
 )
 
@@ -73,13 +73,13 @@ func readStation(s *section.Section, owner Owner) stationFields {
 	return f
 }
 
-// paths returns the paths of all fields.
+// paths returns the paths of all fields of a station.
 func (d *stationFields) paths() []record.Path {
 	return slices.Concat(d.id, d.name, d.city, d.state, d.latitude, d.longitude, d.licence, d.attribution, d.kindField)
 }
 
-// key returns the text that identifies the station of a record; "" if the text is missing. seen is false if the record
-// lacks the field.
+// key returns the text that identifies the station of a record; "" if the record has no such text. seen is false if the
+// record lacks the field.
 func (d *stationFields) key(f *record.Frame) (key string, seen bool) {
 	switch len(d.id) {
 	case 0:
@@ -98,13 +98,13 @@ func (d *stationFields) key(f *record.Frame) (key string, seen bool) {
 	return strings.Join(parts, "-"), seen
 }
 
-// placed reports whether a record has the position of its station.
+// placed reports whether a record states the position of its station.
 func (d *stationFields) placed(f *record.Frame) bool {
 	text, _ := f.Text(d.latitude)
 	return text != "" && text != "NA"
 }
 
-// describe returns the station of a record. It counts an invalid position as rejected in b.
+// describe returns the station of a record. It reports an invalid position to b as rejected.
 func (d *stationFields) describe(f *record.Frame, key string, b *ingest.Builder) air.Station {
 	text := func(paths []record.Path, fallback string) string {
 		if t, _ := f.Text(paths); t != "" {
@@ -139,14 +139,14 @@ func (d *stationFields) describe(f *record.Frame, key string, b *ingest.Builder)
 	if s.Name == "" {
 		s.Name = key
 	}
-	if strings.EqualFold(s.City, "India") { // OpenAQ gives the country as locality
+	if strings.EqualFold(s.City, "India") { // OpenAQ may state the country as the locality
 		s.City = ""
 	}
 	return s
 }
 
-// station returns the station of a record. It describes the station from its first record, and again from the first
-// record that has its position.
+// station returns the station of a record. It describes the station from the first record, and again from the first
+// record that states the station's position.
 func (s *Sink) station(f *record.Frame, key string) *station {
 	if s.last != nil && key == s.lastKey {
 		if s.last.placed || len(s.m.station.latitude) == 0 {

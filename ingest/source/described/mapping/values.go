@@ -28,7 +28,7 @@ func number(s *section.Section, key string) *float64 {
 	return &n
 }
 
-// has reports whether a list contains a text. Two numbers are equal in any form, such as 999.9 and "999.90".
+// has reports whether a list contains a text. Numbers are compared by value: 999.9 equals "999.90".
 func has(all []string, text string) bool {
 	if len(all) == 0 {
 		return false

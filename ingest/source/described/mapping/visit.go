@@ -9,7 +9,7 @@ import (
 	"vayu/schema/air"
 )
 
-// visit adds the readings of a record.
+// visit adds the readings in a record.
 func (s *Sink) visit(f *record.Frame) error {
 	s.records++
 	s.current, f.Extracts = f, s.extracts
@@ -41,7 +41,8 @@ func (s *Sink) visit(f *record.Frame) error {
 	return err
 }
 
-// addBulletin adds the published index of a record.
+// addBulletin adds the bulletin in a record to the builder. A bulletin is the AQI that an agency published for a city
+// and a day.
 func (s *Sink) addBulletin(f *record.Frame) {
 	at, _, reason, seen := s.clock.Of(f, s.now)
 	s.look(s.m.timeAt, seen)
@@ -53,8 +54,8 @@ func (s *Sink) addBulletin(f *record.Frame) {
 	s.m.bulletin.Add(f, at, s.builder)
 }
 
-// header checks the columns of a table once, and sets the measures of the table. It removes measures without a column:
-// their cells must not count as missing values, which would withdraw stored readings.
+// header checks the columns of a table before its first row, and sets the measures of the table. It drops measures
+// without a column. Otherwise their values would count as missing, and stored readings would be withdrawn.
 func (s *Sink) header(names []string, columns map[string]int) error {
 	for name := range columns {
 		s.builder.Field(name, ingest.TextField)
@@ -73,17 +74,17 @@ func (s *Sink) header(names []string, columns map[string]int) error {
 	return nil
 }
 
-// head has the data that all values of a record share: time, station and quality.
+// head has the data that all values of a record have in common: time, station and quality.
 type head struct {
 	at      time.Time
-	minutes uint16   // averaging interval; 0 for that of the measure
+	minutes uint16   // averaging interval; 0 for the one of each measure
 	of      *station // nil if the record has no station
 	flag    air.Flag
-	reason  ingest.Reason // why the record is rejected; None if it is valid
-	skip    bool          // the record is left out
+	reason  ingest.Reason // why the values are rejected; None if they are valid
+	skip    bool          // a filter skips the record
 }
 
-// head reads the data that all values of a record share.
+// head reads the data that all values of a record have in common.
 func (s *Sink) head(f *record.Frame) head {
 	key, seen := s.m.station.key(f)
 	s.look(s.m.stationAt, seen)
@@ -118,7 +119,7 @@ func (s *Sink) head(f *record.Frame) head {
 	return h
 }
 
-// element adds the readings of a record, or of one element of the record's list.
+// element adds the readings in a record, or in one element of the record's list.
 func (s *Sink) element(f *record.Frame, record *head) error {
 	if record.skip {
 		return nil
@@ -134,7 +135,7 @@ func (s *Sink) element(f *record.Frame, record *head) error {
 	return nil
 }
 
-// test applies quality tests to a record until one rejects it.
+// test applies quality tests to a record until one of them rejects it. It stores the results in h.
 func (s *Sink) test(f *record.Frame, tests []test, h *head) {
 	for i := range tests {
 		if h.reason != ingest.None {
