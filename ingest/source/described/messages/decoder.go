@@ -22,9 +22,9 @@ type Decoder struct {
 
 	s *Subscription
 
-	last   map[series]time.Time // time of the last stored reading
-	staged map[series]time.Time // of the last Decode, which may not be stored
-	// states maps each device to whether it is available. The key is made of the fields in the availability topic.
+	last   map[series]time.Time // time of the last stored reading of each series
+	staged map[series]time.Time // the same for the readings of the last Decode, which are not stored before Commit
+	// states has whether each device is available, by the fields in the topic of the report (see keyOf).
 	states map[string]bool
 }
 
@@ -34,7 +34,7 @@ type series struct {
 	parameter parameter.Parameter
 }
 
-// NewDecoder returns a decoder of the readings of the source.
+// NewDecoder returns a decoder that has not decoded any message.
 func (o Owner) NewDecoder() *Decoder {
 	return &Decoder{
 		Owner: o, s: o.Subscription,
@@ -81,10 +81,11 @@ func (d *Decoder) Commit() {
 	}
 }
 
-// mostSeries is the number of series in d.last above which Commit removes those without a recent reading.
+// mostSeries is the number of series in d.last above which Commit removes those that have no recent reading.
 const mostSeries = 100_000
 
-// accept reports whether a reading has at least the minimum time distance to the last accepted reading of its series.
+// accept reports whether the time of a reading differs enough (minimum-gap) from that of the last accepted reading of
+// its series.
 func (d *Decoder) accept(station string, p parameter.Parameter, at time.Time) bool {
 	if d.s.gap == 0 {
 		return true
@@ -101,7 +102,7 @@ func (d *Decoder) accept(station string, p parameter.Parameter, at time.Time) bo
 	return true
 }
 
-// message adds the readings of one message. The error of an unreadable message is an [*ingest.BatchError].
+// message adds the readings in one message. If the message is unreadable, the error is an [*ingest.BatchError].
 func (d *Decoder) message(sink *mapping.Sink, m *stream.Message) (stream.Outcome, error) {
 	if a := d.s.available; a != nil {
 		if fields, ok := a.topic.Match(m.Topic); ok {
@@ -134,7 +135,7 @@ func (d *Decoder) message(sink *mapping.Sink, m *stream.Message) (stream.Outcome
 	return stream.Read, err
 }
 
-// match returns the fields in a topic, or false if the topic matches no pattern of the description.
+// match returns the fields in a topic, or false if no pattern of the description matches the topic.
 func (d *Decoder) match(topic string) (map[string]string, bool) {
 	for _, p := range d.s.topics {
 		if fields, ok := p.Match(topic); ok {
@@ -144,7 +145,7 @@ func (d *Decoder) match(topic string) (map[string]string, bool) {
 	return nil, false
 }
 
-// offline reports whether the device that sent a message has reported itself as not available.
+// offline reports whether the device that sent a message was last reported as unavailable.
 func (d *Decoder) offline(fields map[string]string) bool {
 	if d.s.available == nil {
 		return false
@@ -157,7 +158,7 @@ func (d *Decoder) offline(fields map[string]string) bool {
 	return known && !online
 }
 
-// Devices returns the numbers of available and unavailable devices.
+// Devices returns how many devices are available and how many are not.
 func (d *Decoder) Devices() (online, offline int) {
 	for _, is := range d.states {
 		if is {
@@ -169,7 +170,7 @@ func (d *Decoder) Devices() (online, offline int) {
 	return online, offline
 }
 
-// state returns the state of a device from a message of its availability topic.
+// state returns the state of a device that a message of its availability topic reports.
 func (a *availability) state(payload []byte) string {
 	if len(a.field) == 0 {
 		return strings.TrimSpace(string(payload))
@@ -180,7 +181,7 @@ func (a *availability) state(payload []byte) string {
 	return strings.TrimSpace(string(payload))
 }
 
-// keyOf returns one text made of the values of all fields, as the key of a map.
+// keyOf returns a text that consists of the values of all fields, for use as a key of a map.
 func keyOf(fields map[string]string) string {
 	var key strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
@@ -189,7 +190,7 @@ func keyOf(fields map[string]string) string {
 	return key.String()
 }
 
-// textPayload returns a plain payload as the JSON {"payload": TEXT}.
+// textPayload wraps a payload that is plain text: {"payload": TEXT}.
 func textPayload(payload []byte) []byte {
 	text, err := json.Marshal(map[string]string{"payload": strings.TrimSpace(string(payload))})
 	if err != nil { // a text is always JSON

@@ -16,9 +16,9 @@ import (
 	"vayu/ingest/stream/mqtt"
 )
 
-// Limits of a trial fetch of a stream.
+// Limits of a trial: a short fetch from a stream.
 const (
-	// firstMessage is the longest time that a trial waits for the first message. Devices with Tasmota send one message
+	// firstMessage is how long a trial waits for the first message. Devices with the firmware Tasmota send one message
 	// every five minutes.
 	firstMessage = 6 * time.Minute
 	// further is how long a trial waits for more messages after the first one.
@@ -26,8 +26,8 @@ const (
 	trialMessages = 100
 )
 
-// trial is an [ingest.Source] that subscribes to a stream for a short time. It uses a session of its own, so that it
-// takes no messages from the service.
+// trial is an [ingest.Source] that subscribes to a stream for a short time. It uses an MQTT session of its own, so that
+// the broker still sends all messages to the service.
 type trial struct{ Owner }
 
 // Owner is a subscription with the name of its source, a clock, and a function that removes secrets from a text.
@@ -38,11 +38,11 @@ type Owner struct {
 	Clean        func(string) string
 }
 
-// Trial returns a source that subscribes to the stream for a short time in each fetch.
+// Trial returns a source whose fetches subscribe to the stream for a short time.
 func (o Owner) Trial() ingest.Source { return &trial{o} }
 
-// Fetch yields the readings of the first message, and of messages that arrive within half a minute after it, at most
-// 100 messages. If no message arrives within six minutes, Fetch returns an error.
+// Fetch yields the readings of the first message, and of those that arrive within half a minute after it, at most 100
+// messages. If no message arrives within six minutes, it returns an error.
 func (t *trial) Fetch(ctx context.Context, _ ingest.Window, yield func(*ingest.Batch) error) error {
 	limited, cancel := context.WithTimeout(ctx, firstMessage)
 	defer cancel()
@@ -103,8 +103,8 @@ func (o *Owner) decode(received []stream.Message, yield func(*ingest.Batch) erro
 	return err
 }
 
-// Replay returns a source that reads the messages in the file of a test case. Each line is a JSON object with topic and
-// payload, and optionally retained and at. A payload that is not JSON is a JSON string.
+// Replay returns a source that reads messages from the file of a test case. Each line is a JSON object with topic and
+// payload, and optionally retained and at. A payload that is not JSON is written as a JSON string.
 func (o Owner) Replay(path string) ingest.Source { return &replay{o, path} }
 
 type replay struct {

@@ -17,17 +17,17 @@ import (
 	"vayu/internal/config/section"
 )
 
-// Subscription has the keys of a description about messages. It is immutable.
+// Subscription has the keys of a description that concern messages. It is immutable.
 type Subscription struct {
-	// Settings are the connection to the broker and the topics.
+	// Settings has the connection to the broker, and the topics.
 	Settings mqtt.Settings
-	// MaxSilence is the largest normal age of the newest reading.
+	// MaxSilence is how old the newest reading may be before the source counts as silent.
 	MaxSilence time.Duration
 
 	topics      []*pattern.Pattern
-	text        bool          // a payload is one value, as text
+	text        bool          // a payload is a single value in plain text
 	retained    bool          // accept retained messages
-	needs       []record.Path // a message without any of these fields is ignored; nil for none
+	needs       []record.Path // ignore a message that has none of these fields; nil for no such rule
 	gap         time.Duration
 	available   *availability // nil for none
 	devices     map[string]map[string]string
@@ -38,7 +38,7 @@ type Subscription struct {
 // availability is the topic to which devices report whether they are available.
 type availability struct {
 	topic   *pattern.Pattern
-	field   []record.Path // of a JSON payload; empty if the payload is the state
+	field   []record.Path // paths of the state in a JSON payload; empty if the payload is the state
 	offline []string
 }
 
@@ -48,7 +48,7 @@ const (
 	defaultMaxSilence = 6 * time.Hour
 	mostMaxSilence    = 31 * 24 * time.Hour
 	mostDevices       = 10_000
-	mostClientID      = 64 // bytes; brokers of version 3.1.1 may accept 23 only
+	mostClientID      = 64 // bytes; brokers of MQTT 3.1.1 may accept only 23
 )
 
 // Read reads the keys mqtt, devices and max-silence of a description. m is the description's mapping.
@@ -86,9 +86,9 @@ func Read(root *section.Section, name string, local bool, m *mapping.Mapping) *S
 	return s
 }
 
-// defaultSession returns how long the broker stores messages while the service is down. If messages have no times, a
-// stored message gets the time of its arrival, which is wrong by the downtime. The broker then stores messages for one
-// averaging interval only. MQTT 3.1.1 has no such limit, so the broker stores no messages.
+// defaultSession returns how long the broker keeps messages while the service is down. If messages have no times, a
+// kept message later gets the time of its arrival, which is too late by the downtime. Then the broker should keep
+// messages only for one averaging interval. MQTT 3.1.1 cannot limit the time, so the broker should keep none.
 func (s *Subscription) defaultSession() time.Duration {
 	switch {
 	case !s.mapping.Received():
@@ -130,7 +130,7 @@ func (s *Subscription) readAddress(q *section.Section) {
 	}
 }
 
-// readTopic reads a pattern of topics, and adds the MQTT filter for it to the settings.
+// readTopic reads a pattern of topics, and adds an MQTT filter for these topics to the settings.
 func (s *Subscription) readTopic(q *section.Section, e section.Entry) *pattern.Pattern {
 	p, err := pattern.Path(e.Text)
 	if err != nil {
@@ -147,8 +147,9 @@ func (s *Subscription) readTopic(q *section.Section, e section.Entry) *pattern.P
 	return p
 }
 
-// filterOf returns the MQTT topic filter for a pattern. In the filter, a level with a field matches any text. Received
-// topics are then compared with the whole pattern.
+// filterOf returns an MQTT topic filter for a pattern. A level of the pattern with a field becomes +, which matches any
+// text. So the filter may match more topics than the pattern, and the decoder compares received topics with the
+// pattern.
 func filterOf(text string) (string, error) {
 	levels := strings.Split(text, "/")
 	for i, level := range levels {
@@ -189,7 +190,7 @@ func (s *Subscription) readAvailability(a *section.Section) {
 	}
 }
 
-// readDevices reads the names and positions of devices.
+// readDevices reads the fields of devices that the description states, such as their names and positions.
 func (s *Subscription) readDevices(root *section.Section) {
 	all := root.Section("devices")
 	s.devicesOnly = root.Bool("devices-only", false)
