@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Pattern matches whole texts. A * matches any characters. {field} matches one or more characters and captures them. A
-// Pattern is immutable.
+// Pattern matches whole texts. In its text, * stands for any characters, and {field} for one or more characters that it
+// captures. A Pattern is immutable.
 type Pattern struct {
 	expression *regexp.Regexp
 	fields     []string
@@ -23,7 +23,7 @@ const (
 	mostFields = 20
 )
 
-// dates maps the fields of a date to regular expressions for their digits.
+// dates maps the fields of a date to regular expressions that match their digits.
 var dates = map[string]string{"yyyy": `\d{4}`, "mm": `\d{2}`, "dd": `\d{2}`, "HH": `\d{2}`}
 
 // Dates are the fields of a date, from the largest unit to the smallest.
@@ -34,7 +34,7 @@ var fieldName = regexp.MustCompile(`^[a-z][a-z0-9_]*$|^HH$`)
 // Text returns a pattern for any text. If several fields could match the same characters, the first one captures them.
 func Text(text string) (*Pattern, error) { return compile(text, ".+", ".*") }
 
-// Path returns a pattern for paths with slashes. Neither * nor a field matches a slash. **/ matches any number of
+// Path returns a pattern for paths with slashes. Neither * nor a field matches a slash, but **/ matches any number of
 // folders. A pattern without a slash matches the last part of a path.
 func Path(text string) (*Pattern, error) {
 	if text != "" && !strings.Contains(text, "/") {
@@ -88,9 +88,9 @@ func compile(text, field, star string) (*Pattern, error) {
 	return p, err
 }
 
-// field writes the regular expression of a field. A date field may occur twice, as {yyyy} in a folder and in the name
-// of a file. The second one must only have the form of a year, because the two are equal in practice. Match returns the
-// first.
+// field writes the regular expression of a field. A date field may occur twice, for example {yyyy} in a folder and in
+// the name of a file. The second one must only have the form of a date, because both are the same date in practice.
+// Match returns the first.
 func (p *Pattern) field(out *strings.Builder, name, expression string) error {
 	digits, date := dates[name]
 	if date {
@@ -111,7 +111,7 @@ func (p *Pattern) field(out *strings.Builder, name, expression string) error {
 // Fields returns the names of the fields in the order of the pattern.
 func (p *Pattern) Fields() []string { return p.fields }
 
-// Match returns the fields of a text, or false if the pattern does not match it.
+// Match returns the fields in a text, or false if the pattern does not match the text.
 func (p *Pattern) Match(text string) (map[string]string, bool) {
 	found := p.expression.FindStringSubmatch(text)
 	if found == nil {
