@@ -13,7 +13,7 @@ import (
 var bom = []byte("\xef\xbb\xbf")
 
 // Decode decodes a body. If the body is invalid, lacks the records, or has an error message, the error is an
-// [*ingest.BatchError]. The error quotes the message of the API after clean has removed secrets from it.
+// [*ingest.BatchError]. It quotes the error message of the API, from which clean has removed secrets.
 func (r *Records) Decode(body []byte, clean func(string) string) (Reply, error) {
 	if r.format != formatJSON {
 		first, rest, _ := bytes.Cut(bytes.TrimSpace(body), []byte{'\n'})
@@ -23,13 +23,13 @@ func (r *Records) Decode(body []byte, clean func(string) string) (Reply, error) 
 	return r.decode(body, clean)
 }
 
-// decode is [Records.Decode] for JSON.
+// decode does the same as [Records.Decode], for JSON.
 func (r *Records) decode(body []byte, clean func(string) string) (Reply, error) {
 	body = bytes.TrimPrefix(body, bom)
 	if !utf8.Valid(body) {
 		return Reply{}, Refuse("the reply is not UTF-8")
 	}
-	// jsontext limits the nesting and rejects duplicate names. gjson, which reads the values, does neither.
+	// jsontext limits the nesting and rejects duplicate names. gjson, which reads the values below, does neither.
 	if !jsontext.Value(body).IsValid() {
 		return Reply{}, Refuse("the reply is not JSON, is cut off, or has a duplicate name")
 	}

@@ -7,14 +7,13 @@ import (
 	"vayu/internal/config/section"
 )
 
-// Extract defines how fields are extracted from the text of another field, with a pattern.
+// Extract defines fields that a pattern extracts from the text of another field.
 type Extract struct {
 	from    Path
 	pattern *pattern.Pattern
 }
 
-// ReadExtracts reads the section extract, whose keys are paths and whose values are
-// patterns such as "{name}-{number}".
+// ReadExtracts reads the section extract. Its keys are paths, and its values are patterns such as "{name}-{number}".
 func ReadExtracts(s *section.Section) []Extract {
 	var all []Extract
 	var names []string
@@ -40,7 +39,7 @@ func ReadExtracts(s *section.Section) []Extract {
 	return all
 }
 
-// ExtractedNames returns the names of the fields in all patterns.
+// ExtractedNames returns the names of the fields that all patterns extract.
 func ExtractedNames(all []Extract) []string {
 	var names []string
 	for _, e := range all {
@@ -49,23 +48,24 @@ func ExtractedNames(all []Extract) []string {
 	return names
 }
 
-// Extracts extracts fields from the texts of a fetch. Consecutive records often have the same text, so Extracts keeps
-// the result of each pattern's last text.
+// Extracts extracts the fields in the records of one fetch. Consecutive records often have the same text, so it caches
+// the last text of each pattern with its fields.
 type Extracts struct {
 	all  []Extract
 	last []parts
 }
 
-// parts has the fields that were extracted from a text; fields is nil if the pattern does not match.
+// parts is a text with the fields that were extracted from it. fields is nil if the pattern does not match.
 type parts struct {
 	text   string
 	fields map[string]string
 }
 
-// NewExtracts returns an extractor for one fetch.
+// NewExtracts returns Extracts for one fetch.
 func NewExtracts(all []Extract) *Extracts { return &Extracts{all, make([]parts, len(all))} }
 
-// field returns an extracted field of a record. exists is false if the pattern does not match the text.
+// field returns an extracted field of a record. exists is false if there is no such field, or the pattern does not
+// match.
 func (x *Extracts) field(f *Frame, name string) (text string, exists bool) {
 	if x == nil {
 		return "", false

@@ -8,29 +8,29 @@ import (
 	"vayu/ingest"
 )
 
-// Limits of the search for fields. It examines the first records and replies of a fetch, and then every record or reply
-// whose number is a multiple of sampleEvery. The search then takes little time compared with the mapping.
+// Limits of the search for fields. It examines the first records and replies of a fetch, and then one in every
+// sampleEvery. So the search takes little time compared with the mapping of records to readings.
 const (
 	firstRecords = 100
 	firstReplies = 10
 	sampleEvery  = 16
-	// deepestField is the largest number of names in the path of a field.
+	// deepestField is the largest number of names in a path that the search follows.
 	deepestField = 8
-	// listElements is the number of elements of a list that are examined.
+	// listElements is how many elements of a list are examined.
 	listElements = 4
-	// mostNames is the largest number of names of an object that are kept. It bounds the memory of an object whose
-	// names are data.
+	// mostNames is the largest number of names of one object that the search keeps. It bounds the memory if the names are
+	// data, such as ids.
 	mostNames = 500
 )
 
-// fieldTree has the fields found so far, by name, so that recognising a known field takes one lookup.
+// fieldTree has the fields found so far as a tree by name. So one lookup for each name shows whether a field is known.
 type fieldTree struct {
 	is    ingest.FieldType
 	known bool
 	below map[string]*fieldTree
 }
 
-// child returns the field of the given name, which it adds if necessary. It returns nil if the object has too many
+// child returns the field with the given name, and adds it if necessary. It returns nil if the object has too many
 // names.
 func (t *fieldTree) child(name string) *fieldTree {
 	found := t.below[name]
@@ -45,19 +45,20 @@ func (t *fieldTree) child(name string) *fieldTree {
 	return found
 }
 
-// Search finds the fields of records for the fingerprint of a fetch.
+// Search finds the names and types of the fields of records. They form the fingerprint of a fetch, by which changes of
+// the API are detected.
 type Search struct {
-	// Note is called for each new field or type.
+	// Note is called for each field, and again if the field has a new type.
 	Note func(path string, is ingest.FieldType)
 
 	records, replies int // seen so far
 
 	root fieldTree
 	path []string
-	skip string // path of the records in the reply, which is not searched
+	skip string // path of the records in the reply, which Reply does not search
 }
 
-// value searches a value. Its path is s.path, and t is its field.
+// value notes the type of a value, and searches inside it. The value's path is s.path, and t is its field.
 func (s *Search) value(t *fieldTree, v gjson.Result) {
 	is := typeOf(v)
 	if !t.known || t.is|is != t.is {
@@ -91,7 +92,8 @@ func (s *Search) inside(t *fieldTree, v gjson.Result) {
 	})
 }
 
-// Record searches the fields of a record, which is an object or the row of a table.
+// Record searches the fields of a record, which is a JSON object or a row of a table in JSON. It ignores a table of
+// text.
 func (s *Search) Record(f *Frame) {
 	if s.records++; s.records > firstRecords && s.records%sampleEvery > 0 {
 		return
@@ -115,17 +117,17 @@ func (s *Search) Record(f *Frame) {
 	}
 }
 
-// replyPrefix begins the paths of fields that are in the reply but outside its records.
+// replyPrefix is the prefix of the paths of fields that are in the reply but not in its records.
 const replyPrefix = "reply"
 
-// Reply searches the fields of a reply outside its records. records is the path of the records.
+// Reply searches the fields of a reply, except its records. records is the path of the records.
 func (s *Search) Reply(reply Reply, records string) {
 	if reply.body != nil {
 		return
 	}
 	s.replies++
 	if s.replies > firstReplies && s.replies%sampleEvery > 0 || strings.ContainsAny(records, `@|#*?\`) {
-		return // the records are the reply, or their position is not a plain path
+		return // the records are the whole reply, or are not at a plain path
 	}
 	s.path, s.skip = append(s.path[:0], replyPrefix), replyPrefix+"."+records
 	if t := s.root.child(replyPrefix); t != nil {

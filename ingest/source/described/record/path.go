@@ -1,5 +1,5 @@
-// Package record reads the records of replies and files. A description (YAML) defines whether they are JSON, JSON in
-// lines, or a table of text. The package returns the values at paths.
+// Package record reads the records in replies and files, and returns the values at paths in them. A description (YAML)
+// defines whether they are JSON, JSON in lines, or a table of text.
 package record
 
 import (
@@ -14,35 +14,36 @@ import (
 type scope uint8
 
 const (
-	ofRecord  scope = iota // a record: the default
+	ofRecord  scope = iota // a record; the default
 	ofEach                 // an element of the list `each` of a record
 	ofReply                // the whole reply
-	ofPart                 // the fields of the partition, or of the topic of a message
+	ofPart                 // the fields of the partition, or those in the topic of a message
 	ofListed               // the fields of the station in the station list
 	ofKey                  // the key of a record in a map
-	ofFile                 // the fields of the file's name
-	ofExtract              // parts of texts, see extract
+	ofFile                 // the fields in the name of the file
+	ofExtract              // fields that an Extract has extracted from a text
 )
 
-// scopes maps the first word of a path to its scope. Paths with another first word, except key, begin in the record.
+// scopes maps the first word of a path to its scope. A path with another first word begins in the record, except the
+// path "key".
 var scopes = map[string]scope{
 	"record": ofRecord, "each": ofEach, "reply": ofReply, "part": ofPart, "topic": ofPart, "listed": ofListed, "file": ofFile,
 	"extract": ofExtract,
 }
 
-// Path is the position of a field. Its syntax is that of gjson paths.
+// Path is the position of a field. Its syntax is that of the package gjson.
 type Path struct {
 	scope  scope
-	text   string // without the scope
-	column string // text as the name of a column: in lower case
-	full   string // as in the description, for errors
+	text   string // the path without the scope
+	column string // the text in lower case, as the name of a column
+	full   string // the path as the description has it, for errors
 }
 
-// longestPath is the length of the longest path, in bytes.
+// longestPath is the largest length of a path in bytes.
 const longestPath = 200
 
-// ParsePath parses a path, such as "value", "period.datetimeTo.utc" or "each.value". A name with dots is in quotes:
-// PMS5003."PM2.5".
+// ParsePath parses a path, such as "value", "period.datetimeTo.utc" or "each.value". A name that contains dots is
+// quoted: PMS5003."PM2.5".
 func ParsePath(text string) Path {
 	if text == "key" {
 		return Path{scope: ofKey, full: text}
@@ -55,7 +56,7 @@ func ParsePath(text string) Path {
 	return Path{ofRecord, unquote(text), columnName(text), text}
 }
 
-// unquote converts quoted names to the syntax of gjson, in which special characters have a backslash. It does not
+// unquote converts quoted names to the syntax of gjson, in which special characters follow a backslash. It does not
 // change a path with an odd number of quotes.
 func unquote(text string) string {
 	parts := strings.Split(text, `"`)
@@ -74,28 +75,30 @@ func unquote(text string) string {
 	return out.String()
 }
 
-// Column returns the path of a column of a table.
+// Column returns the path of a column with the given name in a table.
 func Column(name string) Path { return Path{text: name, column: columnName(name), full: name} }
 
 // String returns the path in the spelling of the description.
 func (p Path) String() string { return p.full }
 
-// InEach reports whether the path begins in an element of the list `each`, which is inside a record.
+// InEach reports whether the path begins in an element of the list `each` of a record.
 func (p Path) InEach() bool { return p.scope == ofEach }
 
-// Extracted returns the name of the extracted field to which the path refers. ok is false for other paths.
+// Extracted returns the name of the extracted field to which the path refers. ok is false if the path refers to no such
+// field.
 func (p Path) Extracted() (name string, ok bool) { return p.text, p.scope == ofExtract }
 
-// Missing reports whether the path is a column that a table lacks.
+// Missing reports whether the path refers to a column that is not among the columns of a table.
 func (p Path) Missing(columns map[string]int) bool {
 	_, known := columns[p.column]
 	return p.scope == ofRecord && !known
 }
 
-// columnName normalises the name of a column, because names are compared without case and outer blanks.
+// columnName returns the normalised name of a column. Upper and lower case, and spaces around a name, do not matter.
 func columnName(text string) string { return strings.ToLower(strings.TrimSpace(text)) }
 
-// columnsOf returns the indexes of columns by name. If a name occurs twice, its first column is used.
+// columnsOf returns the index of each column by its normalised name. If two columns have the same name, the first one
+// counts.
 func columnsOf(names []string) map[string]int {
 	columns := make(map[string]int, len(names))
 	for i, name := range names {
@@ -109,7 +112,7 @@ func columnsOf(names []string) map[string]int {
 	return columns
 }
 
-// ReadPaths reads a key that has a path or a list of alternative paths.
+// ReadPaths reads a key whose value is a path or a list of alternative paths.
 func ReadPaths(s *section.Section, key string) []Path {
 	var all []Path
 	for _, e := range s.List(key) {
@@ -139,16 +142,16 @@ type Frame struct {
 	record, each, reply gjson.Result
 	key                 string
 
-	columns map[string]int // of a table; nil for other shapes
-	cells   []gjson.Result // of a table in JSON
-	texts   []string       // of a table in text; nil for a table in JSON
-	decimal byte           // decimal sign of texts
-	header  []string       // columns of a table in text; nil once TakeHeader has returned them
+	columns map[string]int // columns of a table; nil for other shapes
+	cells   []gjson.Result // cells of a table in JSON
+	texts   []string       // cells of a table of text; nil for JSON
+	decimal byte           // decimal sign in texts
+	header  []string       // columns of a table of text; nil after TakeHeader
 
-	describe func() (number int64, text string) // of the record; nil for JSON
+	describe func() (number int64, text string) // number and text of the record; nil for JSON
 }
 
-// find returns the value at a path. If the field is missing, Exists of the result returns false.
+// find returns the value at a path. If the field is missing, the method Exists of the result returns false.
 func (f *Frame) find(p Path) gjson.Result {
 	switch p.scope {
 	case ofEach:
@@ -178,7 +181,7 @@ func (f *Frame) inRecord(p Path) gjson.Result {
 	return gjson.Result{}
 }
 
-// Value returns the value at a path as text. A number keeps its spelling, and null becomes "".
+// Value returns the value at a path as text. A number stays as it is written, and null becomes "".
 func (f *Frame) Value(p Path) (text string, exists bool) {
 	switch p.scope {
 	case ofPart:
@@ -205,8 +208,8 @@ func (f *Frame) Value(p Path) (text string, exists bool) {
 	return text, exists
 }
 
-// Text returns the first value at one of the paths that is not empty, as text. A number keeps its spelling. seen is
-// true if any of the fields exists, even if it is null. If no value is found, the text is "".
+// Text returns, as text, the value at the first of the paths that has one; "" if none has. Numbers stay as they are
+// written. seen is true if at least one of the fields exists, even if it is null.
 func (f *Frame) Text(paths []Path) (text string, seen bool) {
 	for i := range paths {
 		text, exists := f.Value(paths[i])
@@ -218,7 +221,7 @@ func (f *Frame) Text(paths []Path) (text string, seen bool) {
 	return "", seen
 }
 
-// Number replaces the decimal sign of a number by a dot.
+// Number returns a number with a dot as its decimal sign.
 func (f *Frame) Number(text string) string {
 	if f.decimal == ',' {
 		// With a decimal comma, a dot separates thousands: "1.234" means 1234. Exchanging the signs makes it "1,234",
@@ -242,7 +245,7 @@ func scalar(v gjson.Result) string {
 	}
 }
 
-// TextOf returns the first value in a JSON text at one of the paths that is not empty; "" for none.
+// TextOf returns the value at the first of the paths that has one in a JSON text; "" if none has.
 func TextOf(json []byte, paths []Path) string {
 	f := Frame{record: gjson.ParseBytes(json)}
 	text, _ := f.Text(paths)
@@ -257,7 +260,7 @@ func (f *Frame) Describe() (number int64, text string) {
 	return 0, f.record.Raw
 }
 
-// TakeHeader returns the columns of a table of text for its first record, and nil for later records.
+// TakeHeader returns the columns of a table of text in the first call for the table, and nil in later calls.
 func (f *Frame) TakeHeader() (names []string) {
 	names, f.header = f.header, nil
 	return names

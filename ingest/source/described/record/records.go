@@ -16,7 +16,7 @@ import (
 // Shapes of the records in a JSON reply.
 const (
 	ShapeList   = "list"   // a list of objects
-	ShapeTable  = "table"  // a list of lists, with the names of the columns beside it
+	ShapeTable  = "table"  // a list of rows (lists), with the names of the columns elsewhere in the reply
 	ShapeMap    = "map"    // an object whose values are the records
 	ShapeObject = "object" // one record
 )
@@ -28,16 +28,16 @@ const (
 	formatCSV    = "csv"
 )
 
-// Records defines where the records of a reply or a file are, and their form.
+// Records defines where the records are in a reply or a file, and their form.
 type Records struct {
-	At      string // path; @this if the reply is the list
+	At      string // path of the records; @this if they are the whole reply
 	Shape   string
-	Columns string // path of the columns' names in a table; empty for other shapes
-	Each    string // list inside a record; empty for none
+	Columns string // path of the names of the columns, for ShapeTable; "" for other shapes
+	Each    string // path of a list inside a record; "" for none
 
 	format string
 	table  *tabular.Format // for formatCSV
-	fault  string          // path of an error message in a reply with status 200
+	fault  string          // path of an error message; an API may reply with an error and status 200
 }
 
 // Read reads the keys format, csv, records, shape, columns, each and error-message of a section.
@@ -76,12 +76,12 @@ func Read(s *section.Section) Records {
 type Reply struct {
 	root    gjson.Result
 	records gjson.Result
-	raw     string // JSON of the records, or the text of the table
-	body    []byte // of a table, or of a JSON text in each line; nil for JSON
+	raw     string // JSON of the records, or the whole text of other formats
+	body    []byte // text of a table or of JSON lines; nil for JSON
 	empty   bool   // body has no record
 }
 
-// Raw returns the JSON of the records, to compare pages.
+// Raw returns the text of the records. It serves to detect repeated pages.
 func (r Reply) Raw() string { return r.raw }
 
 // Empty reports whether the reply has no records.
@@ -97,10 +97,10 @@ func (r Reply) Empty() bool {
 	return empty
 }
 
-// Text returns the text of a field of the reply, such as a cursor; "" for none.
+// Text returns the text of a field of the reply, such as a cursor; "" if the field is missing.
 func (r Reply) Text(at string) string { return scalar(r.root.Get(at)) }
 
-// Walk calls `visit` with a frame for each record. The frame is valid during the call only. count is the number of
+// Walk calls `visit` with a frame for each record. The frame is valid only during the call. count is the number of
 // visited records, even if `visit` returns an error.
 func (r *Records) Walk(reply Reply, part map[string]string, visit func(*Frame) error) (count int, err error) {
 	f := Frame{Part: part}
@@ -115,7 +115,7 @@ func (r *Records) Walk(reply Reply, part map[string]string, visit func(*Frame) e
 	return r.walk(reply, &f, func() error { return visit(&f) })
 }
 
-// walk is [Records.Walk] for a JSON reply.
+// walk does the same as [Records.Walk], for a JSON reply.
 func (r *Records) walk(reply Reply, f *Frame, visit func() error) (count int, err error) {
 	f.reply = reply.root
 	if r.Shape == ShapeTable {
@@ -141,8 +141,8 @@ func (r *Records) walk(reply Reply, f *Frame, visit func() error) (count int, er
 	return count, err
 }
 
-// WalkEach calls `visit` for each element of the list at the path r.Each, or once if r.Each is "". seen is false if the
-// record lacks the list.
+// WalkEach calls `visit` for each element of the list at the path r.Each. If r.Each is "", it calls `visit` once. seen
+// is false if the record lacks the list.
 func (r *Records) WalkEach(f *Frame, visit func() error) (seen bool, err error) {
 	if r.Each == "" {
 		return true, visit()
@@ -156,7 +156,7 @@ func (r *Records) WalkEach(f *Frame, visit func() error) (seen bool, err error) 
 	return list.IsArray(), err
 }
 
-// Refuse returns an [*ingest.BatchError] with the reason [ingest.BadReply], for an unreadable reply or file.
+// Refuse returns an [*ingest.BatchError] with the reason [ingest.BadReply], for a reply or file that cannot be read.
 func Refuse(detail string) error {
 	return &ingest.BatchError{Reason: ingest.BadReply, Detail: strings.ToValidUTF8(detail, "?")}
 }

@@ -12,8 +12,8 @@ import (
 )
 
 // Scan calls `visit` for each record of a file. Before each call it sets f to the record. at is the position of the
-// record: its offset, or its number in JSON. f.Bad is true for a line that is not a record. end is the position after
-// the last record. The error of an unreadable file is an [*ingest.BatchError].
+// record: its offset, or its number in a JSON document. f.Bad is true for a line that is not a record. end is the
+// position after the last record. If the file cannot be read, the error is an [*ingest.BatchError].
 func (r *Records) Scan(in *table.Input, f *Frame, visit func(at int64) error) (end int64, err error) {
 	switch r.format {
 	case formatCSV:
@@ -44,7 +44,7 @@ func (r *Records) Scan(in *table.Input, f *Frame, visit func(at int64) error) (e
 	return end, err
 }
 
-// scanTable is [Records.Scan] for a table.
+// scanTable does the same as [Records.Scan], for a table.
 func (r *Records) scanTable(in *table.Input, f *Frame, visit func(at int64) error) (end int64, err error) {
 	rows, err := r.table.Open(in)
 	if err != nil {
@@ -71,7 +71,7 @@ func (r *Records) scanTable(in *table.Input, f *Frame, visit func(at int64) erro
 	}
 }
 
-// scanLines is [Records.Scan] for a file with a JSON value on each line.
+// scanLines does the same as [Records.Scan], for a file with a JSON value on each line.
 func (r *Records) scanLines(in *table.Input, f *Frame, visit func(at int64) error) (end int64, err error) {
 	text, err := in.Text()
 	if err != nil {
@@ -110,5 +110,5 @@ func (r *Records) scanLines(in *table.Input, f *Frame, visit func(at int64) erro
 	}
 }
 
-// Table returns the format of a table; nil for JSON.
+// Table returns the form of the table; nil if the records are JSON.
 func (r *Records) Table() *tabular.Format { return r.table }
