@@ -22,23 +22,25 @@ import (
 	"vayu/ingest/fetch"
 )
 
-// Bucket is a bucket of an S3-compatible object storage. It sends GetObject and ListObjectsV2 requests. The URLs have
-// path style, which works with every storage and with bucket names that contain dots.
+// Bucket is a bucket of an S3-compatible object storage. It sends the requests GetObject and ListObjectsV2. The bucket
+// is in the path of the URLs, not in the host. That works with every storage, and with names of buckets that contain
+// dots.
 type Bucket struct {
 	Client   Client
 	Name     string
 	Region   string
 	Endpoint string // URL of a storage other than AWS; "" for AWS
-	// AccessKey and SecretKey sign requests; both empty for a public bucket.
+	// AccessKey and SecretKey are the keys with which requests are signed; both "" for a public bucket.
 	AccessKey, SecretKey string
 	Clean                func(string) string // removes secrets from a text
-	Limit                int64               // of a file, in bytes
+	Limit                int64               // largest size of a file in bytes
 }
 
-// emptyHash is the SHA-256 of an empty body. A signed request must state the hash of its body.
+// emptyHash is the SHA-256 of an empty text. A signed request must state the hash of its body, and these requests have
+// none.
 const emptyHash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
-// request returns a request for the object with a key, or for the bucket if the key is "".
+// request returns a request for the object with the given key; for the bucket if the key is "".
 func (b *Bucket) request(key string, query url.Values) fetch.Request {
 	endpoint := b.Endpoint
 	if endpoint == "" {
@@ -81,10 +83,10 @@ type listing struct {
 	} `xml:"Contents"`
 }
 
-// List implements [Storage]. address is a prefix of the keys.
+// List implements [Storage]. address is the prefix of the keys to list.
 func (b *Bucket) List(ctx context.Context, address string, visit func(Object) error) error {
 	query := url.Values{"list-type": {"2"}, "prefix": {address}, "encoding-type": {"url"}}
-	first := make(map[string]bool) // first keys of the pages
+	first := make(map[string]bool) // first key of each page, to detect repeated pages
 	for {
 		reply, err := b.Client.Get(ctx, b.request("", query))
 		if err != nil {
@@ -137,7 +139,7 @@ func (b *Bucket) Open(ctx context.Context, o Object, known string) (*Local, erro
 	return local, nil
 }
 
-// remedies maps error codes of the storage to remedies for the operator.
+// remedies maps error codes of the storage to what the operator can do.
 var remedies = map[string]string{
 	"PermanentRedirect":                  "set files.region to the region of the bucket",
 	"AuthorizationHeaderMalformed":       "set files.region to the region of the bucket",
@@ -149,10 +151,11 @@ var remedies = map[string]string{
 	"RequestTimeTooSkewed":               "set the clock of this machine",
 }
 
-// reasonOf matches the code and the message in an error reply, whose text may be truncated.
+// reasonOf matches the code and the message in the body of an error reply, which may be truncated.
 var reasonOf = regexp.MustCompile(`<Code>([A-Za-z]{1,100})</Code>\s*<Message>([^<]{0,300})`)
 
-// explain adds the bucket to an error, and the storage's code and message with a remedy.
+// explain adds the name of the bucket to an error. If the storage stated a code, it also adds the code, the message and
+// a remedy.
 func (b *Bucket) explain(doing string, err error) error {
 	err = fmt.Errorf("%s of bucket %q: %w", doing, b.Name, err)
 	failed, ok := errors.AsType[*fetch.StatusError](err)

@@ -13,11 +13,11 @@ import (
 	"vayu/ingest/source/file/walk"
 )
 
-// Folder is a local folder with its subfolders.
+// Folder is a local folder, including its subfolders.
 type Folder struct {
 	Root   string
-	Settle time.Duration // how long a file must be unchanged, because it may still be growing
-	Limit  int64         // of a file, in bytes
+	Settle time.Duration // how long a file must be unchanged; before, a program may still be writing to it
+	Limit  int64         // largest size of a file in bytes
 	Clock  func() time.Time
 }
 
@@ -26,7 +26,7 @@ func (f *Folder) List(ctx context.Context, _ string, visit func(Object) error) e
 	now := f.Clock()
 	var unreadable []Object
 	err := walk.Files(ctx, f.Root, func(path string, info fs.FileInfo) error {
-		// A file with a time far in the future has settled, too: its clock differs, or a program set the time.
+		// A file whose time is far in the future is not being written: another clock or a program has set the time.
 		if now.Sub(info.ModTime()).Abs() < f.Settle {
 			return nil
 		}
@@ -36,7 +36,7 @@ func (f *Folder) List(ctx context.Context, _ string, visit func(Object) error) e
 		}
 		return visit(Object{Path: filepath.ToSlash(relative), Version: versionOf(info)})
 	}, func(path string, err error) {
-		if !errors.Is(err, fs.ErrNotExist) { // else the file was deleted meanwhile
+		if !errors.Is(err, fs.ErrNotExist) { // if it does not exist, it was deleted meanwhile
 			unreadable = append(unreadable, Object{Path: filepath.Base(path), Err: err})
 		}
 	})
@@ -51,7 +51,7 @@ func (f *Folder) List(ctx context.Context, _ string, visit func(Object) error) e
 	return nil
 }
 
-// versionOf returns a text that changes when the content of a file changes: its size and modification time.
+// versionOf returns the size and the modification time of a file as a text. The text changes when the content changes.
 func versionOf(info fs.FileInfo) string {
 	return fmt.Sprintf("%d %d", info.Size(), info.ModTime().UnixNano())
 }

@@ -11,25 +11,26 @@ import (
 
 // Object is a file in a storage.
 type Object struct {
-	// Path identifies the file: its path in the folder with slashes, its URL without the query, or its key in the
+	// Path identifies the file. It is the path in the folder (with slashes), the URL without the query, or the key in the
 	// bucket.
 	Path string
-	// Version changes when the content changes. It is "" if the storage states a version only when the file is opened.
+	// Version changes when the content of the file changes. It is "" if the storage states a version only when a file is
+	// opened.
 	Version string
-	// Err is the error of a path that cannot be listed, such as a folder without permission; nil for a file.
+	// Err is the error of a path that cannot be listed, such as a folder without permission; nil for a listed file.
 	Err error
 
-	address string // of the file on a web server; may contain a key
+	address string // URL of the file on a web server; it may contain a key
 }
 
 // Storage is a place with files. Its methods are safe for concurrent use.
 type Storage interface {
-	// List calls `visit` for each file at an address. The address has no fields; it may be a prefix. A missing address
-	// has no files. If visit returns an error, List returns it.
+	// List calls `visit` for each file at an address: a path, a URL or a prefix, without fields. If nothing exists there,
+	// List calls nothing and returns nil. If visit returns an error, List returns it.
 	List(ctx context.Context, address string, visit func(Object) error) error
-	// Open makes a file readable at a local path. known is the version that was read before; "" for none. The error is
-	// [ErrUnchanged] if the file still has that version, and [ErrMissing] if it does not exist. If the file is too
-	// large or a web page, the error is an [*ingest.BatchError].
+	// Open makes a file readable at a local path. known is the version of the file that was read before; "" for none. The
+	// error is [ErrUnchanged] if the file still has that version, and [ErrMissing] if the file does not exist. It is an
+	// [*ingest.BatchError] if the file is too large or is a web page.
 	Open(ctx context.Context, o Object, known string) (*Local, error)
 }
 
@@ -39,21 +40,21 @@ var (
 	ErrMissing   = errors.New("the file does not exist")
 )
 
-// Local is a file at a local path.
+// Local is a file that can be read at a local path.
 type Local struct {
 	Path    string
-	Version string // of the content
+	Version string // version of the content
 	remove  bool
 }
 
-// Close removes the file if it was downloaded.
+// Close removes the local file if it is a downloaded copy.
 func (l *Local) Close() {
 	if l.remove {
-		_ = os.Remove(l.Path) // the operating system empties the folder of temporary files
+		_ = os.Remove(l.Path) // if it remains, the operating system removes it with other temporary files
 	}
 }
 
-// Client sends requests within the call budget of a description.
+// Client sends requests within the call budget of a source.
 type Client interface {
 	// Get returns a complete reply. Its errors are those of [fetch.Client.Do].
 	Get(ctx context.Context, r fetch.Request) (*fetch.Reply, error)
@@ -62,7 +63,8 @@ type Client interface {
 	Download(ctx context.Context, r fetch.Request, to *os.File, limit int64) (reply *fetch.Reply, modified bool, err error)
 }
 
-// download creates a temporary file and calls `write`, which fills it and returns the version of the content.
+// download creates a temporary file and calls `write`. That function fills the file and returns the version of the
+// content.
 func download(write func(*os.File) (version string, err error)) (*Local, error) {
 	f, err := os.CreateTemp("", "vayu-file-*")
 	if err != nil {

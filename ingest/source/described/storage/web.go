@@ -17,27 +17,27 @@ import (
 	"vayu/ingest/fetch"
 )
 
-// Web is a web server that has files at known URLs, or pages with links to files.
+// Web is a web server with files at known URLs, or with pages that link to files.
 type Web struct {
 	Client Client
 	Header http.Header
-	// Query has the parameters that are added to every request, such as a key.
+	// Query has parameters that every request gets, such as a key.
 	Query url.Values
 	Clean func(string) string // removes secrets from a text
-	Limit int64               // of a file, in bytes
-	// Index is true if the address is that of a page with links to files.
+	Limit int64               // largest size of a file in bytes
+	// Index means that an address is that of a page with links to files.
 	Index bool
 }
 
-// mostLinks is the largest number of links of a page, to bound the memory.
+// mostLinks is the largest number of links on a page. It bounds the memory.
 const mostLinks = 200_000
 
-// List implements [Storage]. address is the URL of a file or of a page with links. If the page is missing, there are no
-// files.
+// List implements [Storage]. address is the URL of a file, or of a page with links to files. If the page does not
+// exist, there are no files.
 func (w *Web) List(ctx context.Context, address string, visit func(Object) error) error {
 	base, err := url.Parse(address)
 	if err != nil {
-		return errors.New("the URL is invalid") // the cause quotes the URL, which may contain a key
+		return errors.New("the URL is invalid") // err quotes the URL, which may contain a key
 	}
 	if !w.Index {
 		return visit(w.object(base))
@@ -69,13 +69,13 @@ func (w *Web) List(ctx context.Context, address string, visit func(Object) error
 	return nil
 }
 
-// object returns the object at a URL. Its Path has neither the query nor the user, which may be secret.
+// object returns the object at a URL. Its Path omits the query and the user, because these may be secret.
 func (w *Web) object(u *url.URL) Object {
 	shown := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
 	return Object{Path: shown.String(), address: w.keyed(u)}
 }
 
-// keyed returns the address of a request with w.Query. It may contain a key, so it must not be logged.
+// keyed returns a URL with the parameters in w.Query. It may contain a key, so it must not be logged.
 func (w *Web) keyed(u *url.URL) string {
 	if len(w.Query) == 0 {
 		return u.String()
@@ -87,7 +87,7 @@ func (w *Web) keyed(u *url.URL) string {
 	return with.String()
 }
 
-// links returns the targets of the links of an HTML page. If the page is not HTML, each of its lines is a link.
+// links returns the targets of the links on an HTML page. If the page is not HTML, each of its lines is a target.
 func links(page []byte) []string {
 	var all []string
 	if !fetch.IsHTML(page) && !bytes.Contains(page, []byte("<a ")) && !bytes.Contains(page, []byte("<A ")) {
