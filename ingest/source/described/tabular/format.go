@@ -1,5 +1,5 @@
 // Package tabular reads tables of text, such as CSV. A description (YAML) defines their form. The package reads one row
-// at a time, so a table can be larger than the memory.
+// at a time, so a table may be larger than the memory.
 package tabular
 
 import (
@@ -15,19 +15,19 @@ import (
 
 // Format defines the form of a table. It is immutable.
 type Format struct {
-	delimiter byte // 0: the one that yields the most columns of the header
-	quote     byte // 0: quotes are ordinary characters
+	delimiter byte // 0: choose the delimiter that splits the header into the most columns
+	quote     byte // 0: a quote is an ordinary character
 	multiline bool // a quoted cell may span lines
 	skip      int  // lines before the header
 	columns   []string
-	comment   string // lines that begin with it are no rows; "" for none
+	comment   string // prefix of lines that are not rows; "" for none
 	charset   encoding.Encoding
 
 	// Decimal is the decimal sign of numbers: a dot or a comma.
 	Decimal byte
 }
 
-// Limits of a table. They bound the memory of a row.
+// Limits of a table.
 const (
 	mostSkipped = 1000
 	mostColumns = 4096

@@ -13,7 +13,7 @@ import (
 
 // Rows reads the rows of a table in order. It is not safe for concurrent use.
 type Rows struct {
-	// Columns are the names of the columns, without blanks around them.
+	// Columns are the names of the columns, without spaces around them.
 	Columns []string
 
 	format    *Format
@@ -24,13 +24,13 @@ type Rows struct {
 	split [][]byte
 	cells []string
 
-	spans  bool   // the last row spans lines; the fields below describe it
-	joined []byte // its lines
+	spans  bool   // the last row spans several lines; only then the fields below are valid
+	joined []byte // joined lines of the row
 	raw    string
-	number int64 // of its first line
+	number int64 // number of the row's first line
 }
 
-// Open opens a table and reads its header. The caller must close the result. The error of an unreadable table is an
+// Open opens a table and reads its header. The caller must close the result. If the table is invalid, the error is an
 // [*ingest.BatchError].
 func (f *Format) Open(in *table.Input) (*Rows, error) {
 	decoded := *in
@@ -89,7 +89,7 @@ func (r *Rows) header() error {
 	return nil
 }
 
-// ended replaces io.EOF by the error that the table has no header. It returns other errors unchanged.
+// ended returns the error of a table without a header if err is io.EOF, and any other error unchanged.
 func ended(err error) error {
 	if errors.Is(err, io.EOF) {
 		return table.Refuse("the table has no header")
@@ -98,8 +98,8 @@ func ended(err error) error {
 }
 
 // Next returns the cells of the next row, and the offset of its first byte. The cells are valid until the next call.
-// fine is false for an invalid row: it has invalid quotes, a wrong number of cells, or text that is not UTF-8 after
-// decoding. After the last row the error is io.EOF.
+// fine is false for an invalid row: it has invalid quotes, a wrong number of cells, or invalid characters. After the
+// last row the error is io.EOF.
 func (r *Rows) Next() (cells []string, at int64, fine bool, err error) {
 	for {
 		line, at, fine, err := r.line()
@@ -120,8 +120,8 @@ func (r *Rows) Next() (cells []string, at int64, fine bool, err error) {
 	}
 }
 
-// texts returns the cells of a split line as strings that share one copy of the line. A cell is a subslice of the line,
-// so the difference of their capacities is the offset of the cell.
+// texts returns the cells of the last row as strings that share one copy of the line. Each cell in r.split is a
+// subslice of the line. So the difference of their capacities is the offset of the cell in the line.
 func (r *Rows) texts(line []byte) []string {
 	whole := string(line)
 	r.cells = r.cells[:0]
@@ -132,7 +132,7 @@ func (r *Rows) texts(line []byte) []string {
 	return r.cells
 }
 
-// line returns the next line that is not a comment. If the format is multiline, line joins the lines of a quoted cell,
+// line returns the next line that is not a comment. If a quoted cell may span lines (multiline), it joins these lines,
 // up to [table.MaxLine] bytes.
 func (r *Rows) line() (line []byte, at int64, fine bool, err error) {
 	for {
@@ -168,10 +168,10 @@ func (r *Rows) line() (line []byte, at int64, fine bool, err error) {
 	return r.joined, at, true, nil
 }
 
-// open reports whether a text has an odd number of quotes, so that a quoted cell begins or ends in it.
+// open reports whether a text has an odd number of quotes. Then a quoted cell starts or ends in it.
 func (r *Rows) open(text []byte) bool { return bytes.Count(text, []byte{r.format.quote})%2 == 1 }
 
-// Record returns the text of the last row, and the number of its first line, for [ingest.Builder.Describe].
+// Record returns the text of the last row and the number of its first line, as [ingest.Builder.Describe] needs them.
 func (r *Rows) Record() (number int64, text string) {
 	if r.spans {
 		return r.number, r.raw
