@@ -25,37 +25,37 @@ const (
 	formatRFC3339 = "rfc3339"
 	formatEpoch   = "epoch"
 	formatEpochMS = "epoch-ms"
-	formatCPCB    = "cpcb"  // the forms of CPCB's portals and data.gov.in, in Indian time
-	formatExcel   = "excel" // days since 30 December 1899, as spreadsheets store times
+	formatCPCB    = "cpcb"  // the forms of time in CPCB's portals and data.gov.in; Indian time
+	formatExcel   = "excel" // days since 30 December 1899, as in spreadsheets
 	// formatInterval is an ISO 8601 interval: two times in RFC 3339 with a slash between them.
 	formatInterval = "interval"
 )
 
-// namedFormats are the formats that are not layouts of Go. The first three are also allowed in requests.
+// namedFormats are the formats that are not layouts of Go. The first three may also be used in requests.
 var namedFormats = []string{formatRFC3339, formatEpoch, formatEpochMS, formatCPCB, formatExcel, formatInterval}
 
-// Clock parses the times of records. It caches the last times, so each goroutine needs its own copy.
+// Clock parses the times of records. It caches the last times, so goroutines must not share a Clock.
 type Clock struct {
-	Field    []record.Path // the time; empty if the interval has two times
-	From, To []record.Path // both ends of the interval
-	Received bool          // records have no time: the time of the reply counts
-	Begin    bool          // times are the beginning of the averaging interval
+	Field    []record.Path // paths of the time; empty if records have two times
+	From, To []record.Path // paths of the start and the end of the interval
+	Received bool          // records have no time: they get the time of the reply
+	Begin    bool          // times are starts of averaging intervals, not ends
 
-	join    bool // the texts of all paths form one time, such as a date and a clock
+	join    bool // the texts at all paths form one time, such as a date and a time of day
 	formats []string
-	zone    *time.Location // of layouts without a zone
+	zone    *time.Location // zone of layouts that have none
 
 	at, start stamp // the last times
 }
 
-// stamp is the last parsed text with its result, as a cache. Consecutive records often have the same time.
+// stamp is a cache of the last parsed text and its result. Consecutive records often have the same time.
 type stamp struct {
 	text   string
 	at     time.Time
 	length time.Duration // of an interval; 0 for a time
 }
 
-// Read reads a section that defines the times of records, such as the section time.
+// Read reads a section of a description that defines the times of records, such as the section time.
 func Read(s *section.Section) Clock {
 	c := Clock{zone: time.UTC, join: s.Bool("join", false)}
 	c.Field, c.From, c.To = record.ReadPaths(s, "field"), record.ReadPaths(s, "begin"), record.ReadPaths(s, "end")
@@ -107,14 +107,14 @@ func Read(s *section.Section) Clock {
 	return c
 }
 
-// Intervals reports whether some format can be an interval.
+// Intervals reports whether a format allows intervals.
 func (c *Clock) Intervals() bool { return slices.Contains(c.formats, formatInterval) }
 
-// CheckRequestFormat checks the format of times in requests: rfc3339, epoch, epoch-ms, or a layout of Go that has a
-// date.
+// CheckRequestFormat returns an error if times in requests cannot have the format. They can be rfc3339, epoch,
+// epoch-ms, or a layout of Go that has a date.
 func CheckRequestFormat(format string) error { return checkFormat(format, namedFormats[:3]) }
 
-// checkFormat checks that a format is one of the named formats, or a layout of Go.
+// checkFormat returns an error if a format is neither one of the known formats nor a layout of Go.
 func checkFormat(format string, known []string) error {
 	if slices.Contains(known, format) {
 		return nil
@@ -132,7 +132,7 @@ func checkFormat(format string, known []string) error {
 	return nil
 }
 
-// needsZone reports whether times of a format are ambiguous without a zone.
+// needsZone reports whether times in a format are ambiguous unless the description states a zone.
 func needsZone(format string) bool {
 	if format == formatExcel {
 		return true
@@ -153,8 +153,9 @@ func Format(at time.Time, format string) string {
 	return at.UTC().Format(format)
 }
 
-// Of returns the time of a record. The time is valid if reason is [ingest.None], or if it is not zero. minutes is the
-// length of the interval if the record has both of its ends, otherwise 0. seen is false if the record lacks the field.
+// Of returns the time of a record, or the end of its interval; the zero time if that is invalid. minutes is the length
+// of the interval if the record states both of its ends; otherwise 0. reason is [ingest.None] if the time and the
+// length are valid. seen is false if the record lacks the field.
 func (c *Clock) Of(f *record.Frame, now time.Time) (at time.Time, minutes uint16, reason ingest.Reason, seen bool) {
 	if c.Received {
 		return now.UTC().Truncate(time.Minute), 0, ingest.None, true
@@ -193,7 +194,7 @@ func (c *Clock) parseField(f *record.Frame, paths []record.Path, last *stamp) (a
 	return last.at, true, seen
 }
 
-// text returns the text of a time. If the key join is set, it joins the texts at all paths with blanks.
+// text returns the text of a time. If the key join is set, it consists of the texts at all paths, separated by spaces.
 func (c *Clock) text(f *record.Frame, paths []record.Path) (text string, seen bool) {
 	if !c.join {
 		return f.Text(paths)
@@ -228,7 +229,7 @@ func (c *Clock) parse(text string) (at time.Time, length time.Duration, ok bool)
 	return time.Time{}, 0, false
 }
 
-// parseInterval parses an ISO 8601 interval. A text without a slash is a time, with length 0.
+// parseInterval parses an ISO 8601 interval: two times in RFC 3339, separated by a slash.
 func parseInterval(text string) (end time.Time, length time.Duration, ok bool) {
 	first, second, _ := strings.Cut(text, "/")
 	begin, err := time.Parse(time.RFC3339Nano, first)
