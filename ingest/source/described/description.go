@@ -1,5 +1,6 @@
-// Package described builds sources from descriptions. A description is a YAML file. It defines the requests to an API
-// or the form of files, and how records become readings. The guide docs/guides/sources.md explains every key.
+// Package described builds sources from descriptions. A description is a YAML file about a network of stations. It
+// defines the requests to an API or the form of files, and how records become readings. The guide
+// docs/guides/sources.md explains every key.
 package described
 
 import (
@@ -28,39 +29,39 @@ import (
 	"vayu/internal/config/section"
 )
 
-// Limits and defaults of a description's numbers.
+// Limits and defaults of numbers in a description.
 const (
 	defaultCallTimeout = 60 * time.Second
 	mostCallTimeout    = 10 * time.Minute
 	defaultMaxBytes    = 32 * config.MiB // of a reply; Sensor.Community's whole feed has 9 MB
 	mostMaxBytes       = 256 * config.MiB
-	leastSecret        = 4 // bytes; a shorter text also occurs where it is no secret
+	leastSecret        = 4 // bytes; a shorter text also occurs where it is not a secret
 	mostTimeout        = 24 * time.Hour
 	mostHistory        = 20 * 366 * 24 * time.Hour
 )
 
 // File is the file of a description.
 type File struct {
-	// Path is the path of the file, for errors. The default name of the source is its base without the extension.
+	// Path is the path of the file, for errors. Its base without the extension is the default name of the source.
 	Path string
 	Text []byte
-	// Shipped marks a description that is part of the program.
+	// Shipped means that the description is part of the program.
 	Shipped bool
 	// Env looks up an environment variable, as os.LookupEnv does.
 	Env func(string) (string, bool)
-	// Calls stores the call budget of the source. If it is nil, the budget is in memory only.
+	// Calls is the store of the source's call budget. If it is nil, the budget is only in memory.
 	Calls budget.Store
 }
 
-// Description is a parsed description of a network. It is immutable.
+// Description is a parsed description. It is immutable.
 type Description struct {
 	// Name is the name of the source: lower-case letters, digits and hyphens.
 	Name string
-	// SHA256 is the hash of the file, hexadecimal.
+	// SHA256 is the hash of the file, in hexadecimal.
 	SHA256 string
 	// About, Licence, Attribution and Homepage are texts about the network.
 	About, Licence, Attribution, Homepage string
-	// Feed is the schedule, without Source. It is empty for a description that only defines a file format.
+	// Feed is the schedule of the source, without Source. It is empty if the description defines only a file format.
 	Feed runner.Feed
 	// Format is the file format that the description defines for imports; nil for none.
 	Format *Format
@@ -72,15 +73,15 @@ type Description struct {
 	maxBytes   int64
 	readings   request
 	budget     budget.Rule
-	calls      budget.Store    // nil for memory
+	calls      budget.Store    // nil to keep the budget in memory
 	files      *fileset.Config // nil for an API
-	auth       auth            // of files
-	partitions *listing        // nil for one request of all readings
-	stations   *listing        // nil without a station list
+	auth       auth            // authentication of requests for files
+	partitions *listing        // list of the partitions; nil if one request covers the whole network
+	stations   *listing        // station list; nil for none
 	mapping    *mapping.Mapping
 	stream     *messages.Subscription // nil for a source that fetches
-	keyed      bool                   // requests have a key
-	secrets    []string               // values of environment variables, plain and as URLs encode them
+	keyed      bool                   // requests carry a key
+	secrets    []string               // values of environment variables, plain and escaped as in URLs
 }
 
 var (
@@ -88,11 +89,11 @@ var (
 	networkPattern = regexp.MustCompile(`^[a-z][a-z0-9]{0,15}$`)
 )
 
-// reservedPrefix begins the names of the service's own settings in the environment. A description must not use them,
-// because it could send secrets to another host.
+// reservedPrefix is the prefix of the environment variables with the service's own settings. A description must not use
+// them, because it could send their secrets to another host.
 const reservedPrefix = "VAYU_"
 
-// Parse reads a description. The error is config.Problems, which has the file, line and key of every fault.
+// Parse parses a description. The error is config.Problems, with the file, line and key of every fault.
 func Parse(from File) (*Description, error) {
 	sum := sha256.Sum256(from.Text)
 	d := &Description{SHA256: hex.EncodeToString(sum[:]), calls: from.Calls}
@@ -150,7 +151,7 @@ func Parse(from File) (*Description, error) {
 	return d, nil
 }
 
-// readAPI reads the keys of a source that requests its records.
+// readAPI reads the keys of a source that sends requests to an API.
 func (d *Description) readAPI(root *section.Section) {
 	d.readFeed(root)
 	d.readLimits(root.Section("request"))
@@ -241,7 +242,7 @@ func (d *Description) readFeed(root *section.Section) {
 	}
 }
 
-// Fetches reports whether the description defines a source. Otherwise it only defines a file format.
+// Fetches reports whether the description defines a source. If not, it defines only a file format.
 func (d *Description) Fetches() bool {
 	return d.readings.url != nil || d.files != nil || d.stream != nil
 }
@@ -271,21 +272,21 @@ func (d *Description) New(name string, clock func() time.Time) (ingest.Source, e
 	return d.source(client, clock, nil), nil
 }
 
-// NewAgainst builds the source for a test. Its requests go to a fake server at the address `server` (host:port), and it
-// waits with sleep.
+// NewAgainst builds the source for a test. Its requests go to a fake server at the address `server` (host:port). It
+// calls sleep in place of waiting.
 func (d *Description) NewAgainst(server string, clock func() time.Time, sleep budget.Sleep) ingest.Source {
 	return d.source(fetch.NewTo(server, d.timeout, d.maxBytes), clock, sleep)
 }
 
-// NewIn builds the source for a test of a description with files.folder. It reads the files in the given folder
-// instead.
+// NewIn builds the source for a test of a description with the key files.folder. The source reads the files in the
+// given folder instead.
 func (d *Description) NewIn(folder string, clock func() time.Time) ingest.Source {
 	other := *d
 	other.files = d.files.In(folder)
 	return other.source(fetch.New(d.timeout, d.maxBytes), clock, nil)
 }
 
-// ReadsFiles returns files true if the source reads files, and inFolder true if they are in a local folder.
+// ReadsFiles reports whether the source reads files, and whether these are in a local folder.
 func (d *Description) ReadsFiles() (files, inFolder bool) {
 	return d.files != nil, d.files != nil && d.files.InFolder()
 }

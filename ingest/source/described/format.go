@@ -16,15 +16,15 @@ import (
 	"vayu/internal/config/section"
 )
 
-// Format is a format of files that a description defines, for imports and watched folders.
+// Format is a file format that a description defines, for imports and watched folders.
 type Format struct {
 	d        *Description
 	title    string
-	columns  [][]string       // columns that a table must have, one of each list, in lower case
-	without  []string         // columns that a table must not have, in lower case
-	readings int              // least number of columns with the name of a parameter
-	name     *pattern.Pattern // of the file; nil for any
-	texts    []string         // texts in the beginning of the file
+	columns  [][]string       // names of required columns in lower case; a table must have one column of each list
+	without  []string         // names of columns in lower case; a table must have none of them
+	readings int              // least number of columns whose name is a parameter
+	name     *pattern.Pattern // pattern of the file's name; nil for any name
+	texts    []string         // texts that the beginning of the file must contain
 }
 
 // readFormat reads the section recognise; nil if there is none.
@@ -98,7 +98,7 @@ func (f *Format) Recognises(head []byte, base string) int {
 	return score
 }
 
-// header returns the header of a table, or false if the beginning of the file does not fit the format.
+// header returns the header of a table, or false if the file does not begin like a table of the format.
 func (f *Format) header(head []byte) (table.Header, bool) {
 	format := f.d.mapping.Records.Table()
 	rows, err := format.Open(&table.Input{Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(head)), nil }})
@@ -132,7 +132,7 @@ func (f *Format) Parse(in *table.Input, b *ingest.Builder, now time.Time) error 
 	return f.d.unlisted(sink.Check(), listed)
 }
 
-// fields returns the fields in the name of a file.
+// fields returns the fields that the pattern finds in the name of a file, and the name itself as the field "name".
 func (f *Format) fields(path string) map[string]string {
 	base := filepath.Base(path)
 	var fields map[string]string
@@ -146,14 +146,14 @@ func (f *Format) fields(path string) map[string]string {
 	return fields
 }
 
-// mostLists is the largest number of station lists beside a file, and mostListBytes is the size that is read of each. A
-// page of 1,000 locations of OpenAQ has about 2 MB.
+// mostLists is the largest number of station lists beside a file, and mostListBytes how much of each is read. A page of
+// 1,000 locations of OpenAQ has about 2 MB.
 const (
 	mostLists     = 200
 	mostListBytes = 8 << 20
 )
 
-// readBeside reads the pattern of the names of station lists that are beside the data; nil for none.
+// readBeside reads the key beside: the pattern of the names of station lists in the folder of the data; nil for none.
 func readBeside(s *section.Section) *pattern.Pattern {
 	text := s.Text("beside")
 	if text == "" {
@@ -166,8 +166,8 @@ func readBeside(s *section.Section) *pattern.Pattern {
 	return p
 }
 
-// besides returns the fields of the stations in the station lists of a folder, by the id of the station. It skips files
-// that are not a station list.
+// besides reads the station lists in a folder. It returns the fields of each station by the station's id. It skips
+// files that are not station lists.
 func (d *Description) besides(folder string) (map[string]map[string]string, error) {
 	if d.stations == nil || d.stations.beside == nil {
 		return nil, nil
@@ -196,7 +196,7 @@ func (d *Description) besides(folder string) (map[string]map[string]string, erro
 	return listed, nil
 }
 
-// unlisted adds a note to an error if no station list is beside the file.
+// unlisted adds a note to an error if the folder of the file has no station list but should have one.
 func (d *Description) unlisted(err error, listed map[string]map[string]string) error {
 	if err == nil || d.stations == nil || d.stations.beside == nil || len(listed) > 0 {
 		return err

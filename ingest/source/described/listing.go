@@ -13,18 +13,18 @@ import (
 	"vayu/internal/config/section"
 )
 
-// listing is a list that a source requests before the readings. Its entries are partitions, such as sensors, or
-// stations.
+// listing is a list of partitions (such as sensors) or of stations. A source requests it before the readings, unless
+// the description itself has its entries.
 type listing struct {
-	section string   // of the description: partitions or stations
-	names   []string // fields of an entry
+	section string   // section of the description: partitions or stations
+	names   []string // names of the fields of an entry
 	fixed   []entry
-	beside  *pattern.Pattern // of files with the list beside the data; nil for none
-	request request          // without a URL if there are only such files
+	beside  *pattern.Pattern // pattern of the names of files with the list, in the folder of the data; nil for none
+	request request          // request for the list; without a URL if the list is only in such files
 	list    *mapping.List
 }
 
-// readListing reads the section partitions or stations; nil if there is none.
+// readListing reads the section partitions or stations; nil if there is no such section.
 func (d *Description) readListing(root *section.Section, name string, a auth) *listing {
 	s := root.Section(name)
 	if !s.Present() {
@@ -40,7 +40,7 @@ func (d *Description) readListing(root *section.Section, name string, a auth) *l
 	return l
 }
 
-// readFixed reads partitions that the description itself lists: one field with its values.
+// readFixed reads partitions that the description itself lists: the name of one field, and its values.
 func readFixed(s *section.Section) *listing {
 	l := &listing{names: s.Names()}
 	if len(l.names) != 1 {
@@ -94,6 +94,6 @@ func (l *listing) fetch(ctx context.Context, s *Source, window map[string]string
 	return all, nil
 }
 
-// mostPartitions is the largest number of partitions in a list, to bound its memory. OpenAQ has about 6,000 sensors in
-// India.
+// mostPartitions is the largest number of entries in a list. It bounds the memory of the list. OpenAQ has about 6,000
+// sensors in India.
 const mostPartitions = 200_000

@@ -11,17 +11,17 @@ import (
 	"vayu/ingest/source/described/record"
 )
 
-// Outline summarises a description for a fake of its API.
+// Outline summarises a description for a program that imitates its API.
 type Outline struct {
 	// Keyed is true if the description has the section auth.
 	Keyed bool
-	// Windowed is true if requests state the wanted time range.
+	// Windowed is true if requests state the time range of the readings that they want.
 	Windowed bool
 	// Overlap is the lookback: the time range that each run fetches again. Averaging is the longest averaging interval.
 	Overlap, Averaging time.Duration
-	// Lists are the lists that the source requests. The list of readings is the first.
+	// Lists are the lists that the source requests. The first is the list of readings.
 	Lists []ListOutline
-	// Fields are the fields of records that the readings need.
+	// Fields are the fields of records from which readings are made.
 	Fields []mapping.Field
 }
 
@@ -30,22 +30,22 @@ type ListOutline struct {
 	// Name is readings, partitions or stations.
 	Name    string
 	Records record.Records
-	// By is the way to request further pages. Parameter, Next and Total are the keys of the section pages.
+	// By is how further pages are requested. Parameter, Next and Total are the keys of the section pages.
 	By, Parameter, Next, Total string
-	// SizeParameter is the query parameter for the number of records in a page; "" for none.
+	// SizeParameter is the query parameter that states how many records a page should have; "" for none.
 	SizeParameter string
 	// First is the number of the first page.
 	First int
 
-	url   *regexp.Regexp    // of the path
+	url   *regexp.Regexp    // pattern of the path of the URL
 	query map[string]string // parameters with a fixed value
-	times []string          // parameters with the wanted time range
+	times []string          // query parameters with a limit of the wanted time range
 }
 
 // Readings is the name of the list of readings.
 const Readings = "readings"
 
-// Matches reports whether a request asks for this list.
+// Matches reports whether a URL requests this list.
 func (l *ListOutline) Matches(u *url.URL) bool {
 	if !l.url.MatchString(u.EscapedPath()) {
 		return false
@@ -59,7 +59,7 @@ func (l *ListOutline) Matches(u *url.URL) bool {
 	return true
 }
 
-// Varies reports whether a query parameter has a limit of the wanted time range.
+// Varies reports whether a query parameter contains a limit of the wanted time range.
 func (l *ListOutline) Varies(parameter string) bool { return slices.Contains(l.times, parameter) }
 
 // Outline returns the outline of the description.
@@ -78,7 +78,7 @@ func (d *Description) Outline() Outline {
 	return o
 }
 
-// WithPageSize returns a copy of the description with another number of records in a page.
+// WithPageSize returns a copy of the description that requests size records in a page of readings.
 func (d *Description) WithPageSize(size int) *Description {
 	other := *d
 	other.readings.pages.size = size

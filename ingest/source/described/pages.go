@@ -14,7 +14,7 @@ import (
 	"vayu/internal/config/section"
 )
 
-// Ways to request further pages: values of the key pages.by.
+// Ways to request further pages. They are the values of the key pages.by.
 const (
 	ByNone   = "none"
 	ByPage   = "page"
@@ -33,14 +33,14 @@ const (
 // pages defines how all pages of a list are requested.
 type pages struct {
 	by            string
-	parameter     string // name of the query parameter for the page: number, offset or cursor
+	parameter     string // query parameter that selects the page by its number, its offset or a cursor
 	first         int
 	sizeParameter string
-	size          int // 0 if unknown
+	size          int // records in a full page; 0 if unknown
 	most          int
-	next          string // path of the next cursor
-	total         string // path of the total number of records
-	untilEmpty    bool   // the list ends with an empty page only
+	next          string // path of the next cursor or address in a reply
+	total         string // path of the total number of records in a reply
+	untilEmpty    bool   // only an empty page ends the list
 }
 
 func parsePages(s *section.Section) pages {
@@ -65,14 +65,14 @@ func parsePages(s *section.Section) pages {
 	return p
 }
 
-// walk is the state of reading the pages of one list.
+// walk is the state while the pages of a list are read.
 type walk struct {
 	p        *pages
-	number   int // pages read
+	number   int // number of pages read
 	records  int
 	cursor   string
 	link     string                    // address of the next page, from a header or a reply
-	previous map[[sha256.Size]byte]int // numbers of pages by the hash of their records
+	previous map[[sha256.Size]byte]int // hash of a page's records to the page's number
 }
 
 func newWalk(p *pages) *walk { return &walk{p: p, previous: make(map[[sha256.Size]byte]int)} }
@@ -96,7 +96,8 @@ func (w *walk) query() map[string]string {
 	return q
 }
 
-// check returns an error if a page repeats an earlier page. The API then ignores the query parameter of the page.
+// check returns an error if a page has the same records as an earlier page. The API then ignores the query parameter
+// that selects the page.
 func (w *walk) check(body record.Reply) error {
 	if w.p.by == ByNone || body.Empty() {
 		return nil
@@ -109,8 +110,8 @@ func (w *walk) check(body record.Reply) error {
 	return nil
 }
 
-// advance counts a page, and reports whether it was the last. missing is the number of records that are part of the
-// API's total but were not listed.
+// advance counts a page, and reports whether it was the last. missing is the number of records that the API includes in
+// its total but did not list.
 func (w *walk) advance(reply *fetch.Reply, body record.Reply, count int, address string) (last bool, missing int, err error) {
 	w.number++
 	w.records += count
@@ -144,7 +145,7 @@ func (w *walk) advance(reply *fetch.Reply, body record.Reply, count int, address
 	return false, 0, nil
 }
 
-// target returns the link to the next page in the form of the API; "" for none.
+// target returns the link to the next page as the API states it, relative or absolute; "" for none.
 func (w *walk) target(reply *fetch.Reply, body record.Reply) string {
 	if w.p.by == ByNext {
 		return body.Text(w.p.next)
@@ -152,7 +153,8 @@ func (w *walk) target(reply *fetch.Reply, body record.Reply) string {
 	return nextLink(reply.Header.Values("Link"))
 }
 
-// ended reports whether the list ends with a page of count records. If the reply states a total, the total decides.
+// ended reports whether a page of count records is the last. If the reply states a total number of records, the total
+// decides.
 func (w *walk) ended(body record.Reply, count int) (last bool, missing int) {
 	if w.p.total != "" {
 		if total, err := strconv.Atoi(body.Text(w.p.total)); err == nil && total >= 0 {
@@ -162,7 +164,7 @@ func (w *walk) ended(body record.Reply, count int) (last bool, missing int) {
 	return count == 0 || !w.p.untilEmpty && count < w.p.size, 0
 }
 
-// nextLink returns the target with rel="next" in Link headers (RFC 8288); "" for none.
+// nextLink returns the address with rel="next" in the headers Link (RFC 8288); "" for none.
 func nextLink(headers []string) string {
 	for _, header := range headers {
 		for entry := range strings.SplitSeq(header, ",") {
@@ -178,8 +180,8 @@ func nextLink(headers []string) string {
 	return ""
 }
 
-// linkTo returns the address of the next page; "" for none. The address must have the scheme and host of the current
-// page, because requests carry a key.
+// linkTo returns the address of the next page; "" for none. Requests carry a key, so the address must have the scheme
+// and host of the current page.
 func linkTo(target, address string) (string, error) {
 	if target == "" {
 		return "", nil
@@ -197,7 +199,7 @@ func linkTo(target, address string) (string, error) {
 
 func refuse(detail string) error { return &ingest.BatchError{Reason: ingest.BadReply, Detail: detail} }
 
-// partition fetches all pages of a partition. part has the fields of the partition; nil for a network without
+// partition fetches all pages of a partition. part has the fields of the partition; nil if the network has no
 // partitions.
 func (f *fetching) partition(ctx context.Context, part map[string]string, w ingest.Window) error {
 	missing, err := f.readPages(ctx, &f.d.readings, f.d.mapping.Records, f.fields(w, part), func(body record.Reply) (int, error) {
@@ -209,8 +211,8 @@ func (f *fetching) partition(ctx context.Context, part map[string]string, w inge
 	return err
 }
 
-// readPages requests all pages of a list and passes each to use, which returns the number of its records. missing is
-// the number of records that are part of the API's total but were not listed.
+// readPages requests all pages of a list, and passes each to use, which returns the number of records in the page.
+// missing is the number of records that the API includes in its total but did not list.
 func (s *Source) readPages(
 	ctx context.Context, r *request, records record.Records, fields map[string]string, use func(record.Reply) (int, error),
 ) (missing int, err error) {

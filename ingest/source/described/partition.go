@@ -16,21 +16,21 @@ import (
 )
 
 const (
-	// maxConsecutive is the number of consecutive newly failed partitions after which a fetch fails. The API has then
-	// probably failed.
+	// maxConsecutive is how many partitions in a row must fail to end a fetch, because the API has then probably failed.
+	// Partitions that have failed before do not count.
 	maxConsecutive = 5
-	// The results of partitions are yielded after storeAfter readings, or after storeEvery. The first stations then
-	// need not wait for the last ones, and a crash repeats the calls of at most a minute.
+	// The results of partitions are yielded after storeAfter readings, or after storeEvery. So the first stations need not
+	// wait for the last ones. After a crash, the calls of at most a minute are repeated.
 	storeAfter = 5000
 	storeEvery = time.Minute
-	// maxKey is the length of the longest key of a partition, in bytes. A longer key is replaced by its hash.
+	// maxKey is the largest length of a partition's key in bytes. A longer key is replaced by its hash.
 	maxKey = 200
 )
 
-// divided is a source with partitions.
+// divided is a source whose network has partitions.
 type divided struct{ *Source }
 
-// Partitions lists the partitions of the network. It implements [ingest.Partitioned].
+// Partitions implements [ingest.Partitioned]. It requests the list of partitions.
 func (s divided) Partitions(ctx context.Context, w ingest.Window) ([]ingest.Partition, error) {
 	parts, err := s.listPartitions(ctx, s.clamp(w, s.clock()))
 	if err != nil {
@@ -39,13 +39,13 @@ func (s divided) Partitions(ctx context.Context, w ingest.Window) ([]ingest.Part
 	return parts, nil
 }
 
-// FetchPartitions fetches partitions. It implements [ingest.Partitioned].
+// FetchPartitions implements [ingest.Partitioned]. It fetches the readings of the given partitions.
 func (s divided) FetchPartitions(ctx context.Context, parts []ingest.Partition, yield func(*ingest.Batch) error) error {
 	f := s.begin(ctx, ingest.Window{To: s.clock()}, yield)
 	return f.fetch(ctx, func() error { return f.each(ctx, parts) })
 }
 
-// listPartitions requests the list of partitions. Each partition gets the window w.
+// listPartitions requests the list of partitions. It gives every partition the window w.
 func (s *Source) listPartitions(ctx context.Context, w ingest.Window) ([]ingest.Partition, error) {
 	entries, err := s.d.partitions.fetch(ctx, s, s.fields(w, nil))
 	if err != nil {
@@ -63,8 +63,8 @@ func (s *Source) listPartitions(ctx context.Context, w ingest.Window) ([]ingest.
 	return parts, nil
 }
 
-// keyOf returns the key of a partition. It uses only the fields that requests use, so that the key stays the same if
-// the network renames the partition.
+// keyOf returns the key of a partition. The key consists of the fields that requests for readings use. So it stays the
+// same if the network renames the partition.
 func (d *Description) keyOf(fields map[string]string) string {
 	var all []string
 	for _, name := range d.partitions.names {
@@ -80,7 +80,7 @@ func (d *Description) keyOf(fields map[string]string) string {
 	return key
 }
 
-// each fetches partitions in order. It continues after a failed partition, unless the failure affects all partitions.
+// each fetches partitions in order. After a failed partition it continues, unless the failure affects all partitions.
 func (f *fetching) each(ctx context.Context, parts []ingest.Partition) error {
 	failed, consecutive := 0, 0
 	for _, part := range parts {
@@ -109,7 +109,7 @@ func (f *fetching) each(ctx context.Context, parts []ingest.Partition) error {
 	return nil
 }
 
-// fatal reports whether an error also affects the other partitions.
+// fatal reports whether an error would also occur for the other partitions.
 func (f *fetching) fatal(ctx context.Context, err error) bool {
 	if ctx.Err() != nil || f.yieldErr != nil || errors.Is(err, budget.ErrUsedUp) {
 		return true
@@ -120,8 +120,8 @@ func (f *fetching) fatal(ctx context.Context, err error) bool {
 	}, failed.Status)
 }
 
-// passOn yields the readings and results so far if there are enough. It yields nothing while every record lacks a
-// needed field, because the partitions must then be fetched again.
+// passOn yields the readings and the results of partitions so far if there are enough. It yields nothing as long as
+// every record lacks a needed field, because the partitions must then be fetched again.
 func (f *fetching) passOn() error {
 	if f.sink.Readings()-f.stored < storeAfter && f.clock().Before(f.passed.Add(storeEvery)) || f.sink.Check() != nil {
 		return nil //nolint:nilerr // the end of the fetch checks again

@@ -14,7 +14,7 @@ import (
 	"vayu/internal/config/section"
 )
 
-// request is the template of the requests for one list of records.
+// request is the template of the requests for the pages of one list.
 type request struct {
 	url    template
 	query  []parameter
@@ -22,20 +22,20 @@ type request struct {
 	pages  pages
 }
 
-// parameter is a query parameter.
+// parameter is a parameter of the query.
 type parameter struct {
 	name  string
 	value template
 }
 
-// auth is the authentication that all requests carry. Its values are secrets.
+// auth is the authentication that all requests carry: a header, a query parameter, or both. The values are secrets.
 type auth struct {
 	header     http.Header
 	query      string // name of the parameter; "" for none
 	queryValue string
 }
 
-// readAuth reads the section auth: a header, a query parameter, or both.
+// readAuth reads the section auth.
 func readAuth(s *section.Section) auth {
 	a := auth{header: http.Header{}}
 	if h := s.Section("header"); h.Present() {
@@ -58,10 +58,10 @@ func checkHeader(s *section.Section, name, value string) {
 	}
 }
 
-// windowFields are the fields that every template may use: the limits of the wanted time range.
+// windowFields are the fields that every template may use: the start and the end of the wanted time range.
 var windowFields = []string{"from", "to"}
 
-// readRequest reads the sections request and pages of s. fields are the fields of partitions that templates may use.
+// readRequest reads the sections request and pages. fields are the fields of partitions that templates may use.
 func (d *Description) readRequest(s *section.Section, a auth, fields []string) request {
 	r := s.Section("request")
 	out := request{header: a.header.Clone(), pages: parsePages(s.Section("pages"))}
@@ -85,8 +85,8 @@ func (d *Description) readRequest(s *section.Section, a auth, fields []string) r
 	return out
 }
 
-// checkURL checks the URL of a request. Its host must not contain a field, because the values of fields come from
-// replies, which must not choose the host.
+// checkURL checks the URL of a request. Its host must not contain a field. The values of fields come from replies, and
+// a reply must not choose the host.
 func (d *Description) checkURL(s *section.Section, text string) {
 	if text == "" {
 		return
@@ -134,7 +134,7 @@ func parseTemplate(s *section.Section, key, text string, known []string) templat
 	return t
 }
 
-// expand returns the text with the fields replaced by their values. escape encodes each value.
+// expand returns the text with the values of the fields. escape encodes each value.
 func (t template) expand(fields map[string]string, escape func(string) string) string {
 	var out strings.Builder
 	for _, p := range t {
@@ -175,7 +175,7 @@ func (r *request) uses(field string) bool {
 	})
 }
 
-// describe returns the host and path of the URL for errors, without values of fields.
+// describe returns the host and the path of the URL for errors. It omits the values of fields.
 func (r *request) describe() string {
 	u := r.url.expand(map[string]string{}, func(string) string { return "…" })
 	if parsed, err := url.Parse(u); err == nil {

@@ -8,12 +8,12 @@ import (
 	"path"
 )
 
-// shipped has the file of each shipped description, and a folder with its cases.
+// shipped has the file of each shipped description, and a folder with its test cases.
 //
 //go:embed shipped
 var shipped embed.FS
 
-// CopyCases copies the cases of a shipped description into a folder, which must not exist.
+// CopyCases copies the test cases of a shipped description into a folder, which must not exist.
 func CopyCases(name, folder string) error {
 	from, err := fs.Sub(shipped, path.Join("shipped", name))
 	if err == nil {
@@ -25,7 +25,7 @@ func CopyCases(name, folder string) error {
 	return nil
 }
 
-// Shipped returns the descriptions that are part of the program. Their Env is nil.
+// Shipped returns the files of the descriptions that are part of the program, without Env.
 func Shipped() []File {
 	names, _ := fs.Glob(shipped, "shipped/*.yaml") // an embedded folder is always readable
 	all := make([]File, 0, len(names))

@@ -14,22 +14,22 @@ import (
 	"vayu/ingest/source/described/timestamp"
 )
 
-// Source fetches the readings of a described network.
+// Source fetches the readings of a network that a description defines.
 type Source struct {
 	d      *Description
 	clock  func() time.Time
 	caller *budget.Caller
 }
 
-// Fetch yields the readings of a window. It counts a failed partition as [ingest.Unreadable]. A failure that affects
-// all partitions ends Fetch.
+// Fetch yields the readings of a window. If a partition fails, Fetch counts it as [ingest.Unreadable] and continues. A
+// failure that affects all partitions ends Fetch.
 func (s *Source) Fetch(ctx context.Context, w ingest.Window, yield func(*ingest.Batch) error) error {
 	f := s.begin(ctx, s.clamp(w, s.clock()), yield)
 	return f.fetch(ctx, func() error { return f.all(ctx) })
 }
 
-// clamp limits the end of a window to the present. If the window has no start or is empty, it gets the length of
-// Lookback. The window is empty after a reading with a time in the future was stored.
+// clamp limits the end of a window to the present. If the window then has no start or is empty, clamp moves the start
+// to Lookback before the end. A window is empty if a reading with a time in the future was stored.
 func (s *Source) clamp(w ingest.Window, now time.Time) ingest.Window {
 	if w.To.IsZero() || w.To.After(now) {
 		w.To = now
@@ -50,8 +50,8 @@ type fetching struct {
 	yieldErr error
 	builder  *ingest.Builder
 	sink     *mapping.Sink
-	stored   int       // readings that were passed on
-	passed   time.Time // when they were passed on
+	stored   int       // number of readings that passOn has yielded
+	passed   time.Time // time at which passOn last yielded
 }
 
 // begin returns the state of a new fetch.
@@ -67,8 +67,8 @@ func (s *Source) begin(ctx context.Context, w ingest.Window, yield func(*ingest.
 	return f
 }
 
-// fetch requests the station list, calls `read`, and yields the remaining readings. After an error of `read`, it yields
-// the partitions that are complete. It yields nothing if every record lacks a needed field.
+// fetch requests the station list, calls `read`, and yields the remaining readings. If `read` fails, fetch yields the
+// partitions that are complete. If every record lacks a needed field, it yields nothing.
 func (f *fetching) fetch(ctx context.Context, read func() error) error {
 	err := f.list(ctx)
 	if err != nil {
@@ -89,7 +89,7 @@ func (f *fetching) fetch(ctx context.Context, read func() error) error {
 	return f.failed(err)
 }
 
-// list requests the station list and creates the sink.
+// list requests the station list and creates the sink, which turns records into readings.
 func (f *fetching) list(ctx context.Context) error {
 	listed, err := f.listStations(ctx, f.fields(f.window, nil))
 	if err != nil {
@@ -103,8 +103,8 @@ func (f *fetching) list(ctx context.Context) error {
 	return nil
 }
 
-// listStations requests the station list. It returns the fields of each station by the id of the station, or nil if the
-// description has no such list.
+// listStations requests the station list. It returns the fields of each station by the station's id, or nil if the
+// description has no request for such a list.
 func (s *Source) listStations(ctx context.Context, window map[string]string) (map[string]map[string]string, error) {
 	l := s.d.stations
 	if l == nil || l.request.url == nil {
@@ -142,7 +142,7 @@ func (s *Source) failed(err error) error {
 	return s.cleaned(fmt.Errorf("fetching source %q: %w", s.d.Name, err))
 }
 
-// fields returns the values of the fields that templates use.
+// fields returns the values of the fields in templates: the limits of the time range, and the fields of a partition.
 func (s *Source) fields(w ingest.Window, part map[string]string) map[string]string {
 	lag := s.d.mapping.Lag()
 	fields := map[string]string{

@@ -6,7 +6,7 @@ import (
 	"vayu/ingest/source/described/messages"
 )
 
-// Stream returns the subscription of a description for messages, with the given clock. It returns nil for a source that
+// Stream returns the description's subscription to messages, with the given clock. It returns nil for a source that
 // fetches.
 func (d *Description) Stream(clock func() time.Time) *messages.Owner {
 	if d.stream == nil {

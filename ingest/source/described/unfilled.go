@@ -12,16 +12,17 @@ import (
 )
 
 const (
-	// Unset is the licence and attribution in a draft. The author replaces it after reading the network's terms of use.
+	// Unset is the licence and the attribution in a draft. The author must replace it by those in the network's terms of
+	// use.
 	Unset = "unknown"
-	// FillIn replaces a required value in a draft that could not be guessed.
+	// FillIn stands in a draft for a required value that could not be guessed.
 	FillIn = "FILL-IN"
 )
 
-// errFillIn is the fault of a value that is still FillIn.
+// errFillIn is the fault of a value that the author has not filled in.
 var errFillIn = errors.New(FillIn + " stands for what vayu source new could not guess; the comment of the line says what is needed")
 
-// unfilled adds a fault for each value that is still FillIn, and removes other faults of the same line.
+// unfilled adds a fault for each value that contains FillIn, and removes other faults of the same line.
 func unfilled(f File, faults error) error {
 	if !bytes.Contains(f.Text, []byte(FillIn)) {
 		return faults
@@ -49,7 +50,7 @@ func unfilled(f File, faults error) error {
 	return all
 }
 
-// findUnfilled calls note for each value that is still FillIn.
+// findUnfilled calls note for each value that contains FillIn.
 func findUnfilled(n *yaml.Node, key string, note func(key string, line int)) {
 	if n.Kind == yaml.ScalarNode && strings.Contains(n.Value, FillIn) {
 		note(key, n.Line)
