@@ -116,8 +116,8 @@ func (b *Builder) reject(reason Reason, field, station string) {
 	}
 }
 
-// RejectPosition counts a position as [BadPosition]. The text that it keeps begins with the position, because the record
-// of a reading need not have it. station may be "".
+// RejectPosition counts a position as [BadPosition]. The text that it keeps begins with the position, because the
+// record need not contain the position. station may be "".
 func (b *Builder) RejectPosition(station, latitude, longitude string) {
 	b.batch.Rejected.Add(BadPosition, 1)
 	if b.record == nil || b.kept[BadPosition] == MaxKept {

@@ -15,7 +15,7 @@ type Paths struct {
 	at  map[string]*Path // by Path.Key
 }
 
-// Path is the path of a field in a source description (YAML). [Paths.Absent] returns those at which no record has a
+// Path is the path of a field in a source description (YAML). [Paths.Absent] returns the paths at which no record has a
 // field.
 type Path struct {
 	// Key is the key in the description, such as quality.status. Path is the value of that key: the path of a field.

@@ -22,10 +22,10 @@ type Received struct {
 // Exchange is a request of a fetch and its reply, or a received message, without secrets.
 type Exchange struct {
 	Request string        `json:"request"` // method and address
-	Status  int           `json:"status"`  // of the reply; 0 if none came
+	Status  int           `json:"status"`  // status of the reply; 0 if no reply came
 	Bytes   int           `json:"bytes"`   // length of the body
 	Body    string        `json:"body"`    // first 2 KiB of the body; all of it with [Recorder.Whole]
-	Header  http.Header   `json:"-"`       // of the reply; nil without [Recorder.Whole]
+	Header  http.Header   `json:"-"`       // headers of the reply; nil without [Recorder.Whole]
 	Elapsed time.Duration `json:"elapsed_ns"`
 	Error   string        `json:"error"`             // "" if the whole reply was received
 	Message *MessageInfo  `json:"message,omitempty"` // nil for a request
@@ -107,12 +107,12 @@ func (r *Recorder) RecordFile(e Exchange, head []byte, size int64, clean func(st
 	defer r.mu.Unlock()
 	r.received.Requests++
 	if !r.Whole && !utf8.Valid(head[:max(0, len(head)-utf8.UTFMax)]) {
-		head = nil // compressed
+		head = nil // the file is compressed, so its beginning is not text
 	}
 	r.keep(e, head, size, clean)
 }
 
-// keep keeps an exchange if the recorder has fewer than r.Kept.
+// keep keeps an exchange if the recorder has fewer than r.Kept exchanges.
 func (r *Recorder) keep(e Exchange, body []byte, size int64, clean func(string) string) {
 	if len(r.exchanges) < r.Kept {
 		e.Bytes = int(size)

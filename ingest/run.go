@@ -35,7 +35,7 @@ type Run struct {
 
 	Received    Received
 	Fingerprint Fingerprint
-	Stored      int // readings and bulletins
+	Stored      int // number of stored readings and bulletins
 	Withdrawn   int // number of stored readings that the source now reports as missing
 	// Newest is the end of the averaging interval of the newest stored reading; zero for
 	// none.

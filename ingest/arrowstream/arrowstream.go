@@ -17,8 +17,8 @@ import (
 // all texts together, because a hostile stream can make many texts refer to the same bytes.
 const MaxBytes = 32 << 20
 
-// MaxText is the length of the longest readable text, in bytes. Many rows can refer to the same text of a dictionary,
-// and the caller processes the text once for each row.
+// MaxText is the length of the longest readable text, in bytes. Texts need a limit because many rows can refer to one
+// text of a dictionary. The caller then processes the text once for each row.
 const MaxText = 1 << 10
 
 // Error is the error of an invalid or unsupported stream.

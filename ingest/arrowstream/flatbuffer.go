@@ -77,7 +77,7 @@ type vector struct {
 	table
 
 	length int
-	size   int // of an element, in bytes
+	size   int // bytes of an element
 }
 
 // vector returns a vector that a field refers to. An absent vector is empty.

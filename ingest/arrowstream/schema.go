@@ -1,6 +1,6 @@
 package arrowstream
 
-// maxColumns is the largest number of columns of a table.
+// maxColumns is the largest number of columns in a table.
 const maxColumns = 1000
 
 // column is a column of the schema.

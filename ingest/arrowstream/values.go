@@ -7,7 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// values is an array whose buffer sizes were checked. buffers[0] is the bitmap of rows with a value.
+// values is an array whose buffer sizes were checked. buffers[0] is a bitmap with one bit for each row, which is 1 if
+// the row has a value. It may be empty if all rows have values.
 type values struct {
 	valueType
 
@@ -27,7 +28,7 @@ func (v *values) check(nulls int64) error {
 	}
 	elements := v.rows
 	if v.kind == text {
-		elements++ // one more offset
+		elements++ // n texts have n+1 offsets
 	}
 	if v.size > 0 && len(v.buffers[1])/v.size < elements {
 		return errCut()

@@ -46,8 +46,8 @@ func (s *Store) Follow(ctx context.Context, source string, w io.Writer, terminal
 	}
 }
 
-// line returns the progress as one line of text. It estimates the remaining time from the progress since first, the
-// state of the job when the command began.
+// line returns the progress as one line of text. It estimates the remaining time from the progress since the command
+// began. first is the job at that time.
 func (j *Job) line(first Job, now time.Time) string {
 	if !j.Listed {
 		return j.Source + ": listing the partitions" + j.trouble()

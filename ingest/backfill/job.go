@@ -30,7 +30,7 @@ type Job struct {
 	// Parallel is the number of partitions that are fetched concurrently.
 	Parallel int       `json:"parallel"`
 	State    State     `json:"state"`
-	Error    string    `json:"error"` // the last one; "" for none
+	Error    string    `json:"error"` // the last error; "" for none
 	Created  time.Time `json:"created_at"`
 	Updated  time.Time `json:"updated_at"` // time of the last progress
 
@@ -53,7 +53,7 @@ type part struct {
 	key      string // "" for a source without partitions
 	fields   map[string]string
 	from     time.Time // the range from here to the end of the backfill is fetched
-	failures int       // since the last successful fetch
+	failures int       // failed fetches since the last successful one
 	busy     bool      // a worker fetches it
 }
 

@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Metrics counts backfills. All workers of a process share one Metrics.
+// Metrics counts backfills. All workers of a process share one Metrics. The comments of the fields name the labels.
 type Metrics struct {
 	ended    *prometheus.CounterVec // source, state
 	fraction *prometheus.GaugeVec   // source
@@ -35,7 +35,8 @@ func (m *Metrics) begin(j *Job) {
 	m.fraction.WithLabelValues(j.Source).Set(0)
 }
 
-// advance sets the gauges of the progress: now as the time of the last progress, and the fetched fraction, 0 to 1.
+// advance sets the gauges of the progress. now is the time of the last progress, and fraction is the fetched fraction,
+// 0 to 1.
 func (m *Metrics) advance(source string, fraction float64, now time.Time) {
 	m.advanced.WithLabelValues(source).Set(float64(now.Unix()))
 	m.fraction.WithLabelValues(source).Set(fraction)

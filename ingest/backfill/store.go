@@ -154,7 +154,7 @@ func scanJob(row sqlstore.Scanner) (j Job, err error) {
 	return j, err
 }
 
-// Running returns the id of the running backfill of each source that has one, by source.
+// Running returns the ids of the running backfills, by source.
 func (s *Store) Running(ctx context.Context) (map[string]string, error) {
 	all := make(map[string]string)
 	err := sqlstore.Each(s.db.View(ctx), func(row sqlstore.Scanner) error {
@@ -259,7 +259,8 @@ func (s *Store) load(ctx context.Context, id string) (Job, []*part, error) {
 	return j, parts, nil
 }
 
-// partsPerChange is the number of partitions in one transaction. On SQLite other writers wait for the transaction.
+// partsPerChange is the largest number of partitions that one transaction stores. On SQLite, a longer transaction would
+// make other writers wait too long.
 const partsPerChange = 500
 
 // list stores the partitions of a backfill, and then sets the flag listed. It is idempotent, so the caller can call it

@@ -113,10 +113,12 @@ func (b *backfill) run(ctx context.Context) error {
 	return b.end(ctx)
 }
 
-// ErrNoHistory means that the requests of a source cannot name a time range, so it has no past readings.
+// ErrNoHistory means that the requests of a source cannot name a time range. Past readings can therefore not be
+// fetched.
 var ErrNoHistory = errors.New("the source serves no past readings: its requests do not name a time range")
 
-// failed ends the backfill as failed if err is errRefused. It returns any other error, after which the work is retried.
+// failed ends the backfill as failed if err is errRefused. It returns any other error, and the caller then retries the
+// work.
 func (b *backfill) failed(ctx context.Context, err error) error {
 	if errors.Is(err, errRefused) {
 		return b.finish(ctx, Failed, err.Error())

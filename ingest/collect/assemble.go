@@ -21,13 +21,14 @@ import (
 // Parts are the parts of which [Assemble] makes a collector. All fields are required.
 type Parts struct {
 	State     *sqlstore.DB // progress, leases, call budgets and backfills
-	Conn      driver.Conn  // of ClickHouse
+	Conn      driver.Conn  // connection to ClickHouse
 	Catalogue *source.Catalogue
-	// Embedded means that ClickHouse runs as a child process of this instance. Data is then its data directory.
+	// Embedded means that ClickHouse runs as a child process of this instance. Data is then the data directory of this
+	// instance.
 	Embedded bool
 	Data     string
-	// Sources returns the names of the sources of a world to collect. A command that only works on backfills returns
-	// none.
+	// Sources returns the names of the sources of a world to collect. For a command that only works on backfills, it
+	// returns no names.
 	Sources  func(schema.World) []string
 	RollUps  [len(schema.Worlds)]RollUp
 	Log      *slog.Logger

@@ -21,7 +21,7 @@ type BackfillCommand struct {
 	Wanted backfill.Job
 	Cancel bool // end the running backfill
 	Detach bool // do not follow the backfill
-	// Data is the data directory. Local is that of [Config.Local].
+	// Data is the data directory. Local has the meaning of [Config.Local].
 	Data, Local string
 	// Collect works on backfills until the function follow returns. The command calls Collect if no service is running
 	// that would do the work.

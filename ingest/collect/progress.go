@@ -11,8 +11,8 @@ import (
 	"vayu/schema/air"
 )
 
-// Progress returns a function that reads the progress of each source of a world, by the name of the source. local is
-// that of [Config.Local].
+// Progress returns a function that reads the progress of each source of a world, by the name of the source. local has
+// the meaning of [Config.Local].
 func Progress(db *sqlstore.DB, local string) func(context.Context, schema.World) (map[string]*air.SourceProgress, error) {
 	return func(ctx context.Context, w schema.World) (map[string]*air.SourceProgress, error) {
 		scope := progress.Scope(w, local)

@@ -25,11 +25,11 @@ const (
 // Stored describes the readings that were stored within the last minutes. Two values differ if readings were stored
 // between them.
 type Stored struct {
-	Newest int64 // when the latest was stored, Unix milliseconds; 0 for none
+	Newest int64 // when the latest reading was stored, Unix milliseconds; 0 for none
 	Count  uint64
 }
 
-// after reports whether readings were stored since the earlier description.
+// after reports whether readings were stored between the earlier description and s.
 func (s Stored) after(earlier Stored) bool {
 	return s.Newest > earlier.Newest || s.Count > earlier.Count
 }

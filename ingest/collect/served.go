@@ -10,7 +10,7 @@ import (
 )
 
 // Served reports whether a running service collects, and therefore works on backfills. data is the data directory.
-// local is that of [Config.Local].
+// local has the meaning of [Config.Local].
 func Served(ctx context.Context, db *sqlstore.DB, data, local string) (bool, error) {
 	if db.Name() == "sqlite" {
 		_, locked := filelock.Find(filepath.Join(data, sqlstore.LockName))

@@ -143,7 +143,7 @@ type StatusError struct {
 	Header http.Header
 	Body   []byte // the beginning of the body
 
-	address string // without the query
+	address string // of the request, without the query
 	message string // the beginning of the body as one line without secrets; "" for a web page
 }
 
@@ -226,8 +226,8 @@ func (c *Client) Download(ctx context.Context, r Request, to io.Writer, limit in
 	return reply, modified, err
 }
 
-// headBytes is the number of first bytes of a downloaded file that the recorder gets. wholeBytes replaces headBytes if
-// the recorder keeps whole bodies.
+// The recorder gets the first headBytes bytes of a downloaded file. If the recorder keeps whole bodies, it gets the
+// first wholeBytes bytes.
 const (
 	headBytes  = 2 << 10
 	wholeBytes = 32 << 20
@@ -274,7 +274,7 @@ type received struct {
 	status   int // 0 if no reply came
 	header   http.Header
 	body     []byte // for a file, only its beginning
-	size     int64  // of the whole body
+	size     int64  // size of the whole body
 	streamed bool   // the body is a file
 }
 

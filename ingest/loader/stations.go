@@ -15,13 +15,12 @@ import (
 	"vayu/schema/air"
 )
 
-// Limits of the age of cached rows. Cached rows expire because another process, such as an import, may write the tables
-// too. The limit for aliases is cacheLifetime.
+// Limits of the age of cached aliases and stations. They expire because another process, such as an import, may change
+// the tables. Aliases expire after cacheLifetime.
 //
-// Reading a million stations takes seconds. Their limit is therefore between cacheLifetime and longestLifetime. Within
-// these bounds, reading them takes at most the share maxReadShare of the time. The upper bound is necessary because a
-// busy engine can make a single read slow. A write of a cached row that is out of date would undo a change by another
-// process.
+// Reading a million stations takes seconds. If a read was slow, stations therefore expire later, so that reads take at
+// most the share maxReadShare of the time. Stations expire after longestLifetime at the latest, because a busy engine
+// can make a single read slow. A write of an outdated cached row would undo a change by another process.
 const (
 	cacheLifetime   = 10 * time.Second
 	longestLifetime = 5 * time.Minute

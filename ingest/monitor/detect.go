@@ -221,7 +221,7 @@ func (f *facts) clock() finding {
 	return finding{begins: runs >= futureRuns, stays: runs > 0, detail: detail}
 }
 
-// names returns the first shownNames names as a text, and the number of the others.
+// names returns a text with the first shownNames names and the number of further names.
 func names(all []string) string {
 	shown := slices.Clone(all[:min(len(all), shownNames)])
 	text := strings.Join(shown, ", ")

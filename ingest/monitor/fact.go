@@ -43,7 +43,7 @@ type runFacts struct {
 // share counts the runs of a source that had a field, or a unit of a parameter.
 type share struct {
 	name   string
-	unit   string // for units
+	unit   string // unit of the parameter; "" for a field
 	recent int    // how many of the last fieldRuns runs
 	before int    // how many of the earlier runs with the same configuration
 	// latest and earliest are the numbers of the last and the first run with the field or unit. Runs are numbered

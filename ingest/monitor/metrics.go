@@ -10,7 +10,8 @@ import (
 	"vayu/schema/air"
 )
 
-// Metrics are the gauges about the sources. The monitors of both worlds share them.
+// Metrics are the gauges about the sources. The monitors of both worlds share them. The comments of the fields name the
+// labels.
 type Metrics struct {
 	problem  *prometheus.GaugeVec // source, problem
 	coverage *prometheus.GaugeVec // source

@@ -34,7 +34,7 @@ type Operators func(tx *sqlstore.Tx, world schema.World, now time.Time) ([]strin
 // Config configures a Monitor.
 type Config struct {
 	Conn     driver.Conn
-	Database string // with the runs, normally schema.OpsDatabase
+	Database string // database with the runs, normally schema.OpsDatabase
 	World    schema.World
 	Store    *Store
 	Events   Events
@@ -111,7 +111,7 @@ func (m *Monitor) Check(ctx context.Context) error {
 	return nil
 }
 
-// observe returns the problems of a source after a check, and whether they differ from those before.
+// observe returns the problems of a source after a check, and whether they differ from the problems before the check.
 func (m *Monitor) observe(source string, f *facts, present []Problem, now time.Time) (problems []Problem, changed bool) {
 	found := f.detect(m.Limits[source], now)
 	for _, problem := range air.Problems {
@@ -165,8 +165,8 @@ func (m *Monitor) change(ctx context.Context, source string, f *facts, before, a
 	return nil
 }
 
-// event returns the type and the data of the event of a change. The type is "" if a problem ended, none began, and
-// another remains.
+// event returns the type and the data of the event of a change. The type is "" if no problem began and at least one
+// problem remains.
 func (m *Monitor) event(source string, f *facts, before, after []Problem, now time.Time) (schema.EventType, any) {
 	text := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 	since := func(all []Problem) string {

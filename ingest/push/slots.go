@@ -24,7 +24,7 @@ const (
 type slots struct {
 	total *semaphore.Weighted
 	mu    *sync.Mutex
-	used  map[string]int // by account
+	used  map[string]int // number of used slots, by account
 }
 
 func newSlots() slots {

@@ -98,7 +98,7 @@ func (l *Log) Run(ctx context.Context) error {
 		all.Go(func() { r.Run(recording) })
 	}
 	err := l.Consume(ctx, l.process)
-	stop() // after the last batch
+	stop() // the last batch is processed, so the recorders can end
 	all.Wait()
 	return errors.Join(err, l.Close())
 }

@@ -20,7 +20,7 @@ type Scrubber struct {
 	// Replaced counts the replaced values by the name of the field that had them.
 	Replaced map[string]int
 
-	placeholders map[string]string // by value
+	placeholders map[string]string // placeholder of each replaced value
 	numbers      map[string]int    // number in the last new placeholder of a kind, by kind
 }
 
@@ -79,8 +79,8 @@ var patterns = map[string]*regexp.Regexp{
 // The placeholder of a number is a number above firstNumber, so that the type of the field stays the same.
 const firstNumber = 1_000_000
 
-// leastReplaced is the length from which a value is also replaced outside its own field. A shorter value can occur
-// elsewhere by chance.
+// A value of at least leastReplaced bytes is also replaced outside its own field. A shorter value can occur elsewhere
+// by chance.
 const leastReplaced = 6
 
 // Learn finds the values in a body that must be replaced, and assigns their placeholders.

@@ -24,8 +24,8 @@ type cursor struct {
 // unknown is the revision of a feed whose progress is not loaded. It differs from every stored revision.
 const unknown = -1
 
-// loadPlan plans a feed from its stored progress and the archive's coverage. It retries until it succeeds. It returns
-// the time of the first live run, or false if ctx ended.
+// loadPlan plans a feed from its stored progress, and from the times of its first and last reading in the archive. It
+// retries until it succeeds. It returns the time of the first live run, or false if ctx ended.
 func (r *Runner) loadPlan(ctx context.Context, f *feedRun) (due time.Time, ok bool) {
 	for failures := 0; ; failures++ {
 		due, err := r.tryLoadPlan(ctx, f)
@@ -73,8 +73,8 @@ func (r *Runner) tryLoadPlan(ctx context.Context, f *feedRun) (due time.Time, er
 	return f.firstDue(now, stored), nil
 }
 
-// firstDue returns the time of the first live run. This is now if no run is complete, the last one was interrupted, or
-// the configuration has changed.
+// firstDue returns the time of the first live run. It is now if no run was completed, if the last run was interrupted,
+// or if the configuration has changed.
 func (f *feedRun) firstDue(now time.Time, stored ingest.Progress) time.Time {
 	if stored.Watermark.IsZero() || !stored.Target.IsZero() || stored.Config != f.ConfigSHA256 {
 		return now

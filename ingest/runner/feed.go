@@ -64,7 +64,7 @@ func (f Feed) BackfillStep() time.Duration {
 	return f.Step
 }
 
-// liveStep limits the window of a scheduled run of a source with history, without its Lookback.
+// liveStep is the longest window of a scheduled run of a source with history. This length does not include Lookback.
 func (f Feed) liveStep() time.Duration { return min(recentSlice, f.BackfillStep()) }
 
 // prepare checks the feed and fills in Schedule, Timeout and Lookback.

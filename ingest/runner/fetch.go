@@ -18,7 +18,7 @@ import (
 const inFlight = 2
 
 // fetch first stores the batches that an earlier run left unstored, and then fetches the window of the run. It sets the
-// counts of the run. It extends run.Window to the windows of the run's partitions.
+// counts of the run. It extends run.Window so that it contains the windows of the run's partitions.
 func (r *Runner) fetch(ctx context.Context, f *feedRun, kind runKind, run *ingest.Run) error {
 	w := run.Window
 	var received ingest.Recorder

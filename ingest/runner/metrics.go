@@ -22,7 +22,8 @@ const (
 	BreakerOpen Outcome = "breaker_open" // the run was skipped after repeated failures
 )
 
-// Metrics counts runs and readings of sources. All runners of a process share one Metrics.
+// Metrics counts runs and readings of sources. All runners of a process share one Metrics. The comments of the fields
+// name the labels.
 type Metrics struct {
 	runs        *prometheus.CounterVec   // source, outcome
 	seconds     *prometheus.HistogramVec // source

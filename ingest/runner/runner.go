@@ -38,9 +38,9 @@ type Config struct {
 	// Progress stores the progress of feeds. If it is nil, the progress is in memory only.
 	Progress ingest.ProgressStore
 	// OnChange notifies the roll-up. The runner calls it after each window with stored or withdrawn readings, from
-	// several goroutines. If wait is true, OnChange returns after the roll-up. A backfill then does not store readings
-	// faster than the roll-up processes them. The roll-up of a feed's newest readings then does not wait for older
-	// ones.
+	// several goroutines. If wait is true, OnChange returns after the roll-up. A backfill waits, so that it does not
+	// store readings faster than the roll-up processes them. The first run of a feed waits, so that the roll-up of the
+	// newest readings comes first.
 	OnChange func(ctx context.Context, wait bool)
 	// Quit stops the runner when it is closed: each feed ends after its run in progress. A nil Quit never stops the
 	// runner.

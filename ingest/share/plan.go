@@ -159,7 +159,7 @@ func (s *sharer) look(ctx context.Context, v *view) error {
 	})
 }
 
-// Members returns the number of running instances of a group, on PostgreSQL. local is that of [Config.Local].
+// Members returns the number of running instances of a group, on PostgreSQL. local has the meaning of [Config.Local].
 func Members(ctx context.Context, db *sqlstore.DB, group, local string) (n int, err error) {
 	err = db.View(ctx).QueryRow("SELECT count(*) FROM leader WHERE name LIKE $1 || '%' AND until > "+serverNow, memberName(group, local, "")).Scan(&n)
 	if err != nil {

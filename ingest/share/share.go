@@ -25,7 +25,7 @@ type Job struct {
 	// Name identifies the job. It is the same on all instances.
 	Name string
 	// Run works until the job is done or ctx ends. When quit is closed, Run returns as soon as another instance can
-	// continue without repeating work. fence is that of [leader.Run].
+	// continue without repeating work. fence has the meaning that it has in [leader.Run].
 	Run func(ctx context.Context, fence leader.Fence, quit <-chan struct{}) error
 }
 
@@ -54,7 +54,7 @@ const (
 //
 // On SQLite, or if Local is set, this instance runs all jobs. On PostgreSQL an instance is a member while it renews a
 // lease of its own. The numbers of jobs of two members differ by at most one. An instance with more jobs than its share
-// ends some of them by closing the channel quit of each.
+// ends some of them: it closes the channel quit of each.
 func Run(ctx context.Context, c Config) error {
 	s := &sharer{
 		Config: c, alone: c.Local != "" || c.DB.Name() == "sqlite", member: rand.Text(), running: make(map[string]*running),

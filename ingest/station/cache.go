@@ -91,7 +91,8 @@ func (b *Cache) Describe(s air.Station) (refused bool) {
 // reading would be too much: a sensor has a reading each minute, and a network can have a million sensors.
 const seenInterval = time.Hour
 
-// KeepSeen copies the times LastSeen of an earlier cache that are later than in the stored rows.
+// KeepSeen copies LastSeen of each station from an earlier cache if it is later than in b. b has the times of the
+// stored rows.
 func (b *Cache) KeepSeen(earlier *Cache) {
 	for id, s := range b.Known {
 		if was, ok := earlier.Known[id]; ok && was.LastSeen.After(s.LastSeen) {
@@ -114,8 +115,8 @@ func onlySeen(old, merged air.Station) bool {
 	return same && merged == old
 }
 
-// canonical converts the description of an alias to a description of the alias's station. The station keeps its name,
-// unless the alias has a newer name.
+// canonical converts the description of an alias to a description of the station for which the alias stands. The
+// station keeps its name, unless the alias has a newer name.
 func (b *Cache) canonical(s air.Station, a Alias) air.Station {
 	s.ID = a.Station
 	old, ok := b.Known[a.Station]
@@ -198,9 +199,9 @@ func (b *Cache) ApplyRules() {
 	}
 }
 
-// linkStations records that two stations are one physical station, by a reference from one to the other. The station
-// with the lower [air.NetworkPriority] gets the reference. At equal priorities, the station with the older last reading
-// gets the reference.
+// linkStations records that two stations are one physical station: it sets the SameAs of one station to the id of the
+// other. It chooses the station with the lower [air.NetworkPriority]. At equal priorities, it chooses the station with
+// the older last reading.
 func (b *Cache) linkStations(one, other, reason string) {
 	s, t := b.Known[one], b.Known[other]
 	if t.SameAs != "" {

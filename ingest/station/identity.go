@@ -137,8 +137,8 @@ const (
 	closeLength = 8    // letters; a place of at least this length may have one wrong letter
 )
 
-// closePlaces reports whether two places of titles are spellings of one place. They are if they are equal. They also
-// are if both are long, have the same digits, and differ by at most one edit.
+// closePlaces reports whether two places of titles are spellings of one place. Either they are equal, or both are long,
+// have the same digits, and differ by at most one edit.
 func closePlaces(a, b string) bool {
 	if a == b {
 		return a != ""

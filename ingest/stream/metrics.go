@@ -8,7 +8,8 @@ import (
 	"vayu/ingest/runner"
 )
 
-// Metrics counts the messages of streams. All streams of a process share one Metrics.
+// Metrics counts the messages of streams. All streams of a process share one Metrics. The comments of the fields name
+// the labels.
 type Metrics struct {
 	sources   *runner.Metrics
 	messages  *prometheus.CounterVec // source, outcome

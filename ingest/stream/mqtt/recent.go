@@ -7,11 +7,11 @@ import (
 )
 
 const (
-	// doubtful is the time before the loss of a connection in which sent acknowledgements may not have reached the
-	// broker.
+	// An acknowledgement may not have reached the broker if it was sent less than doubtful before the connection was
+	// lost.
 	doubtful = 10 * time.Second
 	// mostRecent is the largest number of recorded messages. When it is reached, the older half is dropped, so that at
-	// least inFlight messages remain. The broker cannot repeat more.
+	// least inFlight messages remain. The broker cannot repeat more than inFlight messages.
 	mostRecent = 2 * inFlight
 )
 

@@ -27,7 +27,7 @@ const (
 	firstRetry   = 500 * time.Millisecond
 	longestRetry = 30 * time.Second
 	// stable is how long a connection must last to reset the backoff. If two clients have the same id, the broker ends
-	// one's connection when the other connects. Such short connections must not reset the backoff.
+	// the connection of one when the other connects. Such short connections must not reset the backoff.
 	stable = time.Minute
 )
 
