@@ -20,7 +20,7 @@ const (
 	SourcesRead Scope = "sources:read"
 	// ExportRead permits exports of whole tables.
 	ExportRead Scope = "export:read"
-	// AlertsManage is for alerts about the air, and for their events.
+	// AlertsManage permits the management of alerts about the air, and access to their events.
 	AlertsManage Scope = "alerts:manage"
 )
 

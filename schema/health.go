@@ -31,7 +31,7 @@ type WebhookHealth struct {
 	Attempts        AttemptCounts    `json:"attempts"`
 	LastSuccess     *WebhookAttempt  `json:"last_success"`
 	LastFailure     *WebhookAttempt  `json:"last_failure"`
-	ByHour          []AttemptsOfHour `json:"by_hour"` // 24, the oldest first
+	ByHour          []AttemptsOfHour `json:"by_hour"` // the last 24 hours, the oldest first
 }
 
 // DeliveryCounts is the number of deliveries per state. Waiting, Failed and Unretried count all stored deliveries of the

@@ -5,7 +5,7 @@ import "strings"
 const (
 	// maskShown is how many characters at the end of a masked number stay visible.
 	maskShown = 4
-	// maskLeast is the length of the shortest number of which characters stay visible. Four characters of a shorter
+	// maskLeast is the length of the shortest number whose last characters stay visible. Four characters of a shorter
 	// number would reveal too much of it. Ids of DTH subscribers have eight digits or more.
 	maskLeast = 8
 )

@@ -22,7 +22,7 @@ type StepAnswer string
 
 // The values of StepAnswer.
 const (
-	AnswerRecorded      StepAnswer = "recorded"       // of ActCreated: the order is stored
+	AnswerRecorded      StepAnswer = "recorded"       // answer of ActCreated: the order is stored
 	AnswerPending       StepAnswer = "pending"        // accepted, not final yet
 	AnswerSucceeded     StepAnswer = "succeeded"      // recharge carried out
 	AnswerFailed        StepAnswer = "failed"         // recharge failed for good

@@ -9,7 +9,7 @@ type Wallet struct {
 	Currency  string `json:"currency"`
 	Available Paise  `json:"available"` // can be spent
 	Held      Paise  `json:"held"`      // reserved for pending recharges
-	Balance   Paise  `json:"balance"`   // available and held
+	Balance   Paise  `json:"balance"`   // sum of Available and Held
 }
 
 // PaymentState is the state of a payment into a wallet.

@@ -24,7 +24,7 @@ type Source struct {
 // General is the advice for everyone. StatementSources and AdviceSources have the ids of sources.
 type Advice struct {
 	Category         string   `json:"category"`
-	Name             string   `json:"name"` // of the category, in the language
+	Name             string   `json:"name"` // name of the category in the language
 	Statement        string   `json:"statement"`
 	StatementSources []string `json:"statement_sources"`
 	General          string   `json:"general"`

@@ -45,9 +45,9 @@ const (
 	SourceGood     = "good"
 	SourceBad      = "degraded"
 	SourceUnknown  = "unknown"
-	CoverageHours  = 7 * 24 // hours of a [Coverage]
-	SourceRunLimit = 20     // runs of a [SourceDetail]
-	RejectedLimit  = 100    // rejected values of a [SourceDetail]
+	CoverageHours  = 7 * 24 // number of hours in a [Coverage]
+	SourceRunLimit = 20     // number of runs in a [SourceDetail]
+	RejectedLimit  = 100    // number of rejected values in a [SourceDetail]
 )
 
 // OpenProblem is a present problem of a source, without its detail.
@@ -96,7 +96,7 @@ type SourceReply struct {
 
 // SourceProgress describes how far the readings of a source are fetched.
 type SourceProgress struct {
-	Watermark  *time.Time `json:"watermark_at"`       // the readings up to here are fetched; nil before the first run
+	Watermark  *time.Time `json:"watermark_at"`       // the readings until then are fetched; nil before the first run
 	Partitions uint64     `json:"partitions"`         // 0 for a source without partitions
 	Failing    uint64     `json:"partitions_failing"` // partitions whose last fetch failed
 	// Oldest are the partitions with the oldest watermarks, the oldest first, at most [MaxOldest].

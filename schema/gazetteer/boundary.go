@@ -33,9 +33,9 @@ type bounded struct {
 	ring  orb.Ring
 }
 
-// borderDegrees is the largest distance, in degrees, of a position from a state to which it still belongs although it
-// is outside all outlines. The outlines are simplified, and some stations are on piers and beaches. 0.05° is at most
-// 5.6 km.
+// A position outside all outlines belongs to the nearest state if the distance is less than borderDegrees, in degrees.
+// Such positions occur because the outlines are simplified, and some stations are on piers and beaches. 0.05° is at
+// most 5.6 km.
 const borderDegrees = 0.05
 
 // outlines parses states.txt. It panics on an invalid line, because the file is part of the program.

@@ -46,8 +46,8 @@ func rows(file string) func(func([]string) bool) {
 	}
 }
 
-// FindState returns the canonical name of the state or union territory with a name in any of ten languages, an old name
-// or a code such as "UP".
+// FindState returns the canonical name of a state or union territory. text is its name in any of ten languages, an old
+// name, or a code such as "UP".
 func FindState(text string) (name string, ok bool) {
 	name, ok = loadStates().byKey[Key(air.CleanState(text))]
 	return name, ok

@@ -27,7 +27,7 @@ const (
 	nuktaSign      = 0x3c
 	firstConsonant = 0x15
 	lastConsonant  = 0x39
-	vowelSigns     = 0x3e // the first one
+	vowelSigns     = 0x3e // the first vowel sign
 	virama         = 0x4d
 )
 
@@ -105,7 +105,7 @@ var similar = strings.NewReplacer("zh", "l", "chh", "C", "ch", "C", "ck", "k", "
 
 // fold returns the sound of a word in Latin letters. It leaves out all other characters.
 func fold(word string) string {
-	if before, ok := strings.CutSuffix(word, "ore"); ok { // Indore
+	if before, ok := strings.CutSuffix(word, "ore"); ok { // as in Indore
 		word = before + "or"
 	}
 	word = similar.Replace(word)

@@ -163,7 +163,8 @@ func (s Scale) Of(p *Place) Result {
 	return Result{}
 }
 
-// worst returns the result of the part with the highest index. Of equal parts the first one is dominant.
+// worst returns a result with the index, category and pollutant of the part with the highest index. If several parts
+// have the highest index, it uses the first of them.
 func worst(parts []Part) Result {
 	r := Result{Known: true, Index: -1, Parts: parts}
 	for _, part := range parts {

@@ -20,15 +20,16 @@ var usCategories = [...]Category{
 	{"Unhealthy", "#FF0000"}, {"Very Unhealthy", "#8F3F97"}, {"Hazardous", "#7E0023"},
 }
 
-// usEdges has the first and the last index of each category. The last one continues beyond 500 ("beyond the AQI").
+// usEdges has the first and the last index of each category. The last category continues beyond 500 ("beyond the AQI").
 var usEdges = [len(usCategories)][2]int{{0, 50}, {51, 100}, {101, 150}, {151, 200}, {201, 300}, {301, 500}}
 
 // usTable has the breakpoints of a pollutant and averaging interval: the first and the last concentration of each
-// category, in steps. A concentration is truncated to whole steps (EPA's rule), so there are no gaps between the bands.
+// category, as numbers of steps. A concentration is truncated to whole steps (EPA's rule), so there are no gaps between
+// the bands.
 type usTable struct {
 	first int // position of the first band in usEdges
 	bands [][2]int
-	steps float64 // number of steps in a unit
+	steps float64 // number of steps per unit
 	unit  string
 }
 
@@ -48,8 +49,8 @@ var (
 // exactly. The tolerance prevents its truncation to the step below.
 func (t *usTable) truncate(value float64) int { return int(math.Floor(value*t.steps + 1e-6)) }
 
-// index returns the index of a concentration, rounded to the nearest integer. The last band of the scale continues
-// upwards. It returns false for a concentration outside the table.
+// index returns the index of a concentration, rounded to the nearest integer. Above the last band of the scale, the
+// index continues with the slope of that band. It returns false for a concentration outside the table.
 func (t *usTable) index(value float64) (int, bool) {
 	if math.IsNaN(value) || value < 0 {
 		return 0, false
@@ -140,8 +141,8 @@ func (p *Place) usSO2() (index int, value float64, averaging string, ok bool) {
 	return usEdges[3][1], hour, averaging, !math.IsNaN(hour) && hour > 0
 }
 
-// usO3 returns the larger index of O3 over 8 hours and over one hour. Above 200 ppb the 8-hour mean has no index of its
-// own (footnote of table 6 of usSource). It then counts as 300, the end of its table.
+// usO3 returns the larger of the indices of O3 over 8 hours and over one hour. Above 200 ppb the 8-hour mean has no
+// index of its own (footnote of table 6 of usSource). It then counts as 300, the end of its table.
 func (p *Place) usO3() (index int, value float64, averaging string, ok bool) {
 	if mean, interval, known := p.eightHours(air.O3); known {
 		value, averaging = ppb(air.O3, mean), interval
@@ -157,7 +158,7 @@ func (p *Place) usO3() (index int, value float64, averaging string, ok bool) {
 	return index, value, averaging, ok
 }
 
-// minHoursOf8 is the number of hours, of 8, that an 8-hour mean needs: 75 % (40 CFR 50, appendices D and U).
+// minHoursOf8 is how many of the 8 hours must be known for an 8-hour mean: 75 % (40 CFR 50, appendices D and U).
 const minHoursOf8 = 6
 
 // eightHours returns the 8-hour mean of CO or O3 that ends now. If too few of the 8 hours are known, it returns the

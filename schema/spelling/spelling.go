@@ -47,7 +47,8 @@ func DidYouMean(name string, known []string) string {
 	return " Did you mean " + strings.Join(found, ", ") + "?"
 }
 
-// longest is the length of the longest name that is compared, in bytes. The cost grows with the product of the lengths.
+// longest is the length of the longest name that is compared, in bytes. Longer names are not compared, because the time
+// of a comparison grows with the product of the lengths.
 const longest = 100
 
 // difference returns in how many letters two names differ. If name is only a part of known, the cost is the length of

@@ -6,7 +6,7 @@ import "strings"
 // Statement describes a query as far as necessary before the query runs, such as where the data of an INSERT begins.
 type Statement struct {
 	Verb   string // first keyword, upper case
-	Text   string // the query; of an INSERT with data, what stands before FORMAT or VALUES
+	Text   string // the query; for an INSERT with data, only the text before FORMAT or VALUES
 	Format string // the FORMAT clause's name; "Values" for VALUES, "" if there is neither
 	Data   int    // offset of an INSERT's data in the text that was read, -1 when the statement takes no data
 	Many   bool   // more than one statement
@@ -124,7 +124,7 @@ func dataStart(text string, pos int) int {
 }
 
 // Query splits a SELECT into the query and the clauses behind it, which begin with FORMAT. ok is false for other
-// statements, and for one that names a file for its result.
+// statements, and for a SELECT that names a file for its result.
 func (st Statement) Query() (query, rest string, ok bool) {
 	switch {
 	case st.Verb != "SELECT" && st.Verb != "WITH" && st.Verb != "FROM", st.Many, st.outfile:

@@ -145,7 +145,8 @@ func (s *Scanner) past(mark string, offset int) {
 	s.pos += offset + i + len(mark)
 }
 
-// quoted moves past a quoted token, with backslash escapes, and doubled quotes for quotes.
+// quoted moves past a quoted token. In the token, a backslash escapes the next character, and a doubled quote stands
+// for one quote.
 func (s *Scanner) quoted(quote byte) {
 	for s.pos++; s.pos < len(s.text); s.pos++ {
 		switch s.text[s.pos] {

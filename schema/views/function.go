@@ -10,7 +10,7 @@ import (
 // function is a ClickHouse SQL function.
 type function struct{ name, lambda string }
 
-// functions returns the SQL functions of analysts. All are plain arithmetic, and read nothing.
+// functions returns the SQL functions of analysts. All are plain arithmetic, and read no tables.
 //
 //   - grap_band(aqi) is the band of the Graded Response Action Plan for Delhi in which an AQI
 //     lies: "I" from 201, "II" from 301, "III" from 401, "IV" from 451, and "none" below. The

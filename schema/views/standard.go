@@ -51,7 +51,7 @@ var Limits = [...]Limit{
 	{WHO, parameter.CO, "24h", 4, 99}, {WHO, parameter.CO, "8h", 10, 100}, {WHO, parameter.CO, "1h", 35, 100},
 }
 
-// benzene is not one of the constants of package parameter.
+// benzene returns the parameter benzene, for which package parameter has no constant.
 func benzene() parameter.Parameter {
 	p, _ := parameter.Parse("benzene")
 	return p

@@ -96,7 +96,7 @@ const signedFor = 10 * time.Minute
 // equal requests different times.
 type signer struct {
 	mu   sync.Mutex
-	used map[string]int64 // time by signature
+	used map[string]int64 // Unix time of each used signature
 }
 
 func (s *signer) sign(secret string, q *http.Request, body []byte, now time.Time) string {
