@@ -6,8 +6,9 @@
 // unless the error states that the outcome is unknown.
 //
 // On SQLite one goroutine writes. It commits queued changes in groups, so that one fsync serves several changes. On
-// PostgreSQL each Update is a transaction of its own, READ COMMITTED. A change that reads a row before it writes must
-// lock the row first, by an UPDATE with RETURNING. SQLite has no FOR UPDATE.
+// PostgreSQL each Update is a READ COMMITTED transaction, which waiting changes of a group share (see [WithGroup]). A
+// change that reads a row before it writes must lock the row first, by an UPDATE with RETURNING. SQLite has no FOR
+// UPDATE.
 //
 // A SQLite directory belongs to one service, which locks state.lock (package filelock). Other vayu commands can use the
 // store at the same time.

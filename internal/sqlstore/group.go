@@ -17,7 +17,7 @@ const (
 	queueLength = 1024
 )
 
-// change is a call of Update that waits for the writer.
+// change is a call of Update that waits for the writer (SQLite) or for the transaction of its group (PostgreSQL).
 type change struct {
 	ctx     context.Context //nolint:containedctx // of the caller, while it waits
 	do      func(*Tx) error

@@ -33,7 +33,7 @@ type postgres struct {
 const (
 	// startTimeout limits the wait for a PostgreSQL server that is still starting.
 	startTimeout = time.Minute
-	// commandTimeout is startTimeout for commands. It is shorter, because a person waits for the command.
+	// commandTimeout limits a command's wait for the server. It is short, because a person waits for the command.
 	commandTimeout = 10 * time.Second
 	// sandboxShare is the divisor that limits the concurrent changes of the sandbox: to a quarter of the connections,
 	// at least one.

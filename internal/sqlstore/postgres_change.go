@@ -24,7 +24,7 @@ const (
 	conflictPause = 10 * time.Millisecond
 )
 
-// alone makes one change in a transaction of its own.
+// alone makes one change in a transaction of its own, and retries the change after a conflict.
 func (p *postgres) alone(ctx context.Context, do func(*Tx) error) error {
 	for try := 1; ; try++ {
 		err := p.runOnce(ctx, nil, do)

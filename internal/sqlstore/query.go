@@ -93,9 +93,9 @@ func (tx *Tx) OnCommit(then func()) { tx.after = append(tx.after, then) }
 // such as FOR UPDATE SKIP LOCKED.
 func (tx *Tx) Name() string { return tx.db.Name() }
 
-// OtherConnections returns how many other connections to this database belong to a vayu process, on any host. A
-// running service always has a connection. On SQLite the result is always 0: a service locks the directory, and
-// commands beside it are not counted.
+// OtherConnections returns how many other connections to this database belong to a vayu process, on any host. A running
+// service always has a connection. On SQLite the result is always 0: a service locks the directory, and concurrent
+// commands are not counted.
 func (tx *Tx) OtherConnections() (n int64, err error) {
 	if tx.Name() != "postgres" {
 		return 0, nil
@@ -165,8 +165,8 @@ func (tx *Tx) note(err error) error {
 	return err
 }
 
-// result returns the error of a change whose function returned err. If a statement failed because the store is
-// unavailable, its error takes precedence over err, because the reply to the client depends on it.
+// result returns the error of a change whose function returned err. The error of an unavailable store takes precedence
+// over err, because the reply to the client depends on it.
 func (tx *Tx) result(err error) error {
 	switch {
 	case tx.broken != nil:

@@ -171,15 +171,15 @@ func (db *DB) Ready(ctx context.Context) error {
 	}
 }
 
-// Update makes one change. The change is complete and durable when Update returns nil. It is rolled back when
-// Update returns an error, unless the error states that the outcome is unknown. Update may call `do` again after a
+// Update makes one change. The change is complete and durable when Update returns nil. It is rolled back when Update
+// returns an error, unless the error states that the outcome is unknown. Update may call `do` again, such as after a
 // conflict, so do must have no effects outside its Tx. do must be quick, because on SQLite other changes wait.
 //
 // An error of do is returned unchanged. A failed statement fails the change even when do returns nil, because
-// PostgreSQL aborts such a transaction. Use ON CONFLICT where a row may already exist. When the store is
-// unavailable (disk full, server unreachable, service stopping), the error is a schema.Problem with the code
-// service_unavailable. If ctx ends before the change has started, the change does not start. A started change
-// continues, so that its outcome is known.
+// PostgreSQL aborts such a transaction. Use ON CONFLICT where a row may already exist. When the store is unavailable
+// (disk full, server unreachable, service stopping), the error is a schema.Problem with the code service_unavailable.
+// If ctx ends before the change has started, the change does not start. A started change continues, so that its outcome
+// is known.
 func (db *DB) Update(ctx context.Context, do func(*Tx) error) error {
 	began := time.Now()
 	ctx, span := tracing.Start(ctx, "state change", tracing.Internal)
