@@ -92,8 +92,8 @@ func (c *chunk) include(other chunk) {
 // longer pass.
 const maxPasses = 4
 
-// joinSpans joins all chunks of a month into one if the month has more than
-// maxPasses chunks. The joined chunk covers the hours of all of them.
+// joinSpans joins all chunks of a month into one if the month has more than maxPasses chunks. The joined chunk covers
+// the hours of all these chunks.
 func joinSpans(chunks []chunk) []chunk {
 	var out []chunk
 	for len(chunks) > 0 {

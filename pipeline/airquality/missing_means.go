@@ -14,8 +14,8 @@ const (
 	meansRolledUp int8 = 5 // 'amounts': a roll-up by the formulas of this version
 )
 
-// meansWanted reports whether plain means are missing, because a migration has copied
-// readings from Vayu 0.1.0 or added a column of means since they were last computed.
+// meansWanted reports whether plain means are missing. They are missing after a migration that has copied readings from
+// Vayu 0.1.0, or has added a column of means.
 func (r *Rollup) meansWanted(ctx context.Context) (wanted bool, err error) {
 	rows, err := r.conn.Query(ctx, `SELECT maxIf(at, means = 'wanted') > maxIf(at, means IN ('done', 'amounts_done'))
 		OR maxIf(at, means = 'amounts_wanted') > maxIf(at, means = 'amounts_done') FROM `+r.tables.Database+".rollup")
@@ -31,7 +31,7 @@ func (r *Rollup) meansWanted(ctx context.Context) (wanted bool, err error) {
 	return wanted, rows.Err()
 }
 
-// rainOfOthers plans to recompute hours of rain. Instances of an older version have computed them since the last
+// rainOfOthers plans to recompute the hourly rain that instances of an older version have computed since the last
 // roll-up of this version. The formula of the older version is wrong for readings whose averaging interval is not one
 // hour.
 func (r *Rollup) rainOfOthers(ctx context.Context) ([]chunk, error) {

@@ -17,10 +17,9 @@ import (
 // computed, so that the hours are computed only once.
 const recentWindow = 48 * time.Hour
 
-// TestSeries runs the quality tests that compare a reading with other readings. It
-// covers recent hours that have ended and have untested readings. It recomputes the
-// hours whose results changed, and computes the hours of readings that arrived after
-// the increment. Otherwise a new hour of a city would have only the stations whose
+// TestSeries runs the quality tests that compare a reading with other readings. It covers recent hours that have ended
+// and have untested readings. It recomputes the hours whose results changed, and computes the hours of readings that
+// arrived after the increment. Without the latter hours, a new hour of a city would have only the stations whose
 // results changed. It is idempotent.
 func (r *Rollup) TestSeries(ctx context.Context) (Result, error) {
 	return r.run(ctx, "tests", func(ctx context.Context, started time.Time) (plan, error) {

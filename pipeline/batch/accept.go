@@ -55,8 +55,8 @@ func (w *worker) accept(c *httpapi.Call) (httpapi.Response, error) {
 	return resp, nil
 }
 
-// enterSandbox waits until this instance accepts no other batch of the sandbox. The caller must call leave when its
-// batch is stored or rejected. Parsing 10,000 records occupies a core for about 20 ms. Without the wait, forty
+// enterSandbox waits until no other batch of the sandbox is being accepted by this instance. The caller must call leave
+// when its batch is stored or rejected. Parsing 10,000 records occupies a core for about 20 ms. Without the wait, forty
 // concurrent batches would slow down live calls.
 func (s *Service) enterSandbox(ctx context.Context) (leave func(), err error) {
 	select {

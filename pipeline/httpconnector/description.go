@@ -264,8 +264,8 @@ func (c *call) checkForm(s *section.Section) {
 	}
 }
 
-// readIdentifiers sets c.identifiers to those of the names that the templates of the call use. If there are names, but
-// the templates use none, it reports a fault.
+// readIdentifiers sets c.identifiers to the elements of names that the call's templates use. If the templates use none
+// of them, and names is not empty, it reports a fault.
 func (c *call) readIdentifiers(s *section.Section, names []string) {
 	braced := make([]string, len(names))
 	for i, name := range names {

@@ -101,7 +101,8 @@ func (f *Filter) valid() bool {
 }
 
 // conditions returns the conditions of Number and Where. The number is a literal, because it has only digits and the
-// letter X. One index has the clear numbers, another the masked ones.
+// letter X. The condition on number_digest selects the index: one has the unmasked numbers, another has the masked
+// ones.
 func (f *Filter) conditions() string {
 	if f.Number == "" {
 		return f.Where

@@ -33,8 +33,8 @@ type Totals struct {
 	States []StateTotal `json:"states"` // states without rows are missing
 }
 
-// Totals returns the totals of all rows that a filter selects, and reads at most `most` of them. The states are all
-// states of the table, or those of interest.
+// Totals returns the totals of all rows that a filter selects, and reads at most `most` of them. `states` are the
+// states to count.
 func (t *Table[R, P]) Totals(q sqlstore.Querier, f Filter, states []string, most int) (Totals, error) {
 	all := Totals{Complete: true, States: []StateTotal{}}
 	if t.Amount != "" {

@@ -107,8 +107,8 @@ func (s *Service) draft(ctx context.Context, r *request.Request) (*draft, error)
 	return d, nil
 }
 
-// threshold returns the minimum passing score of a request. If the request has none, it returns that of the account,
-// and if the account has none, Standard.
+// threshold returns the minimum passing score of a request. If the request has none, it returns the account's default
+// score, or request.Standard.
 func (s *Service) threshold(ctx context.Context, r *request.Request) (int, error) {
 	if r.Tolerance >= 0 {
 		return r.Tolerance, nil

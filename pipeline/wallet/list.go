@@ -57,8 +57,8 @@ type statementLine struct {
 }
 
 // selectLines scans the index "posting_account" backwards and stops after a page. It selects one posting of each entry
-// that changes a balance: for a commit the posting of the ledger "held", otherwise that of "available". Among entries
-// of a subject with the same time, the reserve comes last, because it is the oldest.
+// that changes a balance: of a commit the posting in the ledger "held", of any other entry the posting in "available".
+// Among entries of a subject with the same time, the reserve comes last, because it is the oldest.
 const selectLines = selectLine + "FROM posting " + whereLines
 
 // selectSubjectLines is like selectLines, for one subject. It first materializes the few postings

@@ -52,7 +52,7 @@ const (
 )
 
 // Verify checks the ledger of the given account; "" is for all accounts. The service may run during the check, because
-// one statement reads all changeable rows of a comparison. Verify checks that:
+// each comparison reads the rows that may change in one statement. Verify checks that:
 //
 //   - every entry has two postings with the sum zero, and belongs to a recharge or payment;
 //   - the balances of a wallet equal the sums of the account's postings, and the held amount

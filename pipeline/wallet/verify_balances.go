@@ -9,8 +9,8 @@ import (
 	"vayu/schema"
 )
 
-// settledAfter is the age, relative to the newest posting, from which postings are settled: no more postings of that
-// age can appear. It exceeds the time from a posting's timestamp to its commit, plus clock skew.
+// Postings that are older than the newest posting by settledAfter are settled: no more postings with such times can
+// appear. settledAfter exceeds the time from a posting's timestamp to its commit, plus clock skew.
 const settledAfter = time.Minute
 
 // checkBalances compares the balances of a wallet with the sums of its postings. Within its time

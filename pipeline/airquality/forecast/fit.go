@@ -39,7 +39,7 @@ func (f *Forecaster) prepare(ctx context.Context, input string, days Span, inges
 }
 
 // fit fits the model to the days of an input (see prepare) that were known at the time `known`. It works on one
-// parameter after the other, because the residuals of all of them would need several gigabytes.
+// parameter after the other, because the residuals of all parameters together would need several gigabytes.
 func (f *Forecaster) fit(ctx context.Context, run, input string, days Span, known time.Time) error {
 	recent := Span{First: max(days.First, days.Last-residualDays+1), Last: days.Last}
 	texts, err := f.sql.fit(int(recent.Last-recent.First) + 1)

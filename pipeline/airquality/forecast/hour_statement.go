@@ -16,8 +16,8 @@ const (
 	minHours                = 12  // least number of hours with data among the last 24
 	minHourErrors           = 100 // least number of residuals of a place for six successive horizons
 	// fitHours and issueHours are the lengths of the input of a fit and of an issue, in hours. Before its first base, a
-	// fit needs two weeks of usual values, and two more days for their anomalies. Persistence in an issue repeats days
-	// that are up to three days old.
+	// fit needs the two weeks from which a usual value is computed, and two more days of anomalies. Persistence in an
+	// issue repeats days that are up to three days old.
 	fitHours, issueHours = (fitWeeks*7 + usualHourDays + 2) * 24, (usualHourDays + 4) * 24
 )
 

@@ -35,7 +35,8 @@ const (
 	minResiduals = 30
 	// longHistory is the number of days of data from which on a series has enough residuals in each season.
 	longHistory = 2 * 365
-	// largest is the value that instruments report for no measurement. No daily mean of CPCB's archives reaches it.
+	// largest is the value with which instruments report that they measured nothing. No daily mean of CPCB's archives
+	// reaches it.
 	largest = 999
 	// The errors of the last recalibrated days before an issue recalibrate the intervals. The errors of the last judged
 	// days decide which model is served.

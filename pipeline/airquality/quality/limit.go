@@ -98,9 +98,9 @@ const (
 	// noxLeast is the NOx concentration, in ppb, below which the test nox_sum is
 	// not possible. Rounding and noise then hide whether NO and NO2 add up to NOx.
 	noxLeast = 5
-	// noxForm is the maximum relative error of a sum NO + NO2 that fits a form. A
-	// form is an assumption about the units of NO, NO2 and NOx. Sums for 0 °C and
-	// for 25 °C differ by 9 %. About half of that separates the two forms.
+	// noxForm is the maximum relative error of a sum NO + NO2 that fits a form. A form is an assumption about the units
+	// of NO, NO2 and NOx. The sums of the forms for 0 °C and for 25 °C differ by 9 %. noxForm is about half of that, so
+	// that it separates the two forms.
 	noxForm = 0.05
 	// noxOff is the minimum relative error of a sum NO + NO2 that is suspect.
 	noxOff = 0.1

@@ -82,7 +82,7 @@ func Between(statement string) string {
 	return strings.ReplaceAll(statement, " IN {stations:Array(String)}", " BETWEEN {first:String} AND {last:String}")
 }
 
-// ValuesIn is [Tester.Values] for a range of stations, followed by [Tester.Correct] for them.
+// ValuesIn runs [Tester.Values] and then [Tester.Correct], for a range of stations.
 func (t *Tester) ValuesIn(ctx context.Context, stations Range, from, to time.Time) error {
 	for _, s := range append(slices.Clip(t.sql.values), t.sql.correction) {
 		s.text = Between(s.text)

@@ -47,8 +47,8 @@ type Kind struct {
 	// without a provider. Then the service rejects new batches with that error. Ready may be nil.
 	Ready func(w schema.World) error
 	// Completed is called if the rejection of duplicates by package batch completes a batch. It runs in the transaction
-	// that completes the batch, and may be nil. If Finish or Reject completes a batch, the caller of that function
-	// handles the completion.
+	// that completes the batch, and may be nil. If [Finish] completes a batch, it calls a function that its caller
+	// passes. If [Reject] completes a batch, its caller handles the completion.
 	Completed func(tx *sqlstore.Tx, done *Finished) error
 	// Render returns the current state of the subjects of the records [from, to). The map has a
 	// value for each subject. Each value must encode as a JSON object without a field "index".
@@ -120,9 +120,9 @@ func Begin(tx *sqlstore.Tx, item Item, subject string) (bool, error) {
 	return begun, nil
 }
 
-// Reject stores a record as rejected and counts it as failed. It does nothing if the record is
-// already rejected, or has begun with [Begin]. Like [Finish], it returns the batch if the batch is
-// now complete, and must be the last call in its transaction.
+// Reject stores a record as rejected and counts it as failed. It does nothing if the record is already rejected, or has
+// begun with [Begin]. It returns the batch if the batch is now complete, otherwise nil. Call it last in the
+// transaction, because it locks the batch's row.
 func Reject(tx *sqlstore.Tx, now time.Time, item Item, why *schema.Problem) (*Finished, error) {
 	text, err := json.Marshal(Refusal{RefID: RefOf(item.Record), Error: *why})
 	if err != nil {

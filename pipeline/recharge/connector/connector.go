@@ -154,7 +154,8 @@ func (c *codeTable) name(code string, among []string) (string, bool) {
 	return "", false
 }
 
-// circle returns the canonical name of a circle; "" if it is unknown. `theirs` is the provider's name or code of it.
+// circle returns the canonical name of a circle; "" if it is unknown. `theirs` is the provider's name or code of the
+// circle.
 func (b *providerCodes) circle(theirs string) string {
 	if b.circles.codes != nil {
 		name, _ := b.circles.name(theirs, b.circles.names)

@@ -31,7 +31,7 @@ const (
 	Unreadable    Kind = "unreadable"
 )
 
-// KindInfo describes a kind for people.
+// KindInfo describes a kind of difference, for people.
 type KindInfo struct {
 	Kind   Kind
 	What   string // description
@@ -136,8 +136,8 @@ func classifyFailed(l *Line, r *record.Record) Kind {
 	return ""
 }
 
-// classifyUnmatched classifies a line whose reference is unknown for this provider. r is the
-// recharge with the id in that reference; nil if there is none.
+// classifyUnmatched classifies a line whose reference is unknown for this provider. r is the recharge whose id is in
+// that reference; nil if there is none.
 func classifyUnmatched(l *Line, r *record.Record) Kind {
 	switch {
 	case r == nil:

@@ -11,8 +11,8 @@ import (
 // Values of the column "alarm". The alarm is open while the column "resolved_at" is empty.
 const (
 	// AlarmLateSuccess means that the order of a failed recharge, or a replaced or unsent order, was carried out. The
-	// alarm is raised once. A failed recharge then has a posting of kind "suspend", and a replaced or unsent order sets
-	// the column "stray_at".
+	// alarm is raised once, because it leaves a mark: a posting of kind "suspend" for a failed recharge, or the column
+	// "stray_at" for a replaced or unsent order.
 	AlarmLateSuccess = "late_success"
 	// AlarmLateFailure means that a charged recharge was not carried out. The alarm is raised once, because the column
 	// "alarm" keeps the value.

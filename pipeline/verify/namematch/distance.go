@@ -39,7 +39,8 @@ func loose(a, b []byte) bool {
 	return prev[len(b)] <= looseLimit
 }
 
-// sameLength is loose for keys of equal length. It does not drop a letter from each key, because Pravin is not Parveen.
+// sameLength does the same as the function loose, for keys of equal length. It only replaces letters. It never drops
+// one letter of each key, because Pravin is not Parveen.
 func sameLength(a, b []byte) bool {
 	sum := 0
 	for i := range a {

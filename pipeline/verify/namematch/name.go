@@ -79,8 +79,9 @@ func vowelless(b []byte) bool {
 	return true
 }
 
-// given returns the index of the given name, or -1. The given name is the first written-out word. Before the last word,
-// a prefix such as Md is skipped, and so is a surname unless the last word is a surname.
+// given returns the index of the given name, or -1. The given name is the first written-out word that is not skipped.
+// Before the last word, given skips prefixes such as Md. It also skips surnames there, unless the last word is a
+// surname.
 func (m *name) given() int {
 	for i := range m.n {
 		w := &m.w[i]
