@@ -12,7 +12,7 @@ import (
 const (
 	// claimRetry is the delay before the next claim if a claim has failed or if outcomes cannot be recorded.
 	claimRetry = time.Second
-	// idleTimer is how long a loop sleeps if the queue has no next time for the loop. A signal ends the sleep earlier.
+	// idleTimer is how long a loop sleeps if nothing is scheduled for the loop. A signal ends the sleep earlier.
 	idleTimer = time.Hour
 )
 

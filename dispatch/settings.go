@@ -88,7 +88,7 @@ func (s Settings) Networks() ([]netip.Prefix, error) {
 }
 
 // Roots returns the trusted certificate authorities: those of the system and those in the given files. Without files it
-// returns nil, which crypto/x509 takes for those of the system.
+// returns nil, which means those of the system in crypto/x509.
 func Roots(files ...string) (*x509.CertPool, error) {
 	if len(files) == 0 {
 		return nil, nil //nolint:nilnil // as x509 has it: nil means the system's

@@ -13,9 +13,10 @@ import (
 
 const (
 	// boundEvery is how often the service compares the number of a webhook's waiting deliveries with Config.Backlog. The
-	// comparison reads one index entry for each of them, up to the limit. Only if they exceed the limit, it reads rows.
+	// comparison reads one index entry for each of them, up to the limit. It reads rows of deliveries only if there are
+	// more than the limit.
 	boundEvery = 10 * time.Second
-	// deadAfter is how long a failing endpoint must not have acknowledged a delivery to count as dead.
+	// A failing endpoint counts as dead if it has acknowledged no delivery for deadAfter.
 	deadAfter = 10 * time.Minute
 	// boundMost is the maximum number of a webhook's deliveries that are marked as failed after one comparison.
 	boundMost = 10_000
@@ -32,7 +33,7 @@ const (
 	countWaiting       = "SELECT count(*) FROM delivery WHERE webhook_id = $1 AND state = 'waiting'"
 	// selectOldest sorts all waiting deliveries. It runs only if their number exceeds the limit.
 	selectOldest = "SELECT id FROM delivery WHERE webhook_id = $1 AND state = 'waiting' ORDER BY id LIMIT $2"
-	// recordBacklog adds to the number of deliveries of a webhook that failed because of the limit.
+	// recordBacklog adds $4 to the number of deliveries of a webhook that failed because of the limit.
 	recordBacklog = `INSERT INTO webhook_backlog (webhook_id, reached_at, most, failed) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (webhook_id) DO UPDATE SET reached_at = excluded.reached_at, most = excluded.most, failed = webhook_backlog.failed + excluded.failed`
 	deleteBacklog = "DELETE FROM webhook_backlog WHERE reached_at <= $1"
@@ -74,7 +75,7 @@ func (s *Service) bound(ctx context.Context) error {
 	return nil
 }
 
-// dead reports whether a webhook is paused, or has failing deliveries and no acknowledgement since deadAfter.
+// dead reports whether a webhook is paused, or its endpoint is dead (see deadAfter).
 func (s *Service) dead(ctx context.Context, webhook string) (bool, error) {
 	view := s.DB.View(ctx)
 	var active bool

@@ -20,7 +20,7 @@ const selectDue = `SELECT id, event_id, mode, attempts, due_at FROM delivery
 	WHERE webhook_id = $1 AND state = 'waiting' AND due_at <= $2 ORDER BY due_at, id LIMIT $3`
 
 // Both statements find the earliest due time of the deliveries that a claim has not leased. $2 is the end of the
-// claim's lease, which a lease also stores as the due time of its rows. So selectBefore cannot find the leased rows,
+// claim's lease. A claim sets the due time of the rows that it leases to this time. So selectBefore cannot find them,
 // and selectAfter excludes them by their token.
 const (
 	selectBefore = "SELECT due_at FROM delivery WHERE webhook_id = $1 AND state = 'waiting' AND due_at < $2 ORDER BY due_at LIMIT 1"

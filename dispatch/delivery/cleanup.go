@@ -12,8 +12,8 @@ import (
 const (
 	// cancelEvery is how often deliveries of deleted subscriptions are cancelled.
 	cancelEvery = time.Second
-	// recent is the period before now in which a subscription must have been deleted to be found by the search that runs
-	// every cancelEvery. The search that runs every sweepEvery finds all deleted subscriptions.
+	// recent limits the search that runs every cancelEvery: it finds only subscriptions that were deleted within this
+	// period. The search that runs every sweepEvery finds all deleted subscriptions.
 	recent = 2 * sweepEvery
 	// sweepEvery is the interval of searches for all deleted subscriptions, and of purges.
 	sweepEvery = time.Minute
@@ -111,7 +111,7 @@ func (s *Service) cancelDeleted(ctx context.Context, since time.Time) error {
 	return nil
 }
 
-// selectOver finds the deliveries whose retention has ended by the index delivery_finished.
+// selectOver uses the index delivery_finished to find the deliveries whose retention has ended.
 const selectOver = "SELECT id FROM delivery WHERE finished_at IS NOT NULL AND finished_at <= $1 ORDER BY finished_at LIMIT $2"
 
 var (

@@ -29,7 +29,7 @@ const (
 	// sandbox), one after the other, and the second insert may fail. So at its start and after an error, the copier copies
 	// the last window again, which is idempotent.
 	copyWindow = time.Minute
-	// copyEvery is the interval of the copier.
+	// copyEvery is how long the copier sleeps after it has copied all attempts that are due.
 	copyEvery = 10 * time.Second
 	// copyRetry is the delay after an error of ClickHouse or the state store.
 	copyRetry = 30 * time.Second

@@ -110,7 +110,7 @@ func (f *filter) unindexed() (text string) {
 	return text
 }
 
-// types adds a condition on the event type, unless all types are readable.
+// types adds the condition that the event has one of the readable types. If all types are readable, it adds nothing.
 func (f *filter) types(q *query) {
 	if f.readable == nil || len(f.readable) == len(schema.EventTypes) {
 		return
@@ -153,7 +153,7 @@ func (f *filter) lowest(c *httpapi.Call) (string, []any) {
 // event there is no such limit, because it has few deliveries.
 func (f *filter) page(q sqlstore.Querier, c *httpapi.Call, now time.Time) (all []schema.Delivery, next string, err error) {
 	floor := ""
-	// If a key cannot read only the rare events about the service itself, the scan is not longer and needs no limit.
+	// Some keys may not read the rare events about the service itself. Skipping these few events does not lengthen a scan.
 	if f.event == "" && (f.unindexed() != "" || schema.HidesCustomerEvents(f.readable)) {
 		text, args := f.lowest(c)
 		if err := q.QueryRow(text, args...).Scan(&floor); err != nil && !errors.Is(err, sql.ErrNoRows) {

@@ -29,8 +29,8 @@ type Config struct {
 	Data string
 	// Port is the port of https://localhost; 0 chooses a free one.
 	Port int
-	// Secrets are the secrets with which a signature may be valid. If there is a Client, the subscription gets the first
-	// one, or one that the service generates.
+	// Secrets are the secrets that may have signed a delivery. If there is a Client, the subscription gets the first one,
+	// or one that the service generates.
 	Secrets []string
 	Answer  int           // HTTP status of replies, 200 to 599
 	Delay   time.Duration // delay before each reply

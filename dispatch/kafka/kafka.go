@@ -1,5 +1,6 @@
-// Package kafka publishes events to a Kafka topic and consumes them. A message that is not
-// an event, or that the dispatcher rejects, goes to the dead topic.
+// Package kafka publishes events to a Kafka topic and consumes them. A message that is not an event, or that the
+// dispatcher rejects, goes to the dead topic.
+//
 // Delivery is at least once. Events of an account are ordered, unless new partitions of the topic move the account's
 // key to another partition.
 package kafka

@@ -1,6 +1,6 @@
-// Package outbox implements the transactional outbox. An event is a row. The transaction of the change that it records
-// inserts it, so neither exists without the other. The relay publishes the events of an account in order. It removes an
-// event from the outbox only after the publisher has acknowledged the event.
+// Package outbox implements the transactional outbox. An event is a row that is inserted in the same transaction as the
+// change that it records. So neither exists without the other. The relay publishes the events of an account in order.
+// It removes an event from the outbox only after the publisher has acknowledged the event.
 package outbox
 
 import (

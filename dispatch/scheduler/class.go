@@ -80,7 +80,7 @@ func classOf(e Result) class {
 	return quick
 }
 
-// setClass moves a lane into another class, and moves the lane's share of the counters of the old class with it.
+// setClass moves a lane into another class. The lane's attempts and items then count for the new class.
 func (q *Queue[T]) setClass(l *lane[T], to class) {
 	if l.class == to {
 		return

@@ -42,8 +42,8 @@ func (q *Queue[T]) NextStart(now time.Time) (at time.Time) {
 	return q.orNextToken(at)
 }
 
-// reverseEvery says how often pickLane tries the classes in reverse order: in one of reverseEvery calls. Otherwise busy
-// quick lanes could starve all other lanes.
+// In one of reverseEvery calls, pickLane tries the classes in reverse order. Otherwise busy quick lanes could starve
+// all other lanes.
 const reverseEvery = 8
 
 // pickLane removes the next lane that may send from its ring, and returns it; nil if no lane may send. It tries the

@@ -18,7 +18,7 @@ const (
 	maxBody = 64 << 10
 	// keptBody is how much of a response's body a [Result] contains, in bytes.
 	keptBody = 1 << 10
-	// keptHeader is how much of a response's header a [Result] contains, in bytes, and keptValue of one value.
+	// keptHeader is how much of a response's header a [Result] contains, in bytes. keptValue is how much of one value.
 	keptHeader = 2 << 10
 	keptValue  = 512
 	// defaultTimeout is the default of Config.Timeout: the time that the API's documentation gives a receiver to answer.

@@ -45,7 +45,7 @@ type Result struct {
 	Signature, Header string
 	// Slow means that the attempt timed out.
 	Slow bool
-	// Unsent means that Sign failed, so no byte of the request was written. Only SentAt and Duration are then set besides.
+	// Unsent means that Sign failed, so no byte of the request was written. Then only SentAt and Duration are set as well.
 	Unsent bool
 }
 

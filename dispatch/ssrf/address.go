@@ -12,10 +12,11 @@ var missed4 = []netip.Prefix{
 	netip.MustParsePrefix("168.63.129.16/32"),
 }
 
-// permits reports whether a connection to an address is allowed. Addresses in an allowed network are allowed at any
-// port. There, an IPv4-mapped IPv6 address counts as its IPv4 address, because sockets may report IPv4 addresses in
-// this form. Any other address must be public unicast, at an allowed port. There, IPv6 addresses that embed an IPv4
-// address (mapped, compatible, NAT64, 6to4, Teredo, ISATAP) are denied. Public receivers do not need them.
+// permits reports whether a connection to an address is allowed. In an allowed network, every port is allowed. There,
+// an IPv4-mapped IPv6 address counts as its IPv4 address, because sockets may report IPv4 addresses in this form.
+// Outside of these networks, the address must be public unicast, and the port allowed. IPv6 addresses that embed an
+// IPv4 address (mapped, compatible, NAT64, 6to4, Teredo, ISATAP) are then denied, because public receivers do not need
+// them.
 func (g *Guard) permits(ap netip.AddrPort) bool {
 	addr := ap.Addr()
 	if !addr.IsValid() || addr.Zone() != "" || ap.Port() == 0 {
@@ -36,8 +37,8 @@ func isatap(addr netip.Addr) bool {
 	return addr.Is6() && b[8]&^2 == 0 && b[9] == 0 && b[10] == 0x5e && b[11] == 0xfe
 }
 
-// unmapped converts a prefix of IPv4-mapped IPv6 addresses to an IPv4 prefix, and does not change the family of others.
-// The host bits of the result are 0.
+// unmapped converts a prefix of IPv4-mapped IPv6 addresses to an IPv4 prefix, and keeps any other prefix. It sets the
+// host bits to 0.
 func unmapped(p netip.Prefix) netip.Prefix {
 	if p.Addr().Is4In6() && p.Bits() >= 96 {
 		p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-96)

@@ -22,8 +22,8 @@ var (
 	}
 )
 
-// deniedName returns why a name is denied; "" for an allowed name. Names for private networks are allowed if any
-// network is allowed. Names of the machine are allowed if a loopback network is allowed.
+// deniedName returns why a name is denied; "" for an allowed name. Names for private networks are allowed if the
+// operator allows at least one network. Names of the machine are allowed if a loopback network is allowed.
 func (g *Guard) deniedName(name string) string {
 	switch {
 	case under(name, cloudNames):

@@ -118,8 +118,8 @@ type Patch struct {
 	Active *bool
 	// ClearNumbers turns unmasked mobile numbers on or off. Turning them on requires the scope recharge:read.
 	ClearNumbers *bool
-	// Readable are the event types that the key may read; nil for all. Update returns a problem if it lacks a type that
-	// the change adds. If the change sets a new URL, that applies to all types of the webhook.
+	// Readable are the event types that the key may read; nil for all. Update returns a problem if Readable lacks a type
+	// that the change adds. If the change sets a new URL, Readable must include all types of the webhook.
 	Readable []schema.EventType
 }
 
