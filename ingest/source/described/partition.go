@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// maxConsecutive is how many partitions in a row must fail to end a fetch, because the API has then probably failed.
-	// Partitions that have failed before do not count.
+	// If maxConsecutive partitions in a row fail, the fetch fails, because the API has then probably failed. Partitions
+	// that failed in an earlier fetch do not count.
 	maxConsecutive = 5
 	// The results of partitions are yielded after storeAfter readings, or after storeEvery. So the first stations need not
 	// wait for the last ones. After a crash, the calls of at most a minute are repeated.

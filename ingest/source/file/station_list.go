@@ -52,7 +52,7 @@ func stationOfFile(path string) (air.Station, time.Duration, error) {
 // copied matches suffixes such as " (1)" or " - copy", which browsers and file managers add to the names of copies.
 var copied = regexp.MustCompile(`(?i)( ?\(\d+\)| - copy)+$`)
 
-// plainName returns the name of a file without its endings and without a suffix of copies.
+// plainName returns the name of a file without its endings and without a suffix that marks a copy.
 func plainName(base string) string {
 	for _, end := range []string{".gz", ".csv", ".txt"} {
 		if i := len(base) - len(end); i > 0 && strings.EqualFold(base[i:], end) {

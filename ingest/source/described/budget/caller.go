@@ -36,17 +36,18 @@ type Store interface {
 }
 
 const (
-	// maxRefusals is how often a call is retried that the API refuses because of a limit.
+	// maxRefusals is how often a call is retried if the API refuses it because of a limit.
 	maxRefusals = 3
-	// longestPause is the longest pause demanded by an API for which a fetch waits. A longer one fails the fetch, so that
-	// an operator notices it.
+	// If the API demands a pause, a fetch waits for at most longestPause. A longer pause fails the fetch, so that an
+	// operator notices it.
 	longestPause = time.Hour
 )
 
 // Sleep waits for d. It returns an error if ctx ends first.
 type Sleep func(ctx context.Context, d time.Duration) error
 
-// ErrUsedUp means that the next allowed call is after the end of the fetch.
+// ErrUsedUp means that the next call is allowed only after the end of the fetch, or after a pause longer than
+// longestPause.
 var ErrUsedUp = errors.New("the call budget is used up")
 
 // NewCaller returns a caller that sends its requests with client. If sleep is nil, the caller waits in real time. If

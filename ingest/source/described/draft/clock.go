@@ -32,7 +32,7 @@ type guess struct {
 	evidence  string
 }
 
-// timeWords rank the fields that may have the times. A field's rank is the sum of those of the words in its name.
+// timeWords rank the fields that may have the times. A field's rank is the sum of the ranks of the words in its name.
 var timeWords = []struct {
 	word string
 	rank int

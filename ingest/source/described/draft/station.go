@@ -38,7 +38,8 @@ var (
 // otherObjects are names of objects in a record whose id or name is not that of a station.
 var otherObjects = []string{"parameter", "pollutant", "unit", "units", "period", "coverage", "sensortype", "provider", "owner", "instruments", "license", "licenses", "meta", "pagination"}
 
-// pick returns the field with the best name for which ok returns true; nil for none. names has the best name first.
+// pick returns a field that has one of the names and for which ok returns true; nil for none. Earlier names are
+// preferred.
 func pick(fields []*sample.Field, names []string, ok func(*sample.Field) bool) *sample.Field {
 	for _, name := range names {
 		for _, f := range fields {
@@ -55,7 +56,7 @@ func pick(fields []*sample.Field, names []string, ok func(*sample.Field) bool) *
 	return nil
 }
 
-// findStation finds the fields of the stations.
+// findStation finds the fields that describe the stations.
 func findStation(fields []*sample.Field, time *sample.Field, p sample.Place) station {
 	fields = slices.DeleteFunc(slices.Clone(fields), func(f *sample.Field) bool { return f == time || f.Among(otherObjects) })
 	text := func(f *sample.Field) bool { return !f.IsNumber() }

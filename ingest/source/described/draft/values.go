@@ -431,7 +431,7 @@ func (l *long) usedUnits() []string {
 	return used
 }
 
-// writeUnits writes the section units. It maps the units in records that are spelled in an unknown way to known units.
+// writeUnits writes the section units. It maps units of unknown spelling in records to known units.
 func (l *long) writeUnits(w *note.Writer) {
 	if l.unit == nil {
 		return

@@ -93,7 +93,7 @@ func (c *Config) Check() error {
 	return nil
 }
 
-// In returns a copy of the configuration for a test, which reads the files in another folder.
+// In returns a copy of the configuration in which another folder has the files. Tests use it.
 func (c *Config) In(folder string) *Config {
 	other := *c
 	other.at = folder

@@ -56,15 +56,14 @@ type task struct {
 const (
 	// storeAfter is the number of readings after which the fetch yields them. It yields only between two files.
 	storeAfter = 50_000
-	// chunk is the number of new files after which they are read, before the remaining places are listed.
+	// When chunk new files have been listed, they are read before further places are listed.
 	chunk = 1000
 	// mostTasks is the largest number of files from one listing that a fetch reads. It bounds the memory. The next fetch
 	// reads the others.
 	mostTasks = 100_000
-	// maxConsecutive is the number of files in a row that cannot be opened after which a fetch fails. The storage has then
-	// probably failed.
+	// If maxConsecutive files in a row cannot be opened, the fetch fails, because the storage has then probably failed.
 	maxConsecutive = 5
-	// maxAgain is the period after the first failure to open a file in which each fetch tries again to open it.
+	// If a file cannot be opened, each fetch tries again to open it for the period maxAgain.
 	maxAgain = 7 * 24 * time.Hour
 	// mostAgain is the largest number of files that later fetches try again to open.
 	mostAgain = 10_000
@@ -141,7 +140,7 @@ type fetching struct {
 // mark is a file with its version.
 type mark struct{ path, version string }
 
-// begin starts a new builder. An earlier builder's count of the fetch continues in it.
+// begin starts a new builder. It continues the counts of the earlier builder, if there is one.
 func (f *fetching) begin(ctx context.Context) {
 	earlier := f.builder
 	f.builder = ingest.NewBuilder(f.Name, f.now, f.yield)
@@ -211,7 +210,7 @@ func (f *fetching) late() []task {
 	return tasks
 }
 
-// list lists the files at the place of a partition and a date. It appends the new and changed ones to tasks.
+// list lists the files for a partition and a date, and appends the new and changed ones to tasks.
 func (f *fetching) list(ctx context.Context, tasks []task, part, date map[string]string) ([]task, error) {
 	err := f.storage.List(ctx, f.address(part, date), func(o storage.Object) error {
 		if o.Err != nil {

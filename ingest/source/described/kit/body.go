@@ -29,7 +29,7 @@ func records(l *described.ListOutline, body []byte) []string {
 	return all
 }
 
-// withRecords returns a copy of a body with the records all in place of its own.
+// withRecords returns a copy of a body with the records in `all` in place of its own.
 func withRecords(l *described.ListOutline, body []byte, all []string) ([]byte, error) {
 	list := "[" + strings.Join(all, ",") + "]"
 	if l.Records.At == "@this" {
@@ -38,7 +38,7 @@ func withRecords(l *described.ListOutline, body []byte, all []string) ([]byte, e
 	return set(body, l.Records.At, list)
 }
 
-// set returns a copy of a JSON text with the value raw at a path.
+// set returns a copy of a JSON text with the value `raw` at a path.
 func set(body []byte, path, raw string) ([]byte, error) {
 	out, err := sjson.SetRawBytes(bytes.Clone(bytes.TrimPrefix(body, bom)), path, []byte(raw))
 	if err != nil {
@@ -102,7 +102,7 @@ func renameInRecords(l *described.ListOutline, body []byte, path string) ([]byte
 	return set(body, l.Records.At, renamed)
 }
 
-// renameOne renames a field of a record. If the field is one of the elements of the list each, it is renamed in all
+// renameOne renames a field of a record. If the field is one of the elements of the list `each`, it is renamed in all
 // elements.
 func renameOne(record, path, each string) (string, error) {
 	rest, inEach := strings.CutPrefix(path, "each.")

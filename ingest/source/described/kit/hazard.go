@@ -136,8 +136,8 @@ func (b *bench) sameReadings(got *conformance.Fetched, err error) (Result, strin
 	return Pass, ""
 }
 
-// allPages checks that the source reads all pages of the fake API. Without that, run would have skipped all checks, so
-// allPages only reports the numbers.
+// allPages reports the numbers of requests and readings of a fetch that reads several pages. The method run has checked
+// before that this fetch succeeds.
 func (b *bench) allPages(ctx context.Context) (Result, string) {
 	if ok, reason := b.paged(2); !ok {
 		return Skip, reason
@@ -307,7 +307,7 @@ func (b *bench) cutBody(ctx context.Context) (Result, string) {
 	return Pass, reasonOf(err, got)
 }
 
-// futureSkew is how far the time of a stored reading is in the future in the check futureCursor.
+// futureSkew is how far in the future the check futureCursor places the newest stored reading.
 const futureSkew = 18 * time.Hour
 
 // futureCursor checks that the source still fetches new readings after a reading with a time in the future was stored.

@@ -31,8 +31,7 @@ type Mapping struct {
 	extracts []record.Extract
 	only     []filter
 	match    []record.Path // paths of the station's id in the station list; nil for the station's key
-	// recordTests are quality tests of the fields of a record. eachTests are those of the fields of the elements of its
-	// list.
+	// recordTests are the quality tests of a record's fields. eachTests are those of the elements of its list.
 	recordTests, eachTests []test
 	headInEach             bool // the time or the station is a field of the list's elements
 	area                   area

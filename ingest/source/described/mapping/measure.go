@@ -57,7 +57,7 @@ type named struct {
 	skip      bool
 }
 
-// skipWord is the value with which the sections parameters and the key others say that values are not read.
+// skipWord means that values are not read. It is a value in the section `parameters`, or the value of the key `others`.
 const skipWord = "skip"
 
 var errUnit = errors.New("is missing: unit, unit-field, or a unit in the table parameters")

@@ -91,7 +91,7 @@ func (s *Sink) Record() (number int64, text string) {
 	return number, text
 }
 
-// At sets the time at which the reply or message was received that is added next.
+// At sets the time at which the next reply or message was received.
 func (s *Sink) At(now time.Time) { s.now = now }
 
 // Replace makes the sink add further readings to another builder.

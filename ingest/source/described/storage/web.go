@@ -113,7 +113,7 @@ func links(page []byte) []string {
 	return all
 }
 
-// Open implements [Storage]. The version of a file consists of its HTTP validators.
+// Open implements [Storage]. The version of a file consists of its HTTP validators (ETag and Last-Modified).
 func (w *Web) Open(ctx context.Context, o Object, known string) (*Local, error) {
 	request := fetch.Request{URL: o.address, Header: w.Header, Clean: w.Clean}
 	request.Known.ETag, request.Known.LastModified, _ = strings.Cut(known, "\n")

@@ -105,7 +105,7 @@ func ReadHeader(text *bufio.Reader) (*Table, error) {
 }
 
 // Each calls `visit` for every non-empty line after the header. at is the offset of the line. fine is false for a line
-// that is not a row of the table. At the end, Each calls the functions in ended with the length of the text.
+// that is not a row of the table. At the end, Each calls the functions in `ended` with the length of the text.
 func (t *Table) Each(visit func(at int64, cells [][]byte, fine bool) error, ended ...func(int64)) error {
 	cells := make([][]byte, 0, len(t.Header.names)+1)
 	for {

@@ -74,7 +74,7 @@ func Words(name string) []string {
 // such as at or no, are also ordinary words.
 const leastName = 3
 
-// shortNames maps names of parameters that devices use to names that [parameter.Parse] knows.
+// shortNames maps short names of parameters, as devices use them, to names that [parameter.Parse] knows.
 var shortNames = map[string]string{
 	"hum": "humidity", "humi": "humidity", "press": "pressure", "pres": "pressure", "baro": "pressure", "wspd": "wind_speed", "windspeed": "wind_speed", "wdir": "wind_direction", "winddir": "wind_direction",
 }
