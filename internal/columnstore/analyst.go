@@ -38,24 +38,26 @@ var (
 	sha256Text = regexp.MustCompile(`^[0-9a-f]{64}$`)
 )
 
-// serverLogs have the queries of all users, or values in them. A server can be configured so that every user reads all
-// system tables (select_from_system_db_requires_grant). A table need not exist for its row policy. An
-// upgrade of a server renames a log whose columns change to the first free name with _0, _1 and so on.
+// serverLogs are system tables with the queries of all users, or with values from queries. Row policies hide them,
+// because a server can let every user read all system tables (select_from_system_db_requires_grant). A row policy can
+// exist before its table. An upgrade of a server renames a log whose columns change to the first free name with _0, _1
+// and so on.
 var serverLogs = []string{
 	"asynchronous_insert_log", "asynchronous_inserts", "crash_log", "mutations", "opentelemetry_span_log", "part_log",
 	"processes", "processors_profile_log", "query_cache", "query_log", "query_metric_log", "query_thread_log", "query_views_log",
 	"session_log", "text_log", "trace_log",
 }
 
-// renamedLogs is how many earlier forms of each log are hidden: more than a server has after years of upgrades.
+// renamedLogs is the number of renamed forms of each log that are hidden. No server has as many after years of
+// upgrades.
 const renamedLogs = 10
 
 // Statements returns the SQL that creates the user, or updates the limits and password of an existing user. Each user
 // has a settings profile of its own, so that limits can differ between users.
 //
 // The setting readonly is 2, because with 1 most clients cannot set the format of their results. A user cannot raise a
-// limit, or set it to 0 (no limit). Without DDL, a user still makes temporary tables. By default the user's queries read
-// tables as with FINAL, and a subquery sees the rows of all shards.
+// limit, or set it to 0 (no limit). A user has no rights for DDL, except for temporary tables. By default the user's
+// queries read tables as with FINAL, and a subquery sees the rows of all shards.
 func (a Analyst) Statements() ([]string, error) {
 	switch {
 	case !userName.MatchString(a.Name) || a.Name == "default":

@@ -17,8 +17,8 @@ type Analysts struct {
 	MaxTime time.Duration `yaml:"max-time" help:"how long one query of the user analyst may run"`
 	// MaxRows limits the rows of one result.
 	MaxRows int `yaml:"max-rows" help:"rows that one result of the user analyst may have"`
-	// MaxQueries limits the concurrent queries. All of them have half of the processors, at least one each: a machine of
-	// two processors runs one query at once. Further queries wait 30 s.
+	// MaxQueries limits the concurrent queries. Together they have half of the processors, and each has at least one. A
+	// machine of two processors therefore runs one query at a time. Further queries wait 30 s.
 	MaxQueries int `yaml:"max-queries" help:"concurrent queries of the user analyst"`
 	// MaxTemporary limits the memory of the temporary tables of all sessions. One session may use half of it.
 	MaxTemporary config.Size `yaml:"max-temporary" help:"memory that the temporary tables of all sessions of the user analyst may use"`

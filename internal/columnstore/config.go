@@ -55,8 +55,8 @@ type Config struct {
 	ReadyTimeout time.Duration `yaml:"-"`
 	// Command is the command line of the engine's process; empty for this executable with the argument "engine".
 	Command []string `yaml:"-"`
-	// Environment has additional variables of the engine's process, as "NAME=value". The process also inherits the
-	// variables of this process.
+	// Environment has additional variables of the engine's process, as "NAME=value". The process also gets a few variables
+	// of this process, such as TZ.
 	Environment []string `yaml:"-"`
 }
 

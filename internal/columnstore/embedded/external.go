@@ -124,7 +124,7 @@ func (h *handler) table(s *session.Session, q *request, name string, part io.Rea
 	return s.Stored("INSERT", "")
 }
 
-// columns returns the columns of a table. NAME_types has types only, of columns _1, _2 and so on.
+// columns returns the columns of a table with their types. NAME_types has only the types, of columns _1, _2 and so on.
 func (e *external) columns(name string) string {
 	types := e.values.Get(name + "_types")
 	if structure := e.values.Get(name + "_structure"); structure != "" || types == "" {

@@ -117,7 +117,7 @@ func (h *handler) ServeHTTP(reply http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// authenticate returns the user by name and password: those in headers, else in Basic credentials, else in the URL.
+// authenticate checks the name and password of a request: in headers, else in Basic credentials, else in the URL.
 func (h *handler) authenticate(r *http.Request) (access.User, error) {
 	name, password := r.Header.Get("X-ClickHouse-User"), r.Header.Get("X-ClickHouse-Key")
 	if name == "" && password == "" {
@@ -196,7 +196,7 @@ func (h *handler) run(ctx context.Context, q *request, a *answer) error {
 	return nil
 }
 
-// lateTime is how much later than the engine the handler ends a query of analysts that is above its time limit.
+// lateTime is how long after its time limit the handler ends an analyst's query that the engine has not ended.
 const lateTime = 5 * time.Second
 
 // session returns the session that the client names, or one of the pool.

@@ -1,4 +1,4 @@
-// Package access defines the two users of the embedded engine, and what the user of analysts may do.
+// Package access defines the two users of the embedded engine, and what the user for analysts may do.
 //
 // libchdb runs every statement as one user of the engine, "default". That user has the rights of analysts. All other
 // rights are in a role. Connections of administrators have the role, and connections of analysts drop it. So the engine
@@ -62,7 +62,7 @@ type bound struct {
 	value string
 }
 
-// bounds returns the bounds of l. A limit of 0 is none.
+// bounds returns the bounds of l. A limit of 0 means no limit.
 func (l Limits) bounds() []bound {
 	threads := strconv.Itoa(l.threads(runtime.GOMAXPROCS(0)))
 	all := []bound{

@@ -25,7 +25,7 @@ const (
 var system = []string{"/usr", "/lib", "/lib64", "/proc", "/sys/devices/system", "/sys/fs/cgroup", "/dev/urandom", "/dev/random",
 	"/etc/ld.so.cache", "/etc/localtime", "/etc/timezone", "/etc/hosts", "/etc/resolv.conf", "/etc/nsswitch.conf", "/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/host.conf"}
 
-// loaders are the programs that load dynamically linked programs, which the kernel executes with them.
+// loaders are the dynamic loaders, which the kernel executes to start dynamically linked programs.
 var loaders = []string{"/lib64/ld-*", "/lib/ld-*", "/usr/lib*/ld-*"}
 
 // Version is the version of Landlock in this kernel, 0 for none. Version 4 has rules for the network.

@@ -12,7 +12,7 @@ import (
 const killEvery = 50 * time.Millisecond
 
 // killTime is how long a killed query may run. The engine ends a query between two blocks of rows only, and one block
-// can take hours. It is shorter than the time that the process has to stop.
+// can take hours. killTime is shorter than the time that the process has to stop.
 const killTime = 3 * time.Second
 
 // Guard kills the session's query when ctx ends. Call stop before the session is released. After stop has
@@ -48,7 +48,7 @@ var errLeft = chdb.NewException(159, "TIMEOUT_EXCEEDED",
 	"The query has ended for the client, but its present block of rows still runs: the engine can cancel a query between two blocks only. Until then it occupies a slot")
 
 // call calls a function of the engine. If the query is cancelled and the function does not return within killTime, call
-// returns errLeft. Then [Session.Left] is true, and the session can only be released. end runs when the function
+// returns errLeft. Then [Session.Left] is true, the session can only be released, and end runs when the function
 // returns.
 func (s *Session) call(cancelled <-chan struct{}, function func() error, end func(error)) error {
 	over := make(chan error, 1)

@@ -62,8 +62,8 @@ type Request struct {
 	Settings []statement.Setting
 }
 
-// named are the sessions that clients name. They keep settings, the database and temporary tables between
-// requests. It is safe for concurrent use.
+// named has the sessions that clients name. These sessions keep settings, the database and temporary tables between
+// requests. named is safe for concurrent use.
 type named struct {
 	pool *Pool
 	mu   sync.Mutex

@@ -223,7 +223,7 @@ func (s *Session) release() {
 	}
 }
 
-// Changed records that a statement may affect later ones. A session of the pool is then closed.
+// Changed records whether a statement may affect later ones. If it may, a session of the pool is closed.
 func (s *Session) Changed(changed bool) {
 	if s.named == nil && changed {
 		s.End()
@@ -251,7 +251,7 @@ func (s *Session) Ran(st statement.Statement) {
 func (p *Pool) kill(mark string) {
 	p.controlMu.Lock()
 	defer p.controlMu.Unlock()
-	// An error is ignored: guard tries again, and the query has a time limit of its own.
+	// An error is ignored: Guard tries again, and the query has a time limit of its own.
 	_ = p.control.Exec("KILL QUERY WHERE Settings['log_comment'] = " + statement.Quote(mark) + " ASYNC")
 }
 

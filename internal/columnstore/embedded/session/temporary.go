@@ -16,7 +16,6 @@ const temporaryBytes = `SELECT ifNull(sum(total_bytes + 100 * length(create_tabl
 SETTINGS additional_table_filters = {}, additional_result_filter = '', use_query_cache = 0, limit = 0, offset = 0,
 	max_rows_to_read_leaf = 0, max_bytes_to_read_leaf = 0, extremes = 0`
 
-// codeMemoryLimit is the code of MEMORY_LIMIT_EXCEEDED.
 const codeMemoryLimit = 241
 
 // Stored checks the memory that an analyst's session keeps after a statement. Queries have limits of their own, but a

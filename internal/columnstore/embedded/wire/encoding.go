@@ -16,7 +16,8 @@ import (
 	"vayu/internal/columnstore/embedded/chdb"
 )
 
-// DecodeBody returns the body of a request without its Content-Encoding and ClickHouse's own compressed blocks (decompress=1).
+// DecodeBody returns the body of a request, decoded from its Content-Encoding and from ClickHouse's own compressed
+// blocks (decompress=1).
 func DecodeBody(r *http.Request) (io.Reader, error) {
 	var body io.Reader = r.Body
 	var err error

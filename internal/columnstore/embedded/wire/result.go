@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// headBytes and headTime limit what a reply collects before its first byte. A result that ends within them has a length
-// and counters in its headers, and an error of the query has a status.
+// headBytes and headTime limit how much of a result is collected before the first byte of the reply. If the result ends
+// within these limits, the headers have its length and counters, and an error sets the status.
 const (
 	headBytes = 1 << 20
 	headTime  = 100 * time.Millisecond

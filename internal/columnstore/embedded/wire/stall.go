@@ -12,7 +12,7 @@ import (
 )
 
 // stallTime is how long a client may take to read a chunk of its reply, and how long it may send nothing of its body.
-// Then its statement ends, because each statement occupies one of few slots. A limit of ClickHouse is 30 s between two
+// Then its statement ends, because each statement occupies one of few slots. ClickHouse's own limit is 30 s between two
 // packets (http_send_timeout, http_receive_timeout).
 const stallTime = time.Minute
 
