@@ -13,7 +13,6 @@ import (
 	wire "vayu/schema/member"
 )
 
-// newMember returns the command `vayu account member`.
 func newMember() *cobra.Command {
 	return tool.Group("member", "Add, list and remove the people of an account", newMemberAdd(), newMemberList(), newMemberRemove())
 }

@@ -61,7 +61,7 @@ func printStatements(w io.Writer, statements []string) error {
 	return nil
 }
 
-// errEmbeddedUsers rejects the creation of users on the embedded engine, which has two.
+// errEmbeddedUsers rejects the creation of users on the embedded engine, which has two fixed users.
 var errEmbeddedUsers = errors.New(`the embedded engine has the user "analyst", whose password is in DATA/analyst.password and whose limits are the ` +
 	`settings engine.analysts; further users need a ClickHouse server (setting clickhouse)`)
 

@@ -19,7 +19,6 @@ const InternalOffset = 1000
 
 const maxPort = 1<<16 - 1
 
-// checkInternal validates the setting internal-listen.
 func (c Config) checkInternal(f *config.Faults) {
 	switch c.InternalListen {
 	case "", InternalOff, InternalPublic:

@@ -33,7 +33,7 @@ func (c Config) Has(some ...string) bool {
 func (c Config) UsesClickHouse() bool { return c.Has(RoleAPI, RoleIngest, RoleDispatch) }
 
 // checkRoles validates the roles. Other instances must have the roles that this instance lacks. The settings must then
-// name stores that instances share. For the role pipeline without api they must also have public-url.
+// name stores that instances share. An instance with the role pipeline and without api also needs public-url.
 func (c Config) checkRoles(f *config.Faults) {
 	faults := len(*f)
 	for _, role := range c.Roles {

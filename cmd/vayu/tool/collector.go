@@ -14,7 +14,7 @@ import (
 	"vayu/schema"
 )
 
-// RollUp computes the hours and days of new readings of a world (live or sandbox).
+// RollUp computes hourly and daily values from new readings of a world (live or sandbox).
 type RollUp func(ctx context.Context, w schema.World, rollup *airquality.Rollup) error
 
 // Update is the RollUp for commands. Unlike the service, a command has no snapshot to refresh.

@@ -73,8 +73,8 @@ func (w *watcher) run(ctx context.Context) error {
 	}
 }
 
-// runLedgerChecks checks the ledger and copies the audit heads while this instance is the leader. It then
-// resets the ledger metrics, so that only the leader reports results.
+// runLedgerChecks checks the ledger and copies the audit heads while this instance is the leader. After that it resets
+// the ledger metrics, so that only the leader reports results.
 func (w *watcher) runLedgerChecks(ctx context.Context) error {
 	c := leader.Config{DB: w.service.state, Name: "books", Log: w.service.log, Metrics: w.service.metrics}
 	return leader.Run(ctx, c, func(ctx context.Context, _ leader.Fence) error {

@@ -81,7 +81,6 @@ func (f *backfillFlags) parse(cmd *cobra.Command, name string) (schema.World, er
 	return entry.World, err
 }
 
-// run runs the command on the state store.
 func (f *backfillFlags) run(cmd *cobra.Command, w schema.World) error {
 	return tool.WithState(cmd, func(ctx context.Context, st *tool.State) (err error) {
 		f.Data = st.Data
