@@ -94,7 +94,7 @@ func (s *Service) snapshotOf(c *httpapi.Call) (*worldState, *snapshot.Snapshot, 
 	return a, snap, nil
 }
 
-// answer answers a query for one place, with its index on the scale of the query.
+// answer answers a query for one place, including its index on another scale if the query names one.
 func (s *Service) answer(
 	c *httpapi.Call, a *worldState, snap *snapshot.Snapshot, q *request.Query, now time.Time,
 ) (resp httpapi.Response, err error) {

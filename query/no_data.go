@@ -60,8 +60,8 @@ func (a *worldState) noFigures(ctx context.Context, snap *snapshot.Snapshot, i i
 	if built, of := a.publisher.Built(); built != nil && of.Rollups == 0 {
 		return errNoFigures // the first roll-up has not ended yet
 	}
-	// If a station has figures but its kind does not count, the message explains that station. Otherwise it explains
-	// the nearest one.
+	// The message is about a station that has figures but whose kind does not count. If there is none, it is about the
+	// nearest station.
 	candidate := slices.IndexFunc(stations, func(sm rollup.Sample) bool { return sm.Figures.AQI >= 0 && !kinds.Has(snap.Stations[sm.Station].Kind) })
 	a.explain(ctx, snap, problem, stations[max(candidate, 0)], q, now)
 	if candidate >= 0 && !kinds.Has(air.Sensor) {

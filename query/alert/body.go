@@ -39,8 +39,7 @@ func (f *faults) about(field string) bool {
 	})
 }
 
-// add adds an error about a place. It returns other errors than a *schema.Problem of the request, such as
-// service_unavailable.
+// add adds an error about a place. It returns an error that is not about the request, such as service_unavailable.
 func (f *faults) add(err error) error {
 	problem, ok := errors.AsType[*schema.Problem](err)
 	if !ok || problem.Code.Status() >= http.StatusInternalServerError {
@@ -101,7 +100,7 @@ type conditionBody struct {
 	Day      *int           `json:"day"`
 }
 
-// patch is a valid change of a definition. The place is not resolved yet; nil for no change.
+// patch is a valid change of a definition. The place is not resolved yet. A nil field means no change.
 type patch struct {
 	place  *air.AlertPlace
 	active *bool
@@ -109,8 +108,8 @@ type patch struct {
 	named  bool // the body names at least one field
 }
 
-// patchOf parses a body, and adds its faults. If whole is true, the body must have a place and a condition. The error
-// is about a body that is not a JSON object of this form.
+// patchOf parses a body, and adds the body's faults to f. If whole is true, the body must have a place and a condition.
+// The error is about a body that is not a JSON object of this form.
 func (f *faults) patchOf(c *httpapi.Call, whole bool) (patch, error) {
 	b, err := httpapi.Decode[body](c)
 	if err != nil {

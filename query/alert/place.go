@@ -13,7 +13,7 @@ import (
 type Place struct {
 	air.AlertPlace
 
-	// Point is the position of a pin code or of a position.
+	// Point is the position, if the place is a pin code or a position.
 	Point places.Point `json:"point"`
 }
 

@@ -81,7 +81,7 @@ type rule struct {
 // changes reports whether the condition is "change".
 func (r *rule) changes() bool { return r.direction != "" }
 
-// Chances returns the probability that the AQI of a place is in a category or a worse one, so many days after today. It
+// Chances returns the probability that the AQI of a place is in a category or a worse one, `day` days after today. It
 // returns false if there is no such forecast. Calls must not overlap.
 type Chances func(category string, day int) (float64, bool)
 
@@ -92,7 +92,8 @@ type Observation struct {
 	Chances Chances // nil for no forecasts
 }
 
-// value returns the value of the metric. It returns false if the value is unknown, or was measured elsewhere.
+// value returns the value of the metric. It returns false if the value is unknown, or if gap filling took it from
+// another place.
 func (r *rule) value(f *Observation, now time.Time) (float64, bool) {
 	switch {
 	case r.metric == metricForecast:
@@ -160,7 +161,7 @@ func (r *rule) next(level int, aqi float64) int {
 	return level
 }
 
-// announces reports whether the direction of a change counts.
+// announces reports whether a change between two levels counts, by its direction.
 func (r *rule) announces(before, after int) bool {
 	return r.direction == anyChange || (r.direction == worse) == (after > before)
 }
@@ -296,7 +297,7 @@ func (f *faults) numberLimit(r *rule, field string, raw json.RawMessage) {
 	}
 }
 
-// possible returns the smallest and the largest limit that a value can pass.
+// possible returns the smallest and the largest limit with which a value can meet the condition.
 func (r *rule) possible() (low, high float64) {
 	const smallest = 0.01
 	switch {

@@ -102,7 +102,7 @@ func (s *Service) check(f *faults, d *Definition) rule {
 	return r
 }
 
-// resolve finds the place of a request, and adds its faults. requested is nil for no place.
+// resolve finds the place of a request, and adds the faults of the place to f. requested is nil for no place.
 func (s *Service) resolve(f *faults, c *httpapi.Call, requested *air.AlertPlace) (p Place, err error) {
 	if requested == nil {
 		return p, nil
@@ -139,7 +139,7 @@ func (s *Service) post(c *httpapi.Call) (httpapi.Response, error) {
 	})(c)
 }
 
-// entry describes a change for the audit log. The log is kept for ever, so it has no position.
+// entry describes a change for the audit log. The log is kept for ever, so the entry has no position of a place.
 func entry(action string, a *Alert) audit.Entry {
 	detail := map[string]any{"metric": a.Condition.Metric, "active": a.Active}
 	return audit.Entry{Account: a.Account, World: a.World, Action: action, Subject: a.ID, Detail: detail}

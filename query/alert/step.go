@@ -110,8 +110,8 @@ func (a *Alert) Recheck(hours []Observation, now time.Time) (Step, bool) {
 	return a.resolve(hours[last].At, air.AlertCorrected, a.shown(v), now), true
 }
 
-// recheckLevel repeats the hours since an announced change from the level before it. It finds nothing if they lead to a
-// third level, which the evaluation of the present hour announces.
+// recheckLevel evaluates the hours since an announced change again, from the level before the change. If they lead to a
+// third level it finds nothing, because the evaluation of the present hour announces that level.
 func (a *Alert) recheckLevel(hours []Observation, now time.Time) (Step, bool) {
 	s := a.State
 	level, last := s.Before, -1

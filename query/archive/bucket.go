@@ -37,7 +37,7 @@ type Bucket struct {
 	put      []string // keys of files that are in no manifest yet
 }
 
-// timeouts limits the time of a request: it is quiet, and the time to transfer the file at the rate slowest.
+// timeouts has the parts of the time limit of a request: quiet, and the time to transfer the file at the rate slowest.
 type timeouts struct {
 	quiet   time.Duration
 	slowest int64 // bytes per second
@@ -51,8 +51,8 @@ func (t timeouts) limit(size int64) time.Duration {
 // attempts grow to 20 seconds, so that all seven take a minute or two.
 const attempts = 8
 
-// NewBucket parses an address such as s3://bucket/prefix. env returns environment variables. From those of AWS's tools,
-// NewBucket takes the keys, the region and the endpoint.
+// NewBucket parses an address such as s3://bucket/prefix. env returns environment variables. The keys, the region and
+// the endpoint are those that AWS's tools read too.
 func NewBucket(address string, env func(string) string) (*Bucket, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "s3" || u.Host == "" || u.User != nil || u.RawQuery != "" {

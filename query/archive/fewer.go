@@ -12,9 +12,9 @@ import (
 	"vayu/query/rollup"
 )
 
-// stays reports whether the file of a month stays, although ClickHouse has fewer rows of the month. It stays if the
-// retention of the table has reached the month. It also stays if nothing explains the missing rows, such as after a loss,
-// or after the retention has been lengthened. Then the caller of the run gets a warning.
+// stays reports whether the file of a month is kept as it is, although ClickHouse has fewer rows of the month. It is
+// kept if the retention of the table deletes rows of the month. It is also kept if nothing explains the missing rows,
+// such as after a loss, or after the retention has been lengthened. Then the caller of the run gets a warning.
 func (r *run) stays(ctx context.Context, t dataset.Table, last File, rows uint64, kept time.Duration) (bool, error) {
 	if r.o.Prune || rows >= last.Rows {
 		return false, nil
@@ -37,7 +37,7 @@ func (r *run) stays(ctx context.Context, t dataset.Table, last File, rows uint64
 	return true, nil
 }
 
-// clocks is how much the clock of the program that stored a row, and the one of the last run, can differ.
+// clocks is the tolerated difference between the clock of the program that stored a row and the clock of the last run.
 const clocks = time.Hour
 
 // removed returns how many rows of a month can have been removed on purpose since the last run. These are rows that were

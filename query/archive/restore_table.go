@@ -19,7 +19,8 @@ import (
 // restore began.
 const markName = "archive_restore"
 
-// CheckComplete returns an error if a restore has filled a part of a database only, because it runs or was killed.
+// CheckComplete returns an error if a restore has filled only a part of a database, because it is running or was
+// killed.
 func CheckComplete(ctx context.Context, conn rollup.Conn, databases ...string) error {
 	var database string
 	err := queryValue(ctx, conn, &database, "SELECT database FROM system.tables WHERE database IN {databases:Array(String)} AND name = {name:String}",

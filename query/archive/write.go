@@ -29,8 +29,8 @@ type Options struct {
 	// Prune removes months that ClickHouse no longer has, and rows of months that it keeps in part, whatever the reason. It
 	// keeps the last file of each table.
 	Prune bool
-	// Fewer is called for a file that stays because ClickHouse has fewer rows of its month and nothing explains it; nil for
-	// none. rows is the number of rows in ClickHouse.
+	// Fewer is called for a file that stays because ClickHouse has fewer rows of its month and nothing explains why; nil
+	// for none. rows is the number of rows in ClickHouse.
 	Fewer func(f File, rows uint64)
 	// Progress is called after each file of a run; nil for none. changed is false for a file that stays as it is.
 	Progress func(f File, changed bool)
@@ -129,8 +129,8 @@ func (r *run) write(ctx context.Context) error {
 	return nil
 }
 
-// commit shows the new files and the new manifest. Then it removes files that the manifest lacks, also those that an
-// interrupted run has left.
+// commit publishes the new files and the new manifest. Then it removes files that the manifest lacks, also those that
+// an interrupted run has left.
 func (r *run) commit(ctx context.Context) error {
 	slices.SortFunc(r.Manifest.Tables, func(a, b Table) int { return cmp.Compare(a.Name, b.Name) })
 	if err := r.store(ctx); err != nil {
@@ -207,7 +207,7 @@ func (r *run) report(f File, changed bool) {
 	}
 }
 
-// version returns a hash of everything that decides about a file.
+// version returns a hash of everything that determines the content of a file.
 func version(shape string, m dataset.Month) string {
 	h := sha256.New()
 	_, _ = fmt.Fprintln(h, formatVersion, shape, m.Rows, m.Hash) // a hash never fails

@@ -1,4 +1,4 @@
-// Package caching tells clients until when an answer about current air is valid.
+// Package caching caches rendered answers about current air, and tells clients until when an answer is valid.
 package caching
 
 import (
@@ -19,7 +19,7 @@ type header struct {
 	value  []string
 }
 
-// Control makes Cache-Control values. The zero value is ready. It is safe for concurrent use.
+// Control makes Cache-Control values. The zero value is ready to use. It is safe for concurrent use.
 type Control struct{ latest atomic.Pointer[header] }
 
 // At returns a value that lets clients cache an answer until the next figures are expected.

@@ -28,7 +28,7 @@ const completionNames = `SELECT name FROM (
 	UNION ALL SELECT 7, name FROM system.formats WHERE is_output)
 GROUP BY name ORDER BY min(place), name`
 
-// complete returns the text before the word at pos, the names that begin with the word, and the text behind pos.
+// complete returns the text before the word at pos, the names that begin with the word, and the text after pos.
 func (w *completion) complete(ctx context.Context, text string, pos int) (head string, names []string, tail string) {
 	runes := []rune(text)
 	before, tail := string(runes[:pos]), string(runes[pos:])

@@ -31,7 +31,8 @@ var plain = strings.NewReplacer(
 	"Not enough privileges: ", "", " for this user. Analysts read; changes need the user default", " for analysts",
 )
 
-// failure returns an error of ClickHouse as its message and its suggestion, without code, scope, version and stack.
+// failure returns an error with the message and the suggestion of ClickHouse, but without code, scope, version and
+// stack.
 func (c *Console) failure(text string) error {
 	message, name := readFailure(text)
 	return c.advised(message, name)
@@ -155,7 +156,7 @@ func partial(data, mark []byte) int {
 	return 0
 }
 
-// blockText returns the message of an exception block. Behind the message are its length, the tag and the mark.
+// blockText returns the message of an exception block. After the message are its length, the tag and the mark.
 func blockText(block []byte) string {
 	text := strings.TrimSpace(string(block))
 	if at := strings.LastIndex(text, "\r\n__exception__"); at >= 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/xrash/smetrics"
 )
 
-// format is how results are written.
+// format is a format of results.
 type format struct {
 	name     string     // in ClickHouse
 	settings url.Values // of ClickHouse

@@ -153,8 +153,8 @@ func (r *Reader) read(ctx context.Context, schema *arrow.Schema, months []Month,
 	return out.flush()
 }
 
-// within returns the conditions that select the rows of the months from first to last. With these conditions, ClickHouse
-// reads only the partitions of them.
+// within returns the conditions that select the rows of the months from first to last. With these conditions,
+// ClickHouse reads only their partitions.
 func (t *Table) within(first, last uint32) []condition {
 	if t.Time == "" {
 		return nil

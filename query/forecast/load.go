@@ -12,7 +12,7 @@ import (
 	"vayu/schema/air"
 )
 
-// load reads the latest issue. It returns the earlier one if there is no newer, and nil if there is none.
+// load reads the latest issue. It returns `earlier` if that is still the latest, and nil if there is no issue.
 func load(ctx context.Context, t rollup.Tables, earlier *Issue) (*Issue, error) {
 	var base int32
 	var issued, fitted int64
@@ -112,7 +112,7 @@ func (i *Issue) loadScores(ctx context.Context, t rollup.Tables) error {
 // recentCities selects the outcomes of cities over the last days.
 const recentCities = " WHERE run = '' AND place_kind = 'city' AND day > toDate({base:Int32}) - {days:UInt32} AND day <= toDate({base:Int32})"
 
-// scoresOf returns the scores to which a row belongs: of a city, or of all cities for the name "".
+// scoresOf returns the scores of a city. For the name "" they are the scores of all cities together.
 func (i *Issue) scoresOf(name, state string) *air.ForecastScores {
 	if name == "" {
 		return &i.overall

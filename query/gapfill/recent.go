@@ -15,9 +15,9 @@ type Recent struct {
 	amounts []LastAmounts // by station
 }
 
-// ReadRecent returns the last amounts of the stations ids up to the hour `at`. It copies the amounts of unchanged
-// stations from before, the previous result. It reads all stations if before is nil, if the places changed, or if at is
-// earlier than the hour of before.
+// ReadRecent returns the last amounts of the stations with the given ids up to the hour `at`. It copies the amounts of
+// unchanged stations from before, the previous result. It reads all stations if before is nil, if the places changed,
+// or if at is earlier than the hour of before.
 func ReadRecent(
 	ctx context.Context, t rollup.Tables, before *Recent, at uint32, ids []string, c *rollup.Changes,
 ) (*Recent, error) {

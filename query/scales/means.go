@@ -78,8 +78,8 @@ func Read(ctx context.Context, t rollup.Tables, of []Place) ([]Means, error) {
 	return out, nil
 }
 
-// group returns the index after the last place that the query for place first can read too. The places of one query
-// have no common station, and together at most as many stations as one query can name.
+// group returns the end of the group of places that begins at index first and that one query can read. The places of a
+// group have no common station, and together at most as many stations as one query can name.
 func group(of []Place, first int) int {
 	seen := map[string]bool{}
 	for i := first; i < len(of); i++ {

@@ -64,7 +64,7 @@ func (r *Request) vector(s *snapshot.Snapshot, codes *places.Pins, now time.Time
 	return body, nil
 }
 
-// has reports whether a known position is in the tile.
+// has reports whether a position is known, and is in the tile.
 func (r *Request) has(p places.Point) bool {
 	return p.Known() && r.tile.Bound().Contains(orb.Point{p.Longitude, p.Latitude})
 }

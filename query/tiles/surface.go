@@ -86,7 +86,7 @@ func between(grid *[nodes][nodes]node, x, y int) node {
 	return n
 }
 
-// fade has the opacity of a pixel for each distance to the nearest station, up to km.
+// fade has the opacity of a pixel. An entry applies up to a distance of km to the nearest station.
 var fade = [...]struct {
 	km    float64
 	alpha uint8

@@ -65,7 +65,7 @@ func inParallel(groups []group, do func(part []group)) {
 	running.Wait()
 }
 
-// changes appends the changes of alerts of one place.
+// changes appends to found the changes that observation o causes to the alerts of one place.
 func (w *world) changes(found []outcome, alerts []*alert.Alert, o *alert.Observation, now time.Time) []outcome {
 	for _, a := range alerts {
 		if w.publication == w.inherited && a.OfHour() && o.At == a.State.Hour {
@@ -107,9 +107,9 @@ func advance(tx *sqlstore.Tx, w schema.World, p rollup.Publication) error {
 	return err
 }
 
-// commit stores changes, each group in a transaction with its events. It stores none, and returns errOlderAir, if
-// another instance has evaluated newer air. After a failed group, the earlier groups are stored, and a repeated
-// evaluation does not find their changes again. A change that fails alone is left to a later evaluation.
+// commit stores changes in groups, each in a transaction with its events. If another instance has evaluated newer air,
+// the group is not stored, and the error is errOlderAir. The earlier groups stay stored, and a repeated evaluation does
+// not find their changes again. A change that fails alone is left to a later evaluation.
 func (e *Evaluator) commit(ctx context.Context, w *world, found []outcome, now time.Time) error {
 	for part := range slices.Chunk(found, commitGroup) {
 		err := e.commitGroup(ctx, w, part, now)

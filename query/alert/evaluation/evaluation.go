@@ -108,7 +108,7 @@ type world struct {
 	published Published // evaluated last; nil for none
 	pending   bool      // the evaluation of published is not stored as complete
 	evaluated uint32    // newest hour whose evaluation is stored as complete
-	// lagging has the stored evaluated hours of places that lag behind evaluated, by key.
+	// lagging has the evaluated hour of each place that lags behind the hour `evaluated`, by the key of the place.
 	lagging   map[string]uint32
 	recheck   bool      // air was published since the last comparison of past crossings began
 	recheckAt time.Time // next comparison of past crossings
@@ -242,7 +242,7 @@ func (e *Evaluator) refreshWorld(ctx context.Context, w *world, changed []*alert
 	return e.catchUp(ctx, w, now)
 }
 
-// publish evaluates the alerts of a world after a publication, but for those of places that have missed hours.
+// publish evaluates the alerts of a world after a publication, except those of places that have missed hours.
 func (e *Evaluator) publish(ctx context.Context, w *world, current Published, now time.Time) error {
 	began := time.Now()
 	if err := e.advance(ctx, w, current.Publication()); err != nil {

@@ -44,7 +44,7 @@ func (e *Evaluator) load(ctx context.Context) (changed []*alert.Alert, err error
 	return changed, nil
 }
 
-// reread reads the lost alerts again, and returns them.
+// reread reads the alerts in e.lost again, and returns them.
 func (e *Evaluator) reread(ctx context.Context) (changed []*alert.Alert, err error) {
 	for _, id := range e.lost {
 		a, err := alert.Read(ctx, e.DB, id)
@@ -128,7 +128,7 @@ func (p *place) all() group {
 	return g
 }
 
-// of returns those alerts that belong to the world.
+// of returns those of the alerts that belong to the world, grouped by place.
 func (w *world) of(alerts []*alert.Alert) []group {
 	changed := make(map[*place][]*alert.Alert)
 	for _, a := range alerts {

@@ -15,8 +15,8 @@ import (
 
 // catchUp evaluates places that have missed hours: at most [catchUpPlaces]. These are the hours between the newest
 // evaluated one and the present one. They became current while no instance was the leader. Then catchUp evaluates the
-// present hour. If no place is left, it stores that the newest hour is evaluated. After an error it goes on with the
-// other places.
+// present hour. If no place has missed hours any more, it stores that the newest hour is evaluated. After an error it
+// goes on with the other places.
 func (e *Evaluator) catchUp(ctx context.Context, w *world, now time.Time) error {
 	if !w.pending {
 		return nil
@@ -124,7 +124,7 @@ func (e *Evaluator) Recheck(ctx context.Context) error {
 	return failed
 }
 
-// dueRechecks returns the next places of the comparison, and begins one if it is due.
+// dueRechecks returns the next places of the present comparison. It begins a new comparison if one is due.
 func (e *Evaluator) dueRechecks() (due []recheck) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

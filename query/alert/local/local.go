@@ -31,7 +31,7 @@ type Air struct {
 	Now       func() time.Time
 }
 
-// published is the air of a snapshot, and which publication of the world it is.
+// published is a snapshot and its publication.
 type published struct {
 	*snapshot.Snapshot
 	publication rollup.Publication
