@@ -144,8 +144,8 @@ func Summary(r *Record, hasSteps bool) *transaction.Summary {
 	if r.State == schema.RechargeFailed {
 		o.Outcome, answer = schema.AnswerFailed, schema.AnswerFailed
 	}
-	// A recharge stored by an older version has no steps. If it was polled, the row does not show
-	// which answer came last.
+	// A recharge stored by an older version has no steps. If it was polled, its last answer is unknown, and o.Answer
+	// stays empty.
 	if r.Reference == r.ID && (hasSteps || r.Tries == 0) {
 		o.Answer = answer
 	}

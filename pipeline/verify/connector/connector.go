@@ -113,7 +113,8 @@ var outcomes = map[string]bank.Outcome{
 // Values that the field status may have in the answers to each call.
 var (
 	ofDeposit = []string{"found", "not_found", "pending", "not_made"} // also for callbacks
-	// ofEnquiry also has unknown, which permits a second deposit. Answers to other calls must not permit it.
+	// ofEnquiry also has unknown, which permits a second deposit. Answers to other calls must not permit a second
+	// deposit.
 	ofEnquiry = append(slices.Clone(ofDeposit), "unknown")
 	ofAddress = []string{"found", "not_found", "not_made"} // a lookup is never pending
 )
