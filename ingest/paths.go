@@ -79,5 +79,6 @@ func (r *Recorder) paths() *Paths {
 	return r.Paths
 }
 
-// Paths returns the Paths to which a source reports the paths of its description; nil if the caller does not want them.
+// Paths returns the Paths to which a source reports the paths of its source description (YAML). It is nil if the caller
+// does not want them.
 func (b *Builder) Paths() *Paths { return b.recorder.paths() }

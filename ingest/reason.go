@@ -37,7 +37,7 @@ const (
 	BadLine          Reason = "bad_line"          // a line of a file that cannot be read
 	OutsideIndia     Reason = "outside_india"     // a reading from another country
 	Unreadable       Reason = "unreadable"        // an unreadable part of a folder or a network; the rest is read
-	Excluded         Reason = "excluded"          // a value that its source or the description of the source marks as unusable
+	Excluded         Reason = "excluded"          // a value that the source, or the source description (YAML), marks as unusable
 	GateFailed       Reason = "gate_failed"       // a feed whose values contradict each other
 	UnknownAccount   Reason = "unknown_account"   // a message of an account that does not exist
 	BadReply         Reason = "bad_reply"         // an unreadable reply or file: cut off, too large, a web page

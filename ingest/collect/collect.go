@@ -43,7 +43,8 @@ type World struct {
 	// Feed returns a new source with its schedule, each time this instance begins to collect the source. A reused
 	// source might omit readings that an earlier fetch accepted.
 	Feed func(name string) (runner.Feed, error)
-	// Stream returns the description of a source that receives messages, or nil for a source that fetches.
+	// Stream returns the source description (YAML) of a source that receives messages, or nil for a source that
+	// fetches.
 	Stream func(name string) (*described.Description, error)
 	// Knows reports whether this instance has the configuration of a source. The source need not be in Sources.
 	Knows    func(name string) bool

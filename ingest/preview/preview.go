@@ -22,7 +22,7 @@ type Preview struct {
 	Rejected  ingest.Rejections      `json:"rejected"`
 	Values    []ingest.RejectedValue `json:"rejected_values"`
 	Received  ingest.Received        `json:"received"`
-	// Absent are the paths of the description at which no record has a field.
+	// Absent are the paths of the source description (YAML) at which no record has a field.
 	Absent []ingest.Path `json:"absent_paths"`
 	Error  string        `json:"error"` // empty for none
 }

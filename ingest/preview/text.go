@@ -138,7 +138,7 @@ func Rejections(w io.Writer, rejected ingest.Rejections) {
 	}
 }
 
-// Absent writes a warning for each path of a description at which no record has a field.
+// Absent writes a warning for each path of a source description (YAML) at which no record has a field.
 func Absent(w io.Writer, absent []ingest.Path) {
 	for _, one := range absent {
 		_, _ = fmt.Fprintf(w, "warning: %s\n", oneLine(one.String()))

@@ -7,7 +7,7 @@ import (
 )
 
 // letters maps the characters of an Indian script to Latin letters, by their place in the script's Unicode block. It
-// omits the vowel a, which is spoken after a consonant. Characters without an entry have no sound.
+// omits the vowel a that is spoken after each consonant. Characters without an entry have no sound.
 var letters = [blockSize]string{
 	0x01: "n", 0x02: "n", 0x05: "a", 0x06: "a", 0x07: "i", 0x08: "i", 0x09: "u", 0x0a: "u", 0x0b: "ri", 0x0c: "li", 0x0d: "e",
 	0x0e: "e", 0x0f: "e", 0x10: "e", 0x11: "o", 0x12: "o", 0x13: "o", 0x14: "o",

@@ -93,8 +93,9 @@ func (c *Client) Delete(ctx context.Context, path string, call Call, reply any) 
 	return c.json(ctx, http.MethodDelete, path, call, nil, reply)
 }
 
-// Response calls GET and returns the reply itself, for images, tiles, exports, GeoJSON and 304. The caller closes its
-// body. The timeout limits the time until the header of the reply. It returns the errors of [Client.Get].
+// Response calls GET and returns the reply itself, for images, tiles, exports, GeoJSON and replies with status 304. The
+// caller closes its body. The timeout limits the time until the header of the reply. It returns the errors of
+// [Client.Get].
 func (c *Client) Response(ctx context.Context, path string, call Call) (*http.Response, error) {
 	o, err := c.prepare(http.MethodGet, path, call, nil)
 	if err != nil {
