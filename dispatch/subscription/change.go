@@ -67,8 +67,8 @@ func (p Patch) mayGrant(before, after *Subscription) error {
 	return readable(p.Readable, granted(before, after))
 }
 
-// granted returns the event types that a subscription sends to its URL only after a change. If the change sets a new
-// URL, these are all types of the subscription.
+// granted returns the event types that a subscription sends to its URL after a change, but did not send to it before.
+// For a new URL, these are all of its types.
 func granted(before, after *Subscription) []schema.EventType {
 	if after.URL != before.URL {
 		return after.Events

@@ -13,7 +13,7 @@ import (
 // Header is the name of the header that carries signatures.
 const Header = "X-SERVICE-Signature"
 
-// Sign returns the value of the header for a body: t=…,v1=… with one v1 for each secret. The HMAC key of a signature is
+// Sign returns the value of [Header] for a body: t=…,v1=… with one v1 for each secret. The HMAC key of a signature is
 // the whole secret with its prefix (whsec_).
 func Sign(body []byte, at time.Time, secrets ...string) string {
 	stamp := strconv.FormatInt(at.Unix(), 10)

@@ -170,7 +170,7 @@ func (d *Description) readAPI(root *section.Section) {
 	d.budget = budget.Read(root.Section("budget"))
 }
 
-// readLimits reads the keys of the section request that apply to all calls.
+// readLimits reads the keys of the section `request` that apply to all calls.
 func (d *Description) readLimits(s *section.Section) {
 	if d.window = s.Text("window-format"); d.window == "" {
 		d.window = "rfc3339"
@@ -278,7 +278,7 @@ func (d *Description) NewAgainst(server string, clock func() time.Time, sleep bu
 	return d.source(fetch.NewTo(server, d.timeout, d.maxBytes), clock, sleep)
 }
 
-// NewIn builds the source for a test of a description with the key files.folder. The source reads the files in the
+// NewIn builds the source for a test of a description with the key `files.folder`. The source reads the files in the
 // given folder instead.
 func (d *Description) NewIn(folder string, clock func() time.Time) ingest.Source {
 	other := *d

@@ -27,7 +27,7 @@ type Format struct {
 	texts    []string         // texts that the beginning of the file must contain
 }
 
-// readFormat reads the section recognise; nil if there is none.
+// readFormat reads the section `recognise`; nil if there is none.
 func readFormat(s *section.Section, d *Description) *Format {
 	if !s.Present() {
 		return nil
@@ -153,7 +153,7 @@ const (
 	mostListBytes = 8 << 20
 )
 
-// readBeside reads the key beside: the pattern of the names of station lists in the folder of the data; nil for none.
+// readBeside reads the key `beside`: the pattern of the names of station lists in the folder of the data; nil for none.
 func readBeside(s *section.Section) *pattern.Pattern {
 	text := s.Text("beside")
 	if text == "" {

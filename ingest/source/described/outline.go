@@ -13,7 +13,7 @@ import (
 
 // Outline summarises a description for a program that imitates its API.
 type Outline struct {
-	// Keyed is true if the description has the section auth.
+	// Keyed is true if the description has the section `auth`.
 	Keyed bool
 	// Windowed is true if requests state the time range of the readings that they want.
 	Windowed bool
@@ -21,7 +21,7 @@ type Outline struct {
 	Overlap, Averaging time.Duration
 	// Lists are the lists that the source requests. The first is the list of readings.
 	Lists []ListOutline
-	// Fields are the fields of records from which readings are made.
+	// Fields are the fields that records must have, because readings are made from them.
 	Fields []mapping.Field
 }
 
@@ -30,7 +30,7 @@ type ListOutline struct {
 	// Name is readings, partitions or stations.
 	Name    string
 	Records record.Records
-	// By is how further pages are requested. Parameter, Next and Total are the keys of the section pages.
+	// By is how further pages are requested. Parameter, Next and Total are the keys of the section `pages`.
 	By, Parameter, Next, Total string
 	// SizeParameter is the query parameter that states how many records a page should have; "" for none.
 	SizeParameter string

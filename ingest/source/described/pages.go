@@ -14,7 +14,7 @@ import (
 	"vayu/internal/config/section"
 )
 
-// Ways to request further pages. They are the values of the key pages.by.
+// Ways to request further pages. They are the values of the key `pages.by`.
 const (
 	ByNone   = "none"
 	ByPage   = "page"

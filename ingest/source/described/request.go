@@ -35,7 +35,7 @@ type auth struct {
 	queryValue string
 }
 
-// readAuth reads the section auth.
+// readAuth reads the section `auth`.
 func readAuth(s *section.Section) auth {
 	a := auth{header: http.Header{}}
 	if h := s.Section("header"); h.Present() {
@@ -61,7 +61,7 @@ func checkHeader(s *section.Section, name, value string) {
 // windowFields are the fields that every template may use: the start and the end of the wanted time range.
 var windowFields = []string{"from", "to"}
 
-// readRequest reads the sections request and pages. fields are the fields of partitions that templates may use.
+// readRequest reads the sections `request` and `pages`. fields are the fields of partitions that templates may use.
 func (d *Description) readRequest(s *section.Section, a auth, fields []string) request {
 	r := s.Section("request")
 	out := request{header: a.header.Clone(), pages: parsePages(s.Section("pages"))}

@@ -28,7 +28,7 @@ type callLimit struct {
 
 const mostCalls = 100_000
 
-// Read reads the section budget of a description. A limit is a text such as "60/1m".
+// Read reads the section `budget` of a description. A limit is a text such as "60/1m".
 func Read(s *section.Section) Rule {
 	b := Rule{resetHeader: s.Text("reset-header"), remainingHeader: s.Text("remaining-header")}
 	for _, e := range s.List("calls") {

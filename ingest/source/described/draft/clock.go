@@ -185,7 +185,7 @@ func (c *clock) findSide(fields []*sample.Field, now time.Time) {
 	}
 }
 
-// write writes the section time.
+// write writes the section `time`.
 func (c *clock) write(w *note.Writer, a averaging) {
 	w.Section("time", func() {
 		if c.field == nil {

@@ -279,7 +279,7 @@ func writePlace(w *note.Writer, p sample.Place, table *sample.Table) {
 	}
 }
 
-// writeTable writes the section csv.
+// writeTable writes the section `csv`.
 func writeTable(w *note.Writer, table *sample.Table) {
 	if table.Decimal != "" {
 		w.Key("delimiter", table.Delimiter, note.Found, "it gives the most columns")

@@ -96,7 +96,7 @@ func findPages(body sample.Document, r *reading, req *request, h http.Header) pa
 	return p
 }
 
-// cursorParam guesses the query parameter that must have the cursor.
+// cursorParam guesses the query parameter in which a request sends the cursor.
 func cursorParam(req *request, next string) guess {
 	if known := req.param(nextParams); known != nil {
 		return guess{known.name, note.Found, "the request"}
@@ -129,7 +129,7 @@ func (p *paging) fromAddress(next string) {
 	}
 }
 
-// writePages writes the sections pages and budget.
+// writePages writes the sections `pages` and `budget`.
 func writePages(w *note.Writer, p paging) {
 	if p.by.value != "" {
 		w.Section("pages", func() {

@@ -31,8 +31,8 @@ func (r *reading) marks(f *sample.Field) bool {
 	})
 }
 
-// writeQuality writes the section quality for the first field whose values mark unusable readings. It writes a comment
-// for each quality field before that one.
+// writeQuality writes the section `quality` for the first field whose values mark unusable readings. It writes a
+// comment for each quality field before that one.
 func (r *reading) writeQuality(w *note.Writer) {
 	for _, f := range r.fields {
 		if !r.marks(f) {

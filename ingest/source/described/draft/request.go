@@ -16,8 +16,8 @@ import (
 	"vayu/ingest/source/described/draft/sample"
 )
 
-// request is the section request of a draft. It is the request of the sample with references in place of its time range
-// and its key.
+// request is the section `request` of a draft. It repeats the request for the sample, with placeholders for its time
+// range and its key.
 type request struct {
 	address string // URL without the query
 	params  []param
@@ -53,7 +53,7 @@ var (
 // variable matches a text that is nothing but a reference to an environment variable.
 var variable = regexp.MustCompile(`^\$\{[A-Za-z_][A-Za-z0-9_]*\}$`)
 
-// readRequest creates the section request from the address and the headers of the sample.
+// readRequest creates the section `request` from the address and the headers of the sample.
 func readRequest(in Input) (*request, error) {
 	r := &request{}
 	hidden := strings.NewReplacer("${", "%24%7B", "}", "%7D").Replace(in.Address)
@@ -150,7 +150,7 @@ func (r *request) drop(p *param) {
 	}
 }
 
-// write writes the sections auth and request.
+// write writes the sections `auth` and `request`.
 func (r *request) write(w *note.Writer) {
 	w.Gap()
 	if r.key != nil {

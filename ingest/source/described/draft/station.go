@@ -181,7 +181,7 @@ func (s *station) findPair(fields []*sample.Field) {
 	}
 }
 
-// write writes the section station.
+// write writes the section `station`.
 func (s *station) write(w *note.Writer) {
 	w.Section("station", func() {
 		switch {

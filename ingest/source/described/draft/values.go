@@ -324,7 +324,7 @@ func usualUnit(p parameter.Parameter, f *sample.Field) guess {
 	return guess{fillIn, note.Unknown, fmt.Sprintf("ppb, ppm, µg/m³ or mg/m³? The numbers do not tell; %s", span)}
 }
 
-// write writes the section readings or value.
+// write writes the section `readings` or `value`.
 func (v *values) write(w *note.Writer) {
 	if v.long != nil {
 		v.long.write(w)
@@ -370,8 +370,8 @@ func (l *long) write(w *note.Writer) {
 	})
 }
 
-// writeNames writes the section parameters, which maps names in records to parameters. It is needed if no field has the
-// unit, or if a name is not one that Vayu knows.
+// writeNames writes the section `parameters`, which maps names in records to parameters. It is needed if no field has
+// the unit, or if a name is not one that Vayu knows.
 func (l *long) writeNames(w *note.Writer, others []string) {
 	known := l.unit != nil && !slices.ContainsFunc(l.names, func(n named) bool {
 		_, ok := parameter.Parse(n.name)
@@ -431,7 +431,7 @@ func (l *long) usedUnits() []string {
 	return used
 }
 
-// writeUnits writes the section units. It maps units of unknown spelling in records to known units.
+// writeUnits writes the section `units`. It maps units of unknown spelling in records to known units.
 func (l *long) writeUnits(w *note.Writer) {
 	if l.unit == nil {
 		return

@@ -18,7 +18,7 @@ import (
 	"vayu/internal/config/section"
 )
 
-// Kinds of storages. They are keys of the section files.
+// Kinds of storages. They are keys of the section `files`.
 const (
 	inFolder = "folder"
 	byURL    = "url"
@@ -26,7 +26,7 @@ const (
 	inBucket = "bucket"
 )
 
-// Config is the section files of a description, parsed. It is immutable.
+// Config is the parsed section `files` of a description. It is immutable.
 type Config struct {
 	kind    string
 	at      string   // path of the folder, URL of the file or index, or prefix in the bucket; it may contain fields
@@ -46,7 +46,7 @@ type Config struct {
 	bucket, region, endpoint, accessKey, secretKey string
 }
 
-// Limits and defaults of keys in the section files.
+// Limits and defaults of keys in the section `files`.
 const (
 	defaultLimit    = 256 * config.MiB
 	mostLimit       = 16 * config.GiB
@@ -58,8 +58,8 @@ const (
 	mostParallel    = 16
 )
 
-// Read reads the section files; nil if there is no such section. parts are the names of the fields of partitions. local
-// allows HTTP without TLS.
+// Read reads the section `files`; nil if there is no such section. parts are the names of the fields of partitions.
+// local allows HTTP without TLS.
 func Read(s *section.Section, parts []string, local bool) *Config {
 	if !s.Present() {
 		return nil
@@ -109,7 +109,7 @@ func (c *Config) Dated() bool { return c != nil && (c.step != 0 || c.nameBy != 0
 // Timeout returns the longest time that one download may take.
 func (c *Config) Timeout() time.Duration { return c.timeout }
 
-// readPlace reads the key that states where the files are: folder, url, index or bucket.
+// readPlace reads the key that states where the files are: `folder`, `url`, `index` or `bucket`.
 func (c *Config) readPlace(s *section.Section, local bool) {
 	for _, kind := range []string{inFolder, byURL, byIndex, inBucket} {
 		text := s.Text(kind)

@@ -12,7 +12,7 @@ import (
 	"vayu/ingest/source/file/table"
 )
 
-// Params are the parameters of a source that are not keys of the section files.
+// Params are the parameters of a source that are not keys of the section `files`.
 type Params struct {
 	Name     string // source name of the readings
 	Lookback time.Duration

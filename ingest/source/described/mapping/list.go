@@ -41,7 +41,7 @@ func (l *List) NewWalk() *Walk {
 	return w
 }
 
-// ReadList reads a section that defines a list: the keys of [record.Read], and the keys fields, only and last.
+// ReadList reads a section that defines a list: the keys of [record.Read], and the keys `fields`, `only` and `last`.
 func ReadList(s *section.Section) *List {
 	l := &List{Records: record.Read(s), paths: make(map[string][]record.Path), only: make(map[string][]string)}
 	fields := s.Section("fields")

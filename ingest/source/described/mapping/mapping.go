@@ -49,8 +49,8 @@ type field struct {
 	loose bool // it is no error if no record has the field
 }
 
-// Read reads the mapping from a description: the keys of [record.Read], and the keys station, time, averaging, value,
-// readings, relabel, only, quality and area.
+// Read reads the mapping from a description: the keys of [record.Read], and the keys `station`, `time`, `averaging`,
+// `value`, `readings`, `relabel`, `only`, `quality` and `area`.
 func Read(root *section.Section, owner Owner) *Mapping {
 	m := &Mapping{
 		Records: record.Read(root), clock: timestamp.Read(root.Section("time")), bulletin: bulletin.Read(root.Section("bulletin")),
@@ -95,7 +95,7 @@ func Read(root *section.Section, owner Owner) *Mapping {
 	return m
 }
 
-// readBulletin reads the rest of the mapping if the description has the section bulletin.
+// readBulletin reads the rest of the mapping if the description has the section `bulletin`.
 func (m *Mapping) readBulletin(root *section.Section) *Mapping {
 	m.timeAt = m.need("time.field", m.clock.Field, false)
 	m.need("bulletin.city", m.bulletin.City, false)
@@ -109,14 +109,14 @@ func (m *Mapping) readBulletin(root *section.Section) *Mapping {
 	return m
 }
 
-// Field is a field of a record from which readings are made.
+// Field is a field that records must have, because readings are made from it.
 type Field struct {
 	Key   string   // key of the description
 	Paths []string // alternative paths as in the description
 	Value bool     // one of several values, of which a record may lack some
 }
 
-// Fields returns the fields from which readings are made. It is an error if no record has one of them.
+// Fields returns the fields that records must have, because readings are made from them.
 func (m *Mapping) Fields() []Field {
 	var all []Field
 	for _, f := range m.fields {
@@ -143,7 +143,7 @@ func (m *Mapping) LongestAveraging() time.Duration {
 	return time.Duration(longest) * time.Minute
 }
 
-// checkExtracts adds a fault for each extracted field that a key uses but the section extract does not define.
+// checkExtracts adds a fault for each extracted field that a key uses but the section `extract` does not define.
 func (m *Mapping) checkExtracts(root *section.Section) {
 	names := record.ExtractedNames(m.extracts)
 	all := slices.Concat(m.clock.Field, m.clock.From, m.clock.To, m.station.paths(), m.area.countryField, m.match)

@@ -50,7 +50,7 @@ func (m *measure) fieldOf(p parameter.Parameter) string {
 	return m.key
 }
 
-// named is an entry of the section parameters, which maps names of parameters in records to the parameters of Vayu.
+// named is an entry of the section `parameters`, which maps names of parameters in records to the parameters of Vayu.
 type named struct {
 	parameter parameter.Parameter
 	unit      string // "" if the entry states no unit
@@ -318,7 +318,7 @@ type relabel struct {
 	below    float64
 }
 
-// readRelabels reads the section relabel, whose keys are parameters.
+// readRelabels reads the section `relabel`, whose keys are parameters.
 func readRelabels(s *section.Section) map[parameter.Parameter]relabel {
 	all := make(map[parameter.Parameter]relabel)
 	for _, name := range s.Names() {

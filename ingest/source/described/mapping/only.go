@@ -15,7 +15,7 @@ type filter struct {
 	mapped   int // index of the field in Mapping.fields
 }
 
-// readOnly reads the section only, whose keys are paths.
+// readOnly reads the section `only`, whose keys are paths.
 func (m *Mapping) readOnly(s *section.Section) {
 	for _, name := range s.Names() {
 		record.CheckPath(s, name, name)

@@ -18,7 +18,7 @@ type test struct {
 	mapped          int      // index of the field in Mapping.fields
 }
 
-// readTests reads the section quality, whose keys are paths.
+// readTests reads the section `quality`, whose keys are paths.
 func readTests(s *section.Section) []test {
 	var all []test
 	for _, name := range s.Names() {

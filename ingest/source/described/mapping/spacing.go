@@ -23,7 +23,7 @@ type spacing struct {
 // of further series have no interval.
 const mostSeries = 200_000
 
-// readSpacing reads the key averaging if it is a section. It returns nil if the key states an interval or is missing.
+// readSpacing reads the key `averaging` if it is a section. It returns nil if the key states an interval or is missing.
 func readSpacing(root *section.Section) *spacing {
 	if n := root.Node("averaging"); n == nil || n.Kind == yaml.ScalarNode {
 		return nil

@@ -28,7 +28,7 @@ type stationFields struct {
 	network, ownLicence, ownCredit string
 }
 
-// Values of the key cpcb-names.
+// Values of the key `cpcb-names`.
 const (
 	cpcbNever  = "false"
 	cpcbForm   = "true"   // a name in CPCB's form means a station of CPCB's network

@@ -51,7 +51,7 @@ const (
 	mostClientID      = 64 // bytes; brokers of MQTT 3.1.1 may accept only 23
 )
 
-// Read reads the keys mqtt, devices and max-silence of a description. m is the description's mapping.
+// Read reads the keys `mqtt`, `devices` and `max-silence` of a description. m is the description's mapping.
 func Read(root *section.Section, name string, local bool, m *mapping.Mapping) *Subscription {
 	s := &Subscription{mapping: m, MaxSilence: root.Duration("max-silence", defaultMaxSilence, time.Minute, mostMaxSilence)}
 	q := root.Section("mqtt")
@@ -99,7 +99,7 @@ func (s *Subscription) defaultSession() time.Duration {
 	return 0
 }
 
-// readAddress reads the keys url, username and password.
+// readAddress reads the keys `url`, `username` and `password`.
 func (s *Subscription) readAddress(q *section.Section) {
 	text := q.Required("url")
 	s.Settings.Username, s.Settings.Password = q.Text("username"), q.Text("password")

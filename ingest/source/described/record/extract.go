@@ -13,7 +13,7 @@ type Extract struct {
 	pattern *pattern.Pattern
 }
 
-// ReadExtracts reads the section extract. Its keys are paths, and its values are patterns such as "{name}-{number}".
+// ReadExtracts reads the section `extract`. Its keys are paths, and its values are patterns such as "{name}-{number}".
 func ReadExtracts(s *section.Section) []Extract {
 	var all []Extract
 	var names []string

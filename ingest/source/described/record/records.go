@@ -40,7 +40,7 @@ type Records struct {
 	fault  string          // path of an error message; an API may reply with an error and status 200
 }
 
-// Read reads the keys format, csv, records, shape, columns, each and error-message of a section.
+// Read reads the keys `format`, `csv`, `records`, `shape`, `columns`, `each` and `error-message` of a section.
 func Read(s *section.Section) Records {
 	csv, format := s.Section("csv"), formatJSON
 	if csv.Present() {

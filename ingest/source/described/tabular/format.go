@@ -44,7 +44,7 @@ var charsets = map[string]encoding.Encoding{
 	"cp437":        charmap.CodePage437, // of MS-DOS
 }
 
-// Read reads the section csv of a description.
+// Read reads the section `csv` of a description.
 func Read(s *section.Section) *Format {
 	f := &Format{
 		delimiter: readDelimiter(s), quote: quotes[s.Choice("quote", `"`, `"`, "'", "none")], multiline: s.Bool("multiline", false),
@@ -78,7 +78,7 @@ func Read(s *section.Section) *Format {
 	return f
 }
 
-// readDelimiter reads the key delimiter: an ASCII character, "tab" or "space". It returns 0 if the key is absent.
+// readDelimiter reads the key `delimiter`: an ASCII character, "tab" or "space". It returns 0 if the key is absent.
 func readDelimiter(s *section.Section) byte {
 	text := s.Text("delimiter")
 	switch {
@@ -95,7 +95,7 @@ func readDelimiter(s *section.Section) byte {
 	return 0
 }
 
-// quotes maps the values of the key quote to quote characters; 0 for none.
+// quotes maps the values of the key `quote` to quote characters; 0 for none.
 var quotes = map[string]byte{`"`: '"', "'": '\'', "none": 0}
 
 // HasHeader reports whether tables of the format have a line with the names of their columns.

@@ -55,7 +55,7 @@ type stamp struct {
 	length time.Duration // of an interval; 0 for a time
 }
 
-// Read reads a section of a description that defines the times of records, such as the section time.
+// Read reads a section of a description that defines the times of records, such as the section `time`.
 func Read(s *section.Section) Clock {
 	c := Clock{zone: time.UTC, join: s.Bool("join", false)}
 	c.Field, c.From, c.To = record.ReadPaths(s, "field"), record.ReadPaths(s, "begin"), record.ReadPaths(s, "end")
@@ -194,7 +194,8 @@ func (c *Clock) parseField(f *record.Frame, paths []record.Path, last *stamp) (a
 	return last.at, true, seen
 }
 
-// text returns the text of a time. If the key join is set, it consists of the texts at all paths, separated by spaces.
+// text returns the text of a time. If the key `join` is set, it consists of the texts at all paths, separated by
+// spaces.
 func (c *Clock) text(f *record.Frame, paths []record.Path) (text string, seen bool) {
 	if !c.join {
 		return f.Text(paths)

@@ -18,7 +18,8 @@ import (
 // ShapeCSV is the shape of records that are the lines of a table of text.
 const ShapeCSV = "csv"
 
-// Table has the keys of the section csv in a description that define the form of a table of text. "" means the default.
+// Table has those keys of the section `csv` in a description that define the form of a table of text. "" means the
+// default.
 type Table struct{ Delimiter, Decimal, Encoding string }
 
 // decimalComma matches a number with a decimal comma.
