@@ -78,7 +78,7 @@ func (d *Description) Outline() Outline {
 	return o
 }
 
-// WithPageSize returns a copy of the description that requests size records in a page of readings.
+// WithPageSize returns a copy of the description that requests `size` records in a page of readings.
 func (d *Description) WithPageSize(size int) *Description {
 	other := *d
 	other.readings.pages.size = size

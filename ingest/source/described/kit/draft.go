@@ -25,7 +25,7 @@ import (
 	"vayu/ingest/source/described/draft/note"
 )
 
-// Limits of the request for the reply from which a description is drafted.
+// Limits of the request that fetches a sample reply for a draft.
 const (
 	draftTimeout = time.Minute
 	draftBytes   = 32 << 20

@@ -208,7 +208,7 @@ func (f *Frame) Value(p Path) (text string, exists bool) {
 	return text, exists
 }
 
-// Text returns, as text, the value at the first of the paths that has one; "" if none has. Numbers stay as they are
+// Text returns the first non-empty value at one of the paths, as text; "" if there is none. Numbers stay as they are
 // written. seen is true if at least one of the fields exists, even if it is null.
 func (f *Frame) Text(paths []Path) (text string, seen bool) {
 	for i := range paths {
@@ -245,7 +245,7 @@ func scalar(v gjson.Result) string {
 	}
 }
 
-// TextOf returns the value at the first of the paths that has one in a JSON text; "" if none has.
+// TextOf returns the first non-empty value at one of the paths in a JSON text; "" if there is none.
 func TextOf(json []byte, paths []Path) string {
 	f := Frame{record: gjson.ParseBytes(json)}
 	text, _ := f.Text(paths)
