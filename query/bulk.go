@@ -70,7 +70,7 @@ func appendProblem(b []byte, name string, err error) ([]byte, error) {
 	return append(b, text...), err
 }
 
-// preload loads the histories of cities into the cache together.
+// preload loads the histories of several cities into the cache with few queries.
 func (a *worldState) preload(ctx context.Context, snap *snapshot.Snapshot, names []string) {
 	var cities []places.City
 	for _, name := range names {

@@ -78,8 +78,8 @@ type run struct {
 	lost   bool             // the table of stations has lost rows, see checkStations
 }
 
-// begin reads the last archive. A new archive gets an empty manifest first. So files without a manifest are never those
-// of an interrupted run.
+// begin reads the last archive. For a new archive it first stores an empty manifest. Files without a manifest are
+// therefore never those of an interrupted run.
 func (r *run) begin(ctx context.Context) error {
 	var err error
 	r.before, err = ReadManifest(ctx, r.place)

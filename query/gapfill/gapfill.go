@@ -100,8 +100,8 @@ func ReadWhere(ctx context.Context, t rollup.Tables, condition string, moments [
 	return out, nil
 }
 
-// carryForward copies each amount to the next moment if that moment has none. It does not copy an amount that would be
-// 24 h old or older there.
+// carryForward copies each amount to the next moment if that moment has none. It does not copy an amount that is 24 h
+// old or older at that moment.
 func carryForward(of []LastAmounts, moments []uint32) {
 	for n := 1; n < len(of); n++ {
 		for p, at := range of[n-1].at {

@@ -84,7 +84,7 @@ func (r *Recent) At(i int32, at uint32) (*[rollup.Records]schema.Figure, bool) {
 	return &within, true
 }
 
-// single returns the amounts of a query for a single moment. A station without rows has no amounts.
+// single returns the amounts for the only moment of a query. A station without rows has no amounts.
 func single(of []LastAmounts) LastAmounts {
 	if len(of) == 0 {
 		return noAmounts()

@@ -25,8 +25,8 @@ const capType = "application/cap+xml"
 // warning has the severity and the response type of an alert, with the values of CAP 1.2.
 type warning struct{ severity, response string }
 
-// warningOf returns the alert about an AQI; false for an AQI better than Poor. CPCB's bulletins call 401 and more Severe,
-// and the action plan of the capital calls more than 450 Severe+.
+// warningOf returns the alert about an AQI; false for an AQI better than Poor. CPCB's bulletins call an AQI above 400
+// Severe, and the action plan of the capital calls one above 450 Severe+.
 func warningOf(aqi int) (w warning, ok bool) {
 	switch {
 	case aqi > 450:

@@ -65,7 +65,7 @@ const (
 	burst     = 1000
 	// maxClients bounds the memory of the limits to about 10 MB.
 	maxClients = 50_000
-	// stalePeriod is how long a rendered reply can say that its figures are not stale, although they have become so.
+	// stalePeriod is how long a rendered reply is cached. For that time it can miss that its figures have become stale.
 	stalePeriod = 5 * time.Minute
 )
 

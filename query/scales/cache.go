@@ -78,7 +78,8 @@ func (c *Cache) Prepare(snap *snapshot.Snapshot, q *request.Query, now time.Time
 	})
 }
 
-// Lookup returns the cached answer to a query with its age at a time, or an empty answer with its key.
+// Lookup returns the cached answer to a query, with its age at the time now. If there is none, the result has only the
+// key.
 func (c *Cache) Lookup(snap *snapshot.Snapshot, q *request.Query, now time.Time) *Unscaled {
 	u := &Unscaled{Key: Key{City: -1, Kinds: q.Kinds, Scale: q.Scale}}
 	if !q.Current() || !q.Has(request.HasCity) || q.Detail {
@@ -106,8 +107,8 @@ func (c *Cache) Get(snap *snapshot.Snapshot, k Key) (resp httpapi.Response, ok b
 	return resp, false
 }
 
-// Put stores an answer. An answer from an older snapshot than the cached ones replaces them all, and is itself replaced
-// by the next one.
+// Put stores an answer. If it is from another snapshot than the cached answers, it replaces them all. The snapshot may
+// even be older; then the next stored answer replaces this one.
 func (c *Cache) Put(snap *snapshot.Snapshot, k Key, resp httpapi.Response) {
 	if all := c.of(snap); all.snap == snap {
 		all.by.Store(k, resp)

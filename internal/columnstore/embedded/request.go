@@ -173,7 +173,7 @@ func (q *request) readQuery(text string, body io.Reader) error {
 	return nil
 }
 
-// newSessionKey returns the session key of a request. A readonly request must not change anything, as ClickHouse's GET.
+// newSessionKey returns the session key of a request. A readonly request must not change anything, as with ClickHouse.
 func newSessionKey(q *request) session.Key {
 	settings := slices.Clone(q.settings)
 	slices.SortStableFunc(settings, func(a, b statement.Setting) int { return strings.Compare(a.Name, b.Name) })

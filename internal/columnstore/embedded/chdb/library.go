@@ -98,8 +98,8 @@ func FindLibrary(given string) (string, error) {
 	return "", &MissingLibraryError{Searched: candidates}
 }
 
-// libraryHashes has the SHA-256 of libchdb of [LibraryVersion], by npm package. Other packages are not on the npm
-// registry today.
+// libraryHashes has the SHA-256 of libchdb of [LibraryVersion], by npm package. The npm registry has no packages for
+// other platforms today.
 var libraryHashes = map[string]string{
 	"lib-linux-x64-gnu": "36ad4e999882821ef13cf2d0f52c93f48e6ee1b4498b35a201c23ce4b8d15bf5",
 }
