@@ -7,7 +7,7 @@ import { language, t } from '../i18n';
 import { theme } from '../theme';
 import { zone, zoneName } from '../zone';
 import { bands, type Figure, highest } from './category';
-import { joined, type Line, type Step } from './series';
+import { apart, joined, type Line, type Step } from './series';
 import { stamp, times, zoneOf } from './stamp';
 
 /** Drawn is a line with its name and its style. */
@@ -31,58 +31,89 @@ function colours(element: HTMLElement): (token: string) => string {
 	};
 }
 
-/** banded paints the categories behind the lines, with their names. */
+/** written writes a text with a halo, which keeps it readable above lines. */
+function written(ctx: CanvasRenderingContext2D, text: string, x: number, y: number, ink: string, halo: string): void {
+	ctx.lineWidth = 4 * devicePixelRatio;
+	ctx.lineJoin = 'round';
+	ctx.strokeStyle = halo;
+	ctx.strokeText(text, x, y);
+	ctx.fillStyle = ink;
+	ctx.fillText(text, x, y);
+}
+
+/** stripes are the categories that a plot shows, with their edges in pixels of the canvas. */
+function stripes({ bbox, scales, valToPos }: uPlot, figure: Figure) {
+	const most = scales.y?.max ?? 0;
+	const edges = [0, ...highest[figure]];
+	return bands
+		.map((band, index) => ({ band, from: edges[index] ?? 0, to: Math.min(most, edges[index + 1] ?? most) }))
+		.filter(({ from }) => from < most)
+		.map(({ band, from, to }) => ({ band, bottom: valToPos(from, 'y', true), top: Math.max(bbox.top, valToPos(to, 'y', true)) }));
+}
+
+/** banded paints the categories behind a line. */
 function banded(figure: Figure, colour: (token: string) => string): (plot: uPlot) => void {
-	return ({ ctx, bbox, scales, valToPos }) => {
-		const most = scales.y?.max ?? 0;
-		const edges = [0, ...highest[figure]];
+	return (plot) => {
+		const { ctx, bbox } = plot;
 		ctx.save();
-		ctx.beginPath();
-		ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
-		ctx.clip();
-		ctx.font = `${11 * devicePixelRatio}px sans-serif`;
-		ctx.textBaseline = 'bottom';
-		for (const [index, band] of bands.entries()) {
-			const from = edges[index] ?? 0;
-			if (from >= most) {
-				break;
-			}
-			const bottom = valToPos(from, 'y', true);
-			const top = Math.max(bbox.top, valToPos(Math.min(most, edges[index + 1] ?? most), 'y', true));
-			ctx.globalAlpha = 0.22;
+		ctx.globalAlpha = 0.22;
+		for (const { band, bottom, top } of stripes(plot, figure)) {
 			ctx.fillStyle = colour(`aqi-${band.token}`);
 			ctx.fillRect(bbox.left, top, bbox.width, bottom - top);
+		}
+		ctx.restore();
+	};
+}
+
+/** named writes the names of the categories above the line. A category without room for its name has none. */
+function named(figure: Figure, colour: (token: string) => string): (plot: uPlot) => void {
+	return (plot) => {
+		const { ctx, bbox } = plot;
+		ctx.save();
+		ctx.font = `${11 * devicePixelRatio}px sans-serif`;
+		ctx.textAlign = 'left';
+		ctx.textBaseline = 'bottom';
+		for (const { band, bottom, top } of stripes(plot, figure)) {
 			if (bottom - top > 14 * devicePixelRatio) {
-				ctx.globalAlpha = 1;
-				ctx.fillStyle = colour('muted');
-				ctx.fillText(t(band.name), bbox.left + 6 * devicePixelRatio, bottom - 2 * devicePixelRatio);
+				const [x, y] = [bbox.left + 6 * devicePixelRatio, bottom - 2 * devicePixelRatio];
+				written(ctx, t(band.name), x, y, colour('muted'), colour('surface'));
 			}
 		}
 		ctx.restore();
 	};
 }
 
-/** labelled writes the name of each line at its last point. */
+/** labelFont is the font of the names of lines, at a size in pixels. */
+const labelFont = (size: number) => `bold ${size}px sans-serif`;
+
+/** roomFor returns the width that the names of lines need at the right of a plot. */
+function roomFor(lines: readonly Drawn[]): number {
+	const pen = document.createElement('canvas').getContext('2d');
+	if (pen) {
+		pen.font = labelFont(12);
+	}
+	return 12 + Math.ceil(Math.max(...lines.map(({ name }) => pen?.measureText(name).width ?? 0)));
+}
+
+/** labelled writes the name of each line at the right of the plot, beside its last point. */
 function labelled(lines: readonly Drawn[], colour: (token: string) => string): (plot: uPlot) => void {
 	return ({ ctx, bbox, valToPos }) => {
 		ctx.save();
-		ctx.font = `bold ${12 * devicePixelRatio}px sans-serif`;
-		ctx.textAlign = 'right';
-		let last = Number.NEGATIVE_INFINITY;
+		ctx.font = labelFont(12 * devicePixelRatio);
+		ctx.textAlign = 'left';
+		ctx.textBaseline = 'middle';
 		const ends = lines
-			.map((one) => ({ one, i: one.ys.findLastIndex((y) => y !== null) }))
-			.filter(({ i }) => i >= 0)
-			.map(({ one, i }) => ({ one, y: valToPos(one.ys[i] ?? 0, 'y', true) }))
+			.map((one) => ({ one, y: one.ys.findLast((y) => y !== null) }))
+			.flatMap(({ one, y }) => (typeof y === 'number' ? [{ one, y: valToPos(y, 'y', true) }] : []))
 			.sort((a, b) => a.y - b.y);
-		for (const { one, y } of ends) {
-			// Names that would overlap are moved apart.
-			const at = Math.max(y - 5 * devicePixelRatio, last + 14 * devicePixelRatio);
-			last = at;
-			ctx.lineWidth = 3 * devicePixelRatio;
-			ctx.strokeStyle = colour('surface');
-			ctx.strokeText(one.name, bbox.left + bbox.width - 4 * devicePixelRatio, at);
+		const places = apart(
+			ends.map(({ y }) => y),
+			14 * devicePixelRatio,
+			bbox.top + bbox.height,
+		);
+		for (const [i, { one }] of ends.entries()) {
 			ctx.fillStyle = colour(one.token);
-			ctx.fillText(one.name, bbox.left + bbox.width - 4 * devicePixelRatio, at);
+			ctx.fillText(one.name, bbox.left + bbox.width + 6 * devicePixelRatio, places[i] ?? 0);
 		}
 		ctx.restore();
 	};
@@ -113,6 +144,9 @@ function redrawn(element: HTMLElement, draw: () => uPlot): () => void {
 	};
 }
 
+/** narrow is the space at the right of a plot without names, in pixels. */
+const narrow = 16;
+
 /** TooltipContent is the text and position of the tooltip at the pointer. */
 interface TooltipContent {
 	left: number;
@@ -137,6 +171,9 @@ export function Chart(props: { lines: readonly Drawn[]; figure: Figure; unit: st
 	const draw = (element: HTMLElement): uPlot => {
 		const colour = colours(element);
 		const many = lines.length > 1;
+		const room = many ? roomFor(lines) : 0;
+		// A narrow chart has no room for names. The legend of the page has them.
+		const isWide = () => element.clientWidth >= 640;
 		const axis = { stroke: colour('muted'), grid: { stroke: colour('line'), width: 1 }, ticks: { stroke: colour('line'), width: 1 } };
 		const most = Math.max(...lines.flatMap(({ ys }) => ys.map((y) => y ?? 0)), figure === 'aqi' ? 100 : 0);
 		const plot = new uPlot(
@@ -145,6 +182,7 @@ export function Chart(props: { lines: readonly Drawn[]; figure: Figure; unit: st
 				height: 280,
 				tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), zoneOf(step)),
 				legend: { show: false },
+				padding: [null, many ? () => (isWide() ? room : narrow) : null, null, null],
 				cursor: { drag: { x: true, y: false }, y: false },
 				scales: { y: { range: [0, most * 1.05 || 1] } },
 				axes: [
@@ -170,7 +208,7 @@ export function Chart(props: { lines: readonly Drawn[]; figure: Figure; unit: st
 				],
 				hooks: {
 					drawClear: many ? [] : [banded(figure, colour)],
-					draw: many ? [labelled(lines, colour)] : [],
+					draw: many ? [(now) => isWide() && labelled(lines, colour)(now)] : [named(figure, colour)],
 					setCursor: [
 						(now) => {
 							const i = now.cursor.idx;

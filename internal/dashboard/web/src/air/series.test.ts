@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Entry, framed, joined, line, recent, spanOf, stepOf, windows } from './series';
+import { apart, type Entry, framed, joined, line, recent, spanOf, stepOf, windows } from './series';
 
 function entry(values: Partial<Entry>): Entry {
 	return {
@@ -91,4 +91,10 @@ test('the axis is the period, also for one point and for none', () => {
 	expect(framed({ xs: [5], ys: [100] }, 1, 9)).toEqual({ xs: [1, 5, 9], ys: [null, 100, null] });
 	expect(framed({ xs: [], ys: [] }, 1, 9)).toEqual({ xs: [1, 9], ys: [null, null] });
 	expect(framed({ xs: [1, 9], ys: [1, 2] }, 1, 9)).toEqual({ xs: [1, 9], ys: [1, 2] });
+});
+
+test('names that would overlap are moved apart, and none is below the plot', () => {
+	expect(apart([10, 50, 55, 90], 14, 280)).toEqual([10, 50, 64, 90]);
+	expect(apart([200, 270, 275, 280], 14, 280)).toEqual([200, 252, 266, 280]);
+	expect(apart([], 14, 280)).toEqual([]);
 });

@@ -88,6 +88,18 @@ export function framed(line: Line, first: number, last: number): Line {
 	};
 }
 
+/**
+ * apart moves positions, which are ascending, until their distance is at least gap. None is beyond bottom, as long as there is
+ * room.
+ */
+export function apart(ys: readonly number[], gap: number, bottom: number): number[] {
+	const places: number[] = [];
+	for (const y of ys) {
+		places.push(Math.max(y, (places.at(-1) ?? Number.NEGATIVE_INFINITY) + gap));
+	}
+	return places.map((y, i) => Math.min(y, bottom - gap * (places.length - 1 - i)));
+}
+
 /** recent returns the last 24 hours of entries, counted from the newest. */
 export function recent(entries: readonly Entry[]): readonly Entry[] {
 	const last = Math.max(...entries.map(moment));
