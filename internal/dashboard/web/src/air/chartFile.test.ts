@@ -49,6 +49,22 @@ test('several lines are named below the picture', () => {
 	expect(svg).toContain('>Pune<');
 });
 
+test('eight lines are named in two rows, and a long title fits the picture', () => {
+	const lines = ['Delhi', 'Mumbai', 'Pune', 'Kolkata', 'Chennai', 'Hyderabad', 'Lucknow', 'Thiruvananthapuram'].map((name) =>
+		line(name, [1, 2]),
+	);
+	const svg = svgOf({ ...picture(lines), title: 'x'.repeat(120) });
+	const places = lines.map(({ name }) => new RegExp(`<text x="([\\d.]+)" y="([\\d.]+)">${name}<`).exec(svg)?.slice(1).map(Number) ?? []);
+	expect(new Set(places.map(([, y]) => y)).size).toBe(2);
+	expect(places.map(([x]) => x)).toEqual([0, 1, 2, 3, 0, 1, 2, 3].map((column) => 112 + 220 * column));
+	expect(Number(/font-size="([\d.]+)" font-weight="bold"/.exec(svg)?.[1]) * 0.58 * 120).toBeLessThanOrEqual(881);
+});
+
+test('the names of the categories are above the line', () => {
+	const svg = svgOf(picture([line('Delhi', [100, 200])]));
+	expect(svg.indexOf('>Severe<')).toBeGreaterThan(svg.indexOf('fill="none"'));
+});
+
 test('a table has a row for each day with a figure, and empty cells for gaps', () => {
 	expect(csvOf([line('Delhi', [100, null, 120]), line('Pune, Maharashtra', [50, null, null])], 'AQI', 'day')).toBe(
 		'day,Delhi: AQI,"Pune, Maharashtra: AQI"\r\n2026-11-20,100,50\r\n2026-11-22,120,\r\n',

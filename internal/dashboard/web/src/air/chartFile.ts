@@ -22,6 +22,10 @@ const width = 960;
 const height = 480;
 const box = { left: 64, top: 56, right: width - 16, bottom: height - 84 };
 
+/** The legend has up to four lines beside each other. Each further row makes the picture higher. */
+const inRow = 4;
+const row = 20;
+
 const escaped = (text: string) => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 const rounded = (value: number) => Math.round(value * 10) / 10;
 
@@ -60,6 +64,11 @@ export function svgOf(of: Picture): string {
 	const text = (at: [number, number], content: string, more = '') =>
 		`<text x="${rounded(at[0])}" y="${rounded(at[1])}"${more}>${escaped(content)}</text>`;
 	const parts: string[] = [];
+	// The names of the categories are above the lines.
+	const names: string[] = [];
+	const halo = ' font-size="12" stroke="#ffffff" stroke-width="4" stroke-linejoin="round" paint-order="stroke"';
+	const beside = Math.min(inRow, of.lines.length);
+	const whole = height + row * Math.max(0, Math.ceil(of.lines.length / inRow) - 1);
 	let from = 0;
 	for (const { to, name, colour } of of.bands) {
 		const [base, top] = [y(from), y(Math.min(to, most))];
@@ -67,7 +76,7 @@ export function svgOf(of: Picture): string {
 			parts.push(
 				`<rect x="${box.left}" y="${rounded(top)}" width="${box.right - box.left}" height="${rounded(base - top)}" fill="${colour}" opacity="0.25"/>`,
 			);
-			parts.push(base - top > 16 ? text([box.left + 6, base - 4], name, ' font-size="12"') : '');
+			names.push(base - top > 16 ? text([box.left + 6, base - 4], name, halo) : '');
 		}
 		from = to;
 	}
@@ -93,21 +102,22 @@ export function svgOf(of: Picture): string {
 		const colour = of.colour(line.token);
 		parts.push(`<path d="${paths(line, x, y)}" fill="none" stroke="${colour}" stroke-width="2"${dash}/>`);
 		if (of.lines.length > 1) {
-			const at = box.left + (i * (box.right - box.left)) / of.lines.length;
-			parts.push(
-				`<path d="M${rounded(at)} ${height - 32}h40" stroke="${colour}" stroke-width="2"${dash}/>`,
-				text([at + 48, height - 28], line.name),
-			);
+			const at = box.left + ((i % beside) * (box.right - box.left)) / beside;
+			const base = height - 28 + row * Math.floor(i / beside);
+			parts.push(`<path d="M${rounded(at)} ${base - 4}h40" stroke="${colour}" stroke-width="2"${dash}/>`, text([at + 48, base], line.name));
 		}
 	}
+	// A bold letter is about 0.58 of its size wide.
+	const size = rounded(Math.min(18, (box.right - box.left) / (0.58 * of.title.length)));
 	return (
-		`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" ` +
+		`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${whole}" viewBox="0 0 ${width} ${whole}" ` +
 		`font-family="system-ui, 'Noto Sans', 'Noto Sans Devanagari', sans-serif" font-size="13" fill="${of.colour('ink')}">` +
-		`<title>${escaped(of.title)}</title><rect width="${width}" height="${height}" fill="#ffffff"/>` +
-		text([box.left, 28], of.title, ' font-size="18" font-weight="bold"') +
+		`<title>${escaped(of.title)}</title><rect width="${width}" height="${whole}" fill="#ffffff"/>` +
+		text([box.left, 28], of.title, ` font-size="${size}" font-weight="bold"`) +
 		text([box.left, box.top - 8], of.unit) +
 		parts.join('') +
-		text([box.left, height - 10], of.credit, ' font-size="11"') +
+		names.join('') +
+		text([box.left, whole - 10], of.credit, ' font-size="11"') +
 		'</svg>'
 	);
 }
@@ -118,8 +128,8 @@ export async function pngOf(svg: string): Promise<Blob> {
 	image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
 	await image.decode();
 	const canvas = document.createElement('canvas');
-	canvas.width = 2 * width;
-	canvas.height = 2 * height;
+	canvas.width = 2 * image.naturalWidth;
+	canvas.height = 2 * image.naturalHeight;
 	canvas.getContext('2d')?.drawImage(image, 0, 0, canvas.width, canvas.height);
 	return new Promise((done, failed) =>
 		canvas.toBlob((blob) => (blob ? done(blob) : failed(new Error('The picture is empty'))), 'image/png'),
