@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { expect, inject, test } from 'vitest';
 import type { Schemas } from '../src/api/client';
 import { type Entry, facts, number, range, rows, same, stamps, whole } from './air';
@@ -143,6 +143,9 @@ test('eight cities are compared, each with a line of its own, and no ninth can b
 	await page.getByRole('img', { name: 'Patna' }).waitFor();
 	const colours = await page.locator('ul.legend .dash').evaluateAll((all) => all.map((dash) => getComputedStyle(dash).color));
 	expect(new Set(colours).size).toBe(8);
+	// The comparison stands before the figures of each city, which fill several screens of a phone.
+	const top = async (part: Locator) => (await part.boundingBox())?.y ?? 0;
+	expect(await top(page.getByRole('heading', { name: 'Over time' }))).toBeLessThan(await top(page.locator('.cards > section').first()));
 	await pictured(page, 'air-compare-eight');
 	expect(faults).toEqual([]);
 });

@@ -64,6 +64,7 @@ export function Compare(): JSX.Element {
 					</Empty>
 				) : (
 					<>
+						<Together cities={cities} />
 						<div class="cards">
 							{cities.map((city, index) => (
 								<Side
@@ -75,7 +76,6 @@ export function Compare(): JSX.Element {
 								/>
 							))}
 						</div>
-						<Together cities={cities} />
 					</>
 				)}
 			</RequireScope>
