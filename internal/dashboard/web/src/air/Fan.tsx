@@ -43,7 +43,9 @@ export function Fan(props: {
 	const { days, figure } = props;
 	const { frame, width } = useWidth();
 	const every = Math.ceil((days.length * apart) / (width - left));
-	const named = days.filter((_, i) => i % every === Math.floor((every - 1) / 2));
+	const x = (i: number) => left + ((i + 0.5) * (width - left)) / days.length;
+	// The right end would cut the text of a tick that is too close to it.
+	const named = days.filter((_, i) => i % every === Math.floor((every - 1) / 2) && x(i) + apart / 2 <= width);
 	const texts = new Map(
 		times(
 			named.map(({ at }) => at),
@@ -51,7 +53,6 @@ export function Fan(props: {
 		).map((text, i) => [named[i]?.at, text.split('\n')] as const),
 	);
 	const most = Math.max(...days.map(({ of }) => of.p90)) * 1.1 || 1;
-	const x = (i: number) => left + ((i + 0.5) * (width - left)) / days.length;
 	const y = (value: number) => (height - bottom) * (1 - Math.min(value, most) / most);
 	const line = (of: (one: Percentiles) => number): Point[] => days.map((day, i) => [x(i), y(of(day.of))]);
 	const edges = [0, ...highest[figure]];
