@@ -55,6 +55,7 @@ test('a person is added, signs in with a link, switches the mode, and is removed
 
 	const asha = await visit(link, service.base);
 	await asha.page.getByRole('heading', { name: 'Sign in with this link' }).waitFor();
+	await asha.page.getByRole('banner').getByText('Vayu', { exact: true }).waitFor();
 	await pictured(asha.page, 'signin-link');
 	await asha.page.getByRole('button', { name: 'Sign in' }).click();
 	await asha.page.getByText('Live', { exact: true }).waitFor();

@@ -11,7 +11,7 @@ import { Form } from './ui/Form';
 import { type Zone, zone } from './zone';
 
 /** About says what the service is, and links to its API reference. */
-export function About(): JSX.Element {
+function About(): JSX.Element {
 	return (
 		<header class="about">
 			<p class="brand">
@@ -26,7 +26,7 @@ export function About(): JSX.Element {
 }
 
 /** Choices switches the language, the colour scheme and the zone of times. */
-export function Choices(): JSX.Element {
+function Choices(): JSX.Element {
 	return (
 		<div class="choices">
 			<label>
@@ -56,6 +56,20 @@ export function Choices(): JSX.Element {
 				</select>
 			</label>
 		</div>
+	);
+}
+
+/** Alone is the frame of a page without a session: what the service is, a card with a heading, and the choices of the page. */
+export function Alone(props: { title: string; children: ComponentChildren }): JSX.Element {
+	return (
+		<main class="alone">
+			<About />
+			<div class="card">
+				<h1>{props.title}</h1>
+				{props.children}
+			</div>
+			<Choices />
+		</main>
 	);
 }
 

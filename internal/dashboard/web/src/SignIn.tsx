@@ -5,7 +5,7 @@ import { navigate } from 'wouter-preact/use-browser-location';
 import { Problem, problemOf, unwrap, withKey } from './api/client';
 import { t } from './i18n';
 import { signUpPath } from './routes';
-import { About, Choices } from './Shell';
+import { Alone } from './Shell';
 import { signIn, signInWithLink, type Why } from './session';
 import { errorMessage } from './ui/FetchState';
 import { Field } from './ui/Field';
@@ -38,38 +38,33 @@ export function SignIn(props: { why: Why }): JSX.Element {
 	});
 	const world = key.startsWith('sk_live_') ? t('signin.live') : key.startsWith('sk_test_') ? t('signin.test') : '';
 	return (
-		<main class="alone">
-			<About />
-			<div class="card">
-				<h1>{t('signin.title')}</h1>
-				{props.why !== 'new' && (
-					<p class="note" role="status">
-						{t(reasons[props.why])}
-					</p>
-				)}
-				<Form submit={submit} button={t('signin.submit')} tone="primary">
-					<Field
-						label={t('signin.key')}
-						hint={world || t('signin.key.hint')}
-						name="key"
-						type="password"
-						autocomplete="current-password"
-						autofocus
-						required
-						value={key}
-						change={setKey}
-					/>
-				</Form>
-				<p class="hint">{t('signin.why')}</p>
-				<RequestLink />
-				{mode && mode !== 'off' && (
-					<p>
-						<a href={signUpPath}>{t('signup.link')}</a>
-					</p>
-				)}
-			</div>
-			<Choices />
-		</main>
+		<Alone title={t('signin.title')}>
+			{props.why !== 'new' && (
+				<p class="note" role="status">
+					{t(reasons[props.why])}
+				</p>
+			)}
+			<Form submit={submit} button={t('signin.submit')} tone="primary">
+				<Field
+					label={t('signin.key')}
+					hint={world || t('signin.key.hint')}
+					name="key"
+					type="password"
+					autocomplete="current-password"
+					autofocus
+					required
+					value={key}
+					change={setKey}
+				/>
+			</Form>
+			<p class="hint">{t('signin.why')}</p>
+			<RequestLink />
+			{mode && mode !== 'off' && (
+				<p>
+					<a href={signUpPath}>{t('signup.link')}</a>
+				</p>
+			)}
+		</Alone>
 	);
 }
 
@@ -127,17 +122,13 @@ export function SignInWithLink(): JSX.Element {
 		navigate('/dashboard/', { replace: true });
 	};
 	return (
-		<main class="alone">
-			<div class="card">
-				<h1>{t('signin.link.title')}</h1>
-				<Form submit={submit} button={t('signin.submit')} tone="primary">
-					<p>{t('signin.link.what')}</p>
-				</Form>
-				<p>
-					<a href="/dashboard/">{t('signin.link.back')}</a>
-				</p>
-			</div>
-			<Choices />
-		</main>
+		<Alone title={t('signin.link.title')}>
+			<Form submit={submit} button={t('signin.submit')} tone="primary">
+				<p>{t('signin.link.what')}</p>
+			</Form>
+			<p>
+				<a href="/dashboard/">{t('signin.link.back')}</a>
+			</p>
+		</Alone>
 	);
 }

@@ -3,7 +3,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Problem, problemOf, type Schemas, unwrap, withKey } from '../api/client';
 import { t } from '../i18n';
-import { About, Choices } from '../Shell';
+import { Alone } from '../Shell';
 import { CopyableText, Time } from '../ui/Badge';
 import { Fetched } from '../ui/FetchState';
 import { Check, Field } from '../ui/Field';
@@ -16,17 +16,12 @@ export function SignUp(props: { confirms: boolean }): JSX.Element {
 		document.title = `${title} · Vayu`;
 	}, [title]);
 	return (
-		<main class="alone">
-			<About />
-			<div class="card">
-				<h1>{title}</h1>
-				{props.confirms ? <Confirmation /> : <Request />}
-				<p>
-					<a href="/dashboard/">{t('signup.signin')}</a>
-				</p>
-			</div>
-			<Choices />
-		</main>
+		<Alone title={title}>
+			{props.confirms ? <Confirmation /> : <Request />}
+			<p>
+				<a href="/dashboard/">{t('signup.signin')}</a>
+			</p>
+		</Alone>
 	);
 }
 
