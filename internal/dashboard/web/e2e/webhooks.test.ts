@@ -288,7 +288,9 @@ test('a webhook is edited, paused, gets a new secret, and is deleted', async () 
 
 test('the signature of a delivery is checked in the browser, and a wrong one is explained', async () => {
 	const { page, faults, receiver, webhook } = await made('signature');
+	await page.getByText('Nothing sent yet').waitFor();
 	await fired(page, 'Delivered');
+	await page.locator('.wh-health').getByText('1 of 1 attempts succeeded').waitFor();
 	const [got] = receiver.got;
 	const sent: string[] = [];
 	await page.getByText('Check the signature of a delivery').click();

@@ -1,9 +1,10 @@
 import { useQuery } from '@tanstack/preact-query';
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { api, unwrap } from '../api/client';
 import { liveQuery } from '../api/liveStream';
+import { queries } from '../api/queries';
 import { t } from '../i18n';
 import { Fetched } from '../ui/FetchState';
 import { Select } from '../ui/Field';
@@ -57,6 +58,13 @@ export function SendTest(props: { id: string; events: readonly EventType[] }): J
 /** Followed shows the current state of one delivery. */
 export function Followed(props: { id: string }): JSX.Element {
 	const query = useDelivery(props.id);
+	const { state, attempts_made } = query.data ?? {};
+	// Notices refetch the health of a webhook at a limited rate. Until then it would contradict this delivery.
+	useEffect(() => {
+		for (const queryKey of [['health'], ['deliveries', 'list']]) {
+			void queries.invalidateQueries({ queryKey });
+		}
+	}, [state, attempts_made]);
 	return (
 		<div class="wh-followed">
 			<Fetched query={query}>
