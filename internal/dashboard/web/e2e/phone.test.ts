@@ -137,3 +137,24 @@ test('the labels of filters stand in one line, with and without a hint, and head
 	const label = await signin.getByText('API key', { exact: true }).boundingBox();
 	expect((label?.y ?? 0) - (heading?.y ?? 0) - (heading?.height ?? 0)).toBeGreaterThanOrEqual(12);
 });
+
+test('an id has one line, with its button beside or below it, and placeholders are readable in the dark', async () => {
+	const { key } = await filled();
+	const { data } = await ask<{ data: { id: string }[] }>('/v1/deliveries', undefined, key);
+	for (const options of [phone, { colorScheme: 'dark' }] as const) {
+		const { page } = await signedIn(`/deliveries/${data[0]?.id}`, key, inject('base'), options);
+		const id = page.locator('.facts .copyable code');
+		await id.waitFor(patient);
+		expect(await id.evaluate((one) => one.getClientRects().length)).toBe(1);
+		expect((await id.boundingBox())?.height).toBeLessThan(30);
+		await page.goto('/dashboard/deliveries');
+		const placeholder = page.getByPlaceholder('evt_…');
+		await placeholder.waitFor(patient);
+		expect(await placeholder.evaluate((one) => getComputedStyle(one, '::placeholder').color)).toBe(
+			await page
+				.locator('.hint')
+				.first()
+				.evaluate((one) => getComputedStyle(one).color),
+		);
+	}
+});
