@@ -88,7 +88,7 @@ export function DeliveryTable(props: {
 									{t('webhooks.event')}
 								</th>
 								{names && (
-									<th role="columnheader" scope="col">
+									<th role="columnheader" scope="col" class="wh-hook">
 										{t('webhooks.endpoint')}
 									</th>
 								)}
