@@ -150,9 +150,11 @@ export function Lines(props: {
 	const label = drawn.map((one) => described(one, shown)).join(' ');
 	return (
 		<>
-			<LazyPart>
-				<Chart lines={drawn} figure={shown.figure} unit={unitOf(shown.figure)} step={shown.step} label={label} />
-			</LazyPart>
+			<div class="chart-place">
+				<LazyPart>
+					<Chart lines={drawn} figure={shown.figure} unit={unitOf(shown.figure)} step={shown.step} label={label} />
+				</LazyPart>
+			</div>
 			<p class="hint">{t('air.chart.hint')}</p>
 			<div class="actions">
 				<button type="button" aria-expanded={table} onClick={() => setTable(!table)}>

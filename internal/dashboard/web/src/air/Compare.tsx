@@ -190,19 +190,21 @@ function Together(props: { cities: readonly string[] }): JSX.Element {
 					</li>
 				))}
 			</ul>
-			{found.some((one) => one.isPending) ? (
-				<Loading />
-			) : any ? (
-				<Deferred height="22rem">
-					{() => <Lines series={series} shown={shown} table={table} setTable={setTable} credit={credit} />}
-				</Deferred>
-			) : failed ? (
-				<Failed error={failed.error} again={() => void failed.refetch()} />
-			) : (
-				<Empty title={t('air.nodata')}>
-					<p>{t('air.nodata.hint')}</p>
-				</Empty>
-			)}
+			<div class="comparison">
+				{found.some((one) => one.isPending) ? (
+					<Loading />
+				) : any ? (
+					<Deferred height="22rem">
+						{() => <Lines series={series} shown={shown} table={table} setTable={setTable} credit={credit} />}
+					</Deferred>
+				) : failed ? (
+					<Failed error={failed.error} again={() => void failed.refetch()} />
+				) : (
+					<Empty title={t('air.nodata')}>
+						<p>{t('air.nodata.hint')}</p>
+					</Empty>
+				)}
+			</div>
 		</Card>
 	);
 }
