@@ -36,7 +36,7 @@ import (
 func TestMain(m *testing.M) { columnstoretest.Main(m) }
 
 // patience bounds every wait of a test.
-const patience = time.Minute
+const patience = 5 * time.Minute
 
 // stores are the databases that all instances of a test share.
 type stores struct {

@@ -23,8 +23,8 @@ export default defineConfig({
 	// `npx vite internal/dashboard/web` serves the sources and forwards API calls to a running service.
 	server: { proxy: { '/v1': service, '/dashboard/v1': service } },
 	test: {
-		testTimeout: 60_000,
-		expect: { poll: { timeout: 20_000 } },
+		testTimeout: 120_000,
+		expect: { poll: { timeout: 60_000 } },
 		projects: [
 			{ extends: true, test: { name: 'functions', include: ['src/**/*.test.ts'] } },
 			{
