@@ -11,15 +11,15 @@ const (
 	// discoverEvery is the interval of queries for due deliveries that this instance's queue does not know. A client
 	// retried or resumed them, or another instance left them.
 	discoverEvery = time.Second
-	// After a query, discover sleeps for at least discoverShare times the duration of the query, because the duration
-	// grows with the number of subscriptions. It sleeps for at most maxDiscoverEvery.
+	// After a query, discoverLoop sleeps for at least discoverShare times the duration of the query, because the
+	// duration grows with the number of subscriptions. It sleeps for at most maxDiscoverEvery.
 	discoverShare    = 50
 	maxDiscoverEvery = 5 * time.Second
 )
 
-// discover regularly reads from the store which lanes have waiting deliveries, and when these are due, until ctx ends.
-// It also removes the unused lanes of deleted subscriptions.
-func (s *Service) discover(ctx context.Context) {
+// discoverLoop regularly reads from the store which lanes have waiting deliveries, and when these are due, until ctx
+// ends. It also removes the unused lanes of deleted subscriptions.
+func (s *Service) discoverLoop(ctx context.Context) {
 	for ctx.Err() == nil {
 		began := s.Now()
 		lanes, err := delivery.Lanes(s.DB.View(ctx))

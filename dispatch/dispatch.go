@@ -67,7 +67,7 @@ type Service struct {
 	mu    sync.Mutex
 	queue *scheduler.Queue[*work]
 
-	sendSignal       chan struct{} // wakes the method send
+	sendSignal       chan struct{} // wakes the method sendLoop
 	claimSignal      chan struct{} // wakes the method claimLoop
 	outcomes         chan *delivery.Outcome
 	attempts         sync.WaitGroup
@@ -106,12 +106,12 @@ func (s *Service) Run(ctx context.Context) error {
 	recorded := make(chan struct{})
 	go func() {
 		defer close(recorded)
-		s.record(context.WithoutCancel(ctx))
+		s.recordLoop(context.WithoutCancel(ctx))
 	}()
 	var loops sync.WaitGroup
-	loops.Go(func() { s.discover(ctx) })
+	loops.Go(func() { s.discoverLoop(ctx) })
 	loops.Go(func() { s.claimLoop(ctx) })
-	loops.Go(func() { s.send(ctx) })
+	loops.Go(func() { s.sendLoop(ctx) })
 	loops.Wait()
 	s.stopping.Store(true)
 	s.attempts.Wait() // each attempt ends by its own timeout

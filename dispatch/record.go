@@ -21,9 +21,9 @@ const (
 	recordDrain = 4 * time.Second
 )
 
-// record stores outcomes until the channel of outcomes is closed. While the store rejects writes, record does not
-// receive from the channel. The channel then fills, and no more attempts start.
-func (s *Service) record(ctx context.Context) {
+// recordLoop stores outcomes until the channel of outcomes is closed. While the store rejects writes, recordLoop does
+// not receive from the channel. The channel then fills, and no more attempts start.
+func (s *Service) recordLoop(ctx context.Context) {
 	for first := range s.outcomes {
 		batch := s.gather(first)
 		s.recordAll(ctx, batch)

@@ -5,9 +5,9 @@ import (
 	"time"
 )
 
-// send starts attempts until ctx ends. Each attempt starts as soon as a slot is free and the rate limits allow the
-// attempt. send never waits for the store.
-func (s *Service) send(ctx context.Context) {
+// sendLoop starts attempts until ctx ends. Each attempt starts as soon as a slot is free and the rate limits allow the
+// attempt. sendLoop never waits for the store.
+func (s *Service) sendLoop(ctx context.Context) {
 	timer := time.NewTimer(idleTimer)
 	defer timer.Stop()
 	for {
