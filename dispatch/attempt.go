@@ -33,7 +33,7 @@ func (s *Service) attempt(ctx context.Context, id string, w *work) {
 		return
 	}
 	s.outcomes <- &delivery.Outcome{
-		Row: &w.Row, Token: w.token, Result: result, Transition: delivery.Next(w.Attempts+1, result.OK(), result.SentAt),
+		Row: &w.Row, Token: w.token, Result: result, Transition: delivery.AfterAttempt(w.Attempts+1, result.OK(), result.SentAt),
 	}
 	s.metrics.attempted(&result)
 	s.mu.Lock()

@@ -113,7 +113,7 @@ func columns(world schema.World, batch []copied) (all []any, n int) {
 		at, durations, recorded = append(at, time.UnixMicro(a.at)), append(durations, uint64(max(a.duration, 0))), append(recorded, time.UnixMicro(a.recorded))
 		statuses, bodies = append(statuses, uint16(a.status)), append(bodies, uint16(a.body))
 		ok := a.status >= 200 && a.status < 300
-		states = append(states, string(Next(int(a.number), ok, time.Time{}).State))
+		states = append(states, string(AfterAttempt(int(a.number), ok, time.Time{}).State))
 	}
 	return []any{ids, numbers, events, kinds, webhooks, accounts, retries, at, durations, stages, statuses, faults, bodies, states, recorded}, n
 }

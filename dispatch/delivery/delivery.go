@@ -60,12 +60,6 @@ type Outcome struct {
 	Transition
 }
 
-// Transition is the new state of a delivery after an attempt.
-type Transition struct {
-	State schema.DeliveryState // waiting, delivered or failed
-	DueAt time.Time            // time of the next attempt, if State is waiting
-}
-
 // Config configures a Service.
 type Config struct {
 	DB *sqlstore.DB

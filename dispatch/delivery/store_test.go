@@ -98,5 +98,5 @@ func outcome(r *delivery.Row, token string, status int, at time.Time) delivery.O
 	if !result.OK() {
 		result.Error = fmt.Sprint("the answer was ", status)
 	}
-	return delivery.Outcome{Row: r, Token: token, Result: result, Transition: delivery.Next(r.Attempts+1, result.OK(), at)}
+	return delivery.Outcome{Row: r, Token: token, Result: result, Transition: delivery.AfterAttempt(r.Attempts+1, result.OK(), at)}
 }

@@ -6,6 +6,12 @@ import (
 	"vayu/schema"
 )
 
+// Transition is the new state of a delivery after an attempt.
+type Transition struct {
+	State schema.DeliveryState // waiting, delivered or failed
+	DueAt time.Time            // time of the next attempt, if State is waiting
+}
+
 // RetryDelays are the delays before the attempts 2 to 8. Each counts from the start of the previous attempt. So these
 // attempts start 10 s, 40 s, 160 s, 760 s, about 1 h, 7 h and 31 h after the first.
 var RetryDelays = [...]time.Duration{
@@ -16,9 +22,9 @@ var RetryDelays = [...]time.Duration{
 // Attempts is the maximum number of attempts of a delivery.
 const Attempts = len(RetryDelays) + 1
 
-// Next returns the transition after attempt n, counted from 1. `ok` means that the attempt was acknowledged. `sentAt`
-// is the start of the attempt.
-func Next(n int, ok bool, sentAt time.Time) Transition {
+// AfterAttempt returns the transition after attempt n, counted from 1. `ok` means that the attempt was acknowledged.
+// `sentAt` is the start of the attempt.
+func AfterAttempt(n int, ok bool, sentAt time.Time) Transition {
 	switch {
 	case ok:
 		return Transition{State: schema.DeliveryDelivered}

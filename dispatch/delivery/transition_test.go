@@ -17,10 +17,10 @@ func TestRetrySchedule(t *testing.T) {
 	}
 	at := start
 	for n := 1; n <= 8; n++ {
-		if got, want := delivery.Next(n, true, at), (delivery.Transition{State: schema.DeliveryDelivered}); got != want {
+		if got, want := delivery.AfterAttempt(n, true, at), (delivery.Transition{State: schema.DeliveryDelivered}); got != want {
 			t.Errorf("attempt %d that was acknowledged: got %v, want %v", n, got, want)
 		}
-		got := delivery.Next(n, false, at)
+		got := delivery.AfterAttempt(n, false, at)
 		want := delivery.Transition{State: schema.DeliveryFailed}
 		if n < 8 {
 			want = delivery.Transition{State: schema.DeliveryWaiting, DueAt: start.Add(elapsed[n-1])}

@@ -3,104 +3,43 @@
 package subscription
 
 import (
-	"cmp"
-	"context"
-	"log/slog"
-	"net/url"
-	"sync"
-	"sync/atomic"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
-	"vayu/internal/access"
-	"vayu/internal/encryption"
-	"vayu/internal/httpapi"
-	"vayu/internal/sqlstore"
-	"vayu/internal/tablecache"
 	"vayu/schema"
 )
 
-// Config configures a Cache.
-type Config struct {
-	DB     *sqlstore.DB
-	Cipher *encryption.Cipher
-	// Change is access.Service.Change. It returns a handler that runs a change and writes its audit entry in one
-	// transaction.
-	Change func(access.Changer) httpapi.Handler
-	// Check is ssrf.Guard.Check. It validates the URL of a subscription.
-	Check func(url string) (*url.URL, error)
-	// Test stores a test event with one delivery, and returns the ids of both.
-	Test func(tx *sqlstore.Tx, s *Subscription, event schema.EventType) (eventID, deliveryID string, err error)
-	// Limits bound the number of subscriptions per account.
-	Limits  Limits
-	Log     *slog.Logger          // nil for none
-	Metrics prometheus.Registerer // nil for none
-	// Now is the clock; nil for time.Now.
-	Now func() time.Time
+// Subscription is a subscription as stored. It is immutable; a change creates a new one.
+type Subscription struct {
+	ID      string
+	Account string
+	World   schema.World
+	URL     string
+	Host    string             // host and port of the URL, in lower case
+	Events  []schema.EventType // in the order of schema.EventTypes
+	Active  bool               // false: paused, deliveries wait
+	Version string
+	// ClearNumbers means that recharge.* events contain unmasked mobile numbers.
+	ClearNumbers bool
+
+	createdAt int64 // microseconds
+	// secrets are the current secret and, during the grace period of a rotation, the previous one.
+	// They are empty if the current secret cannot be decrypted.
+	secrets       []string
+	previousUntil int64 // microseconds
+	unreadable    bool  // a stored secret cannot be decrypted
 }
 
-// Limits limit how many subscriptions an account can have. An account above its limit keeps its subscriptions but
-// cannot create more.
-type Limits struct {
-	Sandbox int            // limit in the sandbox; 0 means Most
-	Plans   map[string]int // limit in the live world by plan; nil means Most for all plans
-	Others  int            // limit in the live world for a plan that is not in Plans
+// Saw reports whether the subscription existed at a time. A subscription must not get events that are older than
+// itself. Such events come after a replay or a reset of Kafka offsets, up to a month after their creation.
+func (s *Subscription) Saw(at time.Time) bool {
+	return s.createdAt <= at.Add(schema.WebhookClockMargin).UnixMicro()
 }
 
-// of returns the limit for a world (live or sandbox) of an account with a given plan.
-func (l Limits) of(plan string, world schema.World) int {
-	switch most, known := l.Plans[plan]; {
-	case world == schema.Sandbox && l.Sandbox > 0:
-		return l.Sandbox
-	case world == schema.Sandbox || l.Plans == nil:
-		return Most
-	case !known:
-		return l.Others
-	default:
-		return most
+// Secrets returns the secrets with which an attempt at a time must be signed, newest first. It returns none if the
+// current secret cannot be decrypted. The result is read-only.
+func (s *Subscription) Secrets(now time.Time) []string {
+	if len(s.secrets) > 1 && now.UnixMicro() >= s.previousUntil {
+		return s.secrets[:1]
 	}
+	return s.secrets
 }
-
-// Cache holds all subscriptions in memory and refreshes them from the store. It is safe
-// for concurrent use.
-type Cache struct {
-	Config
-
-	snapshot atomic.Pointer[Snapshot]
-	follower *tablecache.Follower
-	metrics  *metrics
-}
-
-// New returns an empty cache. It panics if a metric is already registered.
-func New(c Config) *Cache {
-	if c.Now == nil {
-		c.Now = time.Now
-	}
-	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
-	b := &Cache{Config: c}
-	b.snapshot.Store(&Snapshot{revision: unread})
-	b.metrics = newMetrics(b, c.Metrics)
-	b.follower = b.newFollower()
-	return b
-}
-
-// Run refreshes the cache and purges unused rows until ctx ends. It retries after errors
-// of the store and returns nil.
-func (b *Cache) Run(ctx context.Context) error {
-	var parts sync.WaitGroup
-	parts.Go(func() { b.follower.Run(ctx) })
-	_ = b.Ready(ctx) // an error means that ctx has ended, which also ends the purge
-	parts.Go(func() { b.purge(ctx) })
-	parts.Wait()
-	return nil
-}
-
-// Ready waits for the first refresh.
-func (b *Cache) Ready(ctx context.Context) error { return b.follower.Ready(ctx) }
-
-// Snapshot returns the current content of the cache.
-func (b *Cache) Snapshot() *Snapshot { return b.snapshot.Load() }
-
-// Get returns a subscription by id, or nil.
-func (b *Cache) Get(id string) *Subscription { return b.Snapshot().byID.Get(id) }
