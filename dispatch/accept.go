@@ -48,7 +48,7 @@ func (s *Service) accept(ctx context.Context, batch []outbox.Event, most int) (a
 	}
 	seen := s.Subscriptions.Snapshot()
 	batch = sortByFanOut(seen, batch)
-	var group []draft // deliveries of the next transaction, at most insertBatch; a batch can have millions
+	var group []delivery.Draft // deliveries of the next transaction, at most insertBatch; a batch can have millions
 	stored, n := 0, 0
 	for ; n < len(batch) && (n == 0 || stored+len(group) < most); n++ {
 		event := &batch[n]
@@ -67,7 +67,7 @@ func (s *Service) accept(ctx context.Context, batch []outbox.Event, most int) (a
 				stored += len(group)
 				group, acked = group[:0], batch[:n]
 			}
-			group = append(group, draft{delivery.Draft{Event: event, Webhook: sub.ID}, sub.Active})
+			group = append(group, delivery.Draft{Event: event, Webhook: sub.ID, Active: sub.Active})
 		}
 	}
 	if len(group) > 0 {
@@ -108,26 +108,15 @@ func sortByFanOut(seen *subscription.Snapshot, batch []outbox.Event) []outbox.Ev
 	return sorted
 }
 
-// draft is a delivery to store. `active` means that its subscription is not paused.
-type draft struct {
-	delivery.Draft
-
-	active bool
-}
-
 // store inserts a group of drafts in one transaction. It skips deliveries that exist already.
-func (s *Service) store(ctx context.Context, group []draft) error {
+func (s *Service) store(ctx context.Context, group []delivery.Draft) error {
 	now := s.Now()
 	grant := s.newLease(now)
 	reserved := s.reserve(group, now)
-	drafts := make([]delivery.Draft, len(group))
-	for i := range group {
-		drafts[i] = group[i].Draft
-	}
 	var rows []delivery.Row
-	steps := s.steps(ctx, drafts, now)
+	steps := s.steps(ctx, group, now)
 	err := s.DB.Update(ctx, func(tx *sqlstore.Tx) (err error) {
-		rows, err = delivery.Insert(tx, drafts, grant, now)
+		rows, err = delivery.Insert(tx, group, grant, now)
 		return err
 	})
 	tracing.DoneAll(steps, err)
@@ -145,9 +134,23 @@ func (s *Service) store(ctx context.Context, group []draft) error {
 	return nil
 }
 
+// steps starts a span (timed step) "delivery store" in the trace of each event of a group.
+func (s *Service) steps(ctx context.Context, group []delivery.Draft, now time.Time) []tracing.Span {
+	if s.Trace == nil {
+		return nil
+	}
+	var events []outbox.Event
+	for i := range group {
+		if i == 0 || group[i].Event != group[i-1].Event { // drafts of one event are adjacent
+			events = append(events, *group[i].Event)
+		}
+	}
+	return outbox.Steps(ctx, s.Trace, events, now, "delivery store", tracing.Consumer)
+}
+
 // reserve reserves room in the queue for the active drafts of a group, and sets Lease on each draft that gets room. It
 // returns the number of reservations for each subscription id.
-func (s *Service) reserve(group []draft, now time.Time) map[string]int {
+func (s *Service) reserve(group []delivery.Draft, now time.Time) map[string]int {
 	reserved := map[string]int{}
 	if s.stopping.Load() {
 		return reserved
@@ -155,7 +158,7 @@ func (s *Service) reserve(group []draft, now time.Time) map[string]int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := range group {
-		if d := &group[i]; d.active && s.queue.Reserve(d.Webhook, 1, now) == 1 {
+		if d := &group[i]; d.Active && s.queue.Reserve(d.Webhook, 1, now) == 1 {
 			d.Lease = true
 			reserved[d.Webhook]++
 		}
@@ -179,11 +182,11 @@ func (s *Service) addStored(reserved map[string]int, rows []delivery.Row, grant 
 
 // markDue records in the queue that the active drafts without a lease are due. It returns true if the group has at
 // least one active draft without a lease.
-func (s *Service) markDue(group []draft, now time.Time) (some bool) {
+func (s *Service) markDue(group []delivery.Draft, now time.Time) (some bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for i := range group {
-		if d := &group[i]; d.active && !d.Lease {
+		if d := &group[i]; d.Active && !d.Lease {
 			s.queue.Due(d.Webhook, now)
 			some = true
 		}

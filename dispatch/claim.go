@@ -118,8 +118,3 @@ func (s *Service) hasClaim() bool {
 	at := s.queue.NextClaim()
 	return !at.IsZero() && !at.After(s.Now())
 }
-
-// newLease returns a lease with a unique token.
-func (s *Service) newLease(now time.Time) workqueue.Lease {
-	return s.tokens.Lease(now.Add(lease))
-}

@@ -133,6 +133,11 @@ func (s *Service) Wake(webhook string) {
 	signal(s.claimSignal)
 }
 
+// newLease returns a lease with a unique token.
+func (s *Service) newLease(now time.Time) workqueue.Lease {
+	return s.tokens.Lease(now.Add(lease))
+}
+
 // signal wakes the loop that receives from the channel.
 func signal(loop chan struct{}) {
 	select {

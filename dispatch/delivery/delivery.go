@@ -34,6 +34,8 @@ type Row struct {
 type Draft struct {
 	Event   *outbox.Event
 	Webhook string
+	// Active means that the subscription is not paused. Insert does not use it.
+	Active bool
 	// Lease means that the delivery is stored with a lease. Otherwise it is stored without one, and is due now.
 	Lease bool
 }
