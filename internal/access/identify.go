@@ -2,6 +2,7 @@ package access
 
 import (
 	"context"
+	"crypto/sha256"
 	"time"
 
 	"vayu/internal/access/apikey"
@@ -16,6 +17,13 @@ var (
 	errUnknownKey = schema.NewProblem(schema.Unauthorized, "", "The API key is unknown.")
 	errRevokedKey = schema.NewProblem(schema.KeyRevoked, "", "The API key was revoked.")
 	errExpiredKey = schema.NewProblem(schema.KeyExpired, "", "The API key has expired.")
+)
+
+// Rate (per second) and burst of refreshes for unknown keys. Such a refresh makes a new key usable at once. The
+// rate is limited to protect the store from clients that guess keys.
+const (
+	lookupRate  = 20
+	lookupBurst = 5
 )
 
 // identify finds the key of a call and sets the call's principal. It fails if the key is revoked or has expired.
@@ -50,6 +58,31 @@ func (s *Service) keyOf(c *httpapi.Call, _ time.Time) (*cachedKey, error) {
 		}
 	}
 	return nil, errUnknownKey
+}
+
+// findKey returns the key with a hash, or nil. The command line or another instance may have just created an
+// unknown key, so findKey refreshes the cache, limited by lookupRate. If the last refresh failed, findKey does
+// not refresh, because every call with a wrong key would then wait for the timeout.
+func (s *Service) findKey(ctx context.Context, hash [sha256.Size]byte) *cachedKey {
+	if g := s.cache.find(hash); g != nil {
+		return g
+	}
+	if g := s.cache.ended.find(hash, s.Now().UnixMicro()); g != nil {
+		return g
+	}
+	if s.follower.Failing() || !s.lookups.Allow() || s.Refresh(ctx) != nil {
+		return nil
+	}
+	if g := s.cache.find(hash); g != nil {
+		return g
+	}
+	limit, done := context.WithTimeout(ctx, tablecache.Timeout)
+	defer done()
+	g, err := s.findEnded(limit, selectEndedByHash, hash[:])
+	if err != nil {
+		s.metrics.refreshFailures.Inc()
+	}
+	return g
 }
 
 // keyOfSession returns the API key that a browser's session was created with.

@@ -2,7 +2,6 @@ package access
 
 import (
 	"context"
-	"crypto/sha256"
 	"net/netip"
 	"strings"
 	"time"
@@ -44,38 +43,6 @@ func (s *Service) load(ctx context.Context, now time.Time) error {
 // of a key or an account. The change then takes effect on this instance at once, and on other instances
 // within a second. After an error, the next refresh includes the same changes.
 func (s *Service) Refresh(ctx context.Context) error { return s.follower.Refresh(ctx) }
-
-// Rate (per second) and burst of refreshes for unknown keys. Such a refresh makes a new key usable at once. The
-// rate is limited to protect the store from clients that guess keys.
-const (
-	lookupRate  = 20
-	lookupBurst = 5
-)
-
-// findKey returns the key with a hash, or nil. The command line or another instance may have just created an
-// unknown key, so findKey refreshes the cache, limited by lookupRate. If the last refresh failed, findKey does
-// not refresh, because every call with a wrong key would then wait for the timeout.
-func (s *Service) findKey(ctx context.Context, hash [sha256.Size]byte) *cachedKey {
-	if g := s.cache.find(hash); g != nil {
-		return g
-	}
-	if g := s.cache.ended.find(hash, s.Now().UnixMicro()); g != nil {
-		return g
-	}
-	if s.follower.Failing() || !s.lookups.Allow() || s.Refresh(ctx) != nil {
-		return nil
-	}
-	if g := s.cache.find(hash); g != nil {
-		return g
-	}
-	limit, done := context.WithTimeout(ctx, tablecache.Timeout)
-	defer done()
-	g, err := s.findEnded(limit, selectEndedByHash, hash[:])
-	if err != nil {
-		s.metrics.refreshFailures.Inc()
-	}
-	return g
-}
 
 // loadChanges reads the rows that are newer than the cache. Keys are read before accounts, so that
 // the account of every key is included.

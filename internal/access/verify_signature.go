@@ -54,17 +54,3 @@ func (s *Service) spend(ctx context.Context, key string, sent signature.Signatur
 		return nil
 	})
 }
-
-// Verify checks the signature of a call if its key requires one. It implements httpapi.Pass.
-func (p *pass) Verify(c *httpapi.Call) error {
-	if c.BySession { // the signature was verified when the session was created
-		return nil
-	}
-	err := p.service.verifySignature(c, p.key)
-	if err != nil {
-		p.service.metrics.refusedBy(err)
-		return err
-	}
-	p.unsigned = false
-	return nil
-}
