@@ -68,13 +68,15 @@ func (s *Service) aqi(c *httpapi.Call) (httpapi.Response, error) {
 		resp, err = s.bulk(c, a, snap, &q, now)
 	case q.Has(request.HasBox):
 		resp, err = s.box(c, a, snap, &q, now)
+	case q.Scale != 0:
+		resp, err = s.scaled(c, a, snap, &q, now)
 	default:
-		resp, err = s.answer(c, a, snap, &q, now)
+		resp, err = s.answerPlace(c, a, snap, &q, now)
 	}
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	resp.Cache = s.cache.At(now)
+	resp.Cache = s.cacheControl.At(now)
 	if q.Detail {
 		resp = translation.Detail(c.Request, resp)
 	}
@@ -94,18 +96,8 @@ func (s *Service) snapshotOf(c *httpapi.Call) (*worldState, *snapshot.Snapshot, 
 	return a, snap, nil
 }
 
-// answer answers a query for one place, including its index on another scale if the query names one.
-func (s *Service) answer(
-	c *httpapi.Call, a *worldState, snap *snapshot.Snapshot, q *request.Query, now time.Time,
-) (resp httpapi.Response, err error) {
-	if q.Scale == 0 {
-		return s.record(c, a, snap, q, now)
-	}
-	return s.scaled(c, a, snap, q, now)
-}
-
-// record answers a query for one place (a city, a station, a position or a pin code).
-func (s *Service) record(
+// answerPlace answers a query for one place (a city, a station, a position or a pin code).
+func (s *Service) answerPlace(
 	c *httpapi.Call, a *worldState, snap *snapshot.Snapshot, q *request.Query, now time.Time,
 ) (resp httpapi.Response, err error) {
 	switch {
@@ -121,6 +113,6 @@ func (s *Service) record(
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	err = q.CheckAge(&resp, now)
+	err = q.SetAge(&resp, now)
 	return resp, err
 }

@@ -25,7 +25,7 @@ func (s *Service) box(
 		return s.boxPage(c, a, snap, q, now, func(int64) error { return nil }) // all accounts share the page
 	})
 	if err == nil {
-		err = q.CheckAge(&resp, now) // the page may be a few seconds old
+		err = q.SetAge(&resp, now) // the page may be a few seconds old
 	}
 	if err != nil {
 		return resp, err
@@ -81,6 +81,6 @@ func (s *Service) boxPage(
 	b = append(append(append(b, `,"next_cursor":`...), cursor...), '}')
 	resp = httpapi.Ready(q.Kinds.AppendTo(b), time.Time{})
 	resp.Measured = oldest
-	err = q.CheckAge(&resp, now)
+	err = q.SetAge(&resp, now)
 	return resp, err
 }

@@ -53,7 +53,7 @@ func (s *Service) bulk(
 	}
 	resp := httpapi.Ready(q.Kinds.AppendTo(append(b, "]}"...)), time.Time{})
 	resp.Measured = oldest
-	err = q.CheckAge(&resp, now)
+	err = q.SetAge(&resp, now)
 	return resp, err
 }
 

@@ -26,7 +26,7 @@ func (s *Service) chart(f chart.Format) httpapi.Handler {
 		data := &chart.Data{Snapshot: snap, History: a.history, Tables: a.tables, Slots: &s.historySlots, Account: c.Account}
 		data.Station = func(id string) (*station.WithFigures, error) { return a.stationByID(c, snap, id) }
 		if resp, err = data.Answer(c.Context(), &r, f); err == nil {
-			resp.Cache = s.cache.At(s.now())
+			resp.Cache = s.cacheControl.At(s.now())
 		}
 		return resp, err
 	}
@@ -45,7 +45,7 @@ func (s *Service) tile(parse func(*httpapi.Call) (tiles.Request, error)) httpapi
 		}
 		now := s.now()
 		resp, err = a.tiles.Answer(c, r, snap, &s.historySlots, now)
-		resp.Cache = s.cache.At(now)
+		resp.Cache = s.cacheControl.At(now)
 		return resp, err
 	}
 }

@@ -32,7 +32,7 @@ func (s *Service) forecast(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	resp.Cache = s.cache.At(r.Now)
+	resp.Cache = s.cacheControl.At(r.Now)
 	return resp, nil
 }
 
@@ -65,7 +65,7 @@ func (s *Service) forecastScore(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	resp, name := httpapi.Response{Cache: s.cache.At(s.now())}, c.Params["city"]
+	resp, name := httpapi.Response{Cache: s.cacheControl.At(s.now())}, c.Params["city"]
 	if name != "" {
 		if err := param.Name("city", name); err != nil {
 			return httpapi.Response{}, err

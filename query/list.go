@@ -43,7 +43,7 @@ func (s *Service) list(
 	}
 	now := s.now()
 	resp, err := a.page(c, snap, now, func() (httpapi.Response, error) { return of(c, snap, now) })
-	resp.Cache = s.cache.At(now)
+	resp.Cache = s.cacheControl.At(now)
 	return resp, err
 }
 
@@ -65,13 +65,13 @@ func (s *Service) oneStation(c *httpapi.Call) (httpapi.Response, error) {
 	}
 	now := s.now()
 	reply := air.StationReply{Status: schema.Success, StationEntry: station.Entry(&st.Station, &st.Figures, now), Readings: a.latest(c.Context(), &st.Station)}
-	resp := httpapi.Response{Cache: s.cache.At(now)}
+	resp := httpapi.Response{Cache: s.cacheControl.At(now)}
 	if st.At > 0 {
 		at := rollup.Instant(st.At)
 		reply.Hour, resp.Measured = &at, int64(st.Updated)
 	}
 	resp.Value = reply
-	err = (&request.Query{}).CheckAge(&resp, now)
+	err = (&request.Query{}).SetAge(&resp, now)
 	return resp, err
 }
 

@@ -31,7 +31,7 @@ func (s *Service) searchPlaces(c *httpapi.Call) (httpapi.Response, error) {
 	}
 	now := s.now()
 	resp, err := a.page(c, snap, now, func() (httpapi.Response, error) { return a.searchIndex(snap).Answer(snap, r, pins) })
-	resp.Cache = s.cache.At(now)
+	resp.Cache = s.cacheControl.At(now)
 	return resp, err
 }
 

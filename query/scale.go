@@ -41,7 +41,7 @@ func (s *Service) answers(
 	if q.Scale == 0 {
 		return func(n int) (httpapi.Response, error) {
 			one := q.One(names[n])
-			return s.record(c, a, snap, &one, now)
+			return s.answerPlace(c, a, snap, &one, now)
 		}
 	}
 	all, of := make([]*scales.Unscaled, len(names)), map[int]*scales.Unscaled{}
@@ -66,7 +66,7 @@ func (s *Service) unscaled(c *httpapi.Call, a *worldState, snap *snapshot.Snapsh
 	if u.Whole || u.Err != nil {
 		return u
 	}
-	if u.Resp, u.Err = s.record(c, a, snap, q, now); u.Err != nil {
+	if u.Resp, u.Err = s.answerPlace(c, a, snap, q, now); u.Err != nil {
 		return u
 	}
 	if u.Record, u.Place.Stations, u.Err = s.figuresOf(c, a, snap, q, now); u.Err != nil {

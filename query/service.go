@@ -87,7 +87,7 @@ type Service struct {
 	poll         time.Duration
 	log          *slog.Logger
 	now          func() time.Time
-	cache        caching.Control
+	cacheControl caching.Control
 	historySlots history.Slots // limit of concurrent history queries per account
 }
 

@@ -89,5 +89,5 @@ func (s *Service) stationQuality(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, rollup.Unavailable(err)
 	}
-	return httpapi.Response{Value: reply, Cache: s.cache.At(s.now())}, nil
+	return httpapi.Response{Value: reply, Cache: s.cacheControl.At(s.now())}, nil
 }

@@ -28,7 +28,7 @@ func (s *Service) statistics(c *httpapi.Call) (resp httpapi.Response, err error)
 	}
 	defer release()
 	reply, err := statistics.Read(c.Context(), a.tables, q)
-	return httpapi.Response{Value: reply, Cache: s.cache.At(s.now())}, rollup.Unavailable(err)
+	return httpapi.Response{Value: reply, Cache: s.cacheControl.At(s.now())}, rollup.Unavailable(err)
 }
 
 // rankings handles GET /v1/rankings. A ranking of a period acquires one of the account's slots for concurrent queries
@@ -56,7 +56,7 @@ func (s *Service) rankings(c *httpapi.Call) (resp httpapi.Response, err error) {
 		defer release()
 		resp, err = r.Answer(c.Context(), a.tables, snap, now)
 	}
-	resp.Cache = s.cache.At(now)
+	resp.Cache = s.cacheControl.At(now)
 	return resp, err
 }
 
@@ -68,6 +68,6 @@ func (s *Service) hourOfStations(c *httpapi.Call) (resp httpapi.Response, err er
 	}
 	now := s.now()
 	resp, err = a.hours.Answer(c, a.tables, snap, &s.historySlots, now)
-	resp.Cache = s.cache.At(now)
+	resp.Cache = s.cacheControl.At(now)
 	return resp, err
 }

@@ -304,9 +304,9 @@ func (q *Query) One(city string) Query {
 // Names returns the names of the cities of a bulk query.
 func (q *Query) Names() ([]string, error) { return param.Cities(q.Cities, maxCities) }
 
-// CheckAge sets the age of an answer. It returns an error if the answer is older than the query allows. In a query for
-// several cities, CheckAge runs for each of them.
-func (q *Query) CheckAge(resp *httpapi.Response, now time.Time) error {
+// SetAge sets the age of an answer. It returns an error if the answer is older than the query allows. In a query for
+// several cities, SetAge runs for each of them.
+func (q *Query) SetAge(resp *httpapi.Response, now time.Time) error {
 	if resp.Measured == 0 {
 		return nil
 	}

@@ -92,7 +92,7 @@ func (c *Cache) Lookup(snap *snapshot.Snapshot, q *request.Query, now time.Time)
 	}
 	u.Key.City = i
 	if u.Resp, u.Whole = c.Get(snap, u.Key); u.Whole {
-		u.Err = q.CheckAge(&u.Resp, now)
+		u.Err = q.SetAge(&u.Resp, now)
 	}
 	return u
 }

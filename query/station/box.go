@@ -26,7 +26,7 @@ func InBox(s *snapshot.Snapshot, q *request.Query, now time.Time) (cities []int,
 		}
 		if q.Current() && q.Kinds == 0 {
 			resp := s.Current[i] // a copy, which gets the age
-			if resp.Body == nil || one.CheckAge(&resp, now) != nil {
+			if resp.Body == nil || one.SetAge(&resp, now) != nil {
 				continue
 			}
 		}
