@@ -67,7 +67,7 @@ func (s *Service) stationQuality(c *httpapi.Call) (httpapi.Response, error) {
 	if err := param.Texts(c.Params); err != nil {
 		return httpapi.Response{}, err
 	}
-	days, err := history.ParseSpan(c.Params, qualityDays, schema.DayOf(s.now()))
+	days, err := history.ParseOptionalSpan(c.Params, qualityDays, schema.DayOf(s.now()))
 	if err != nil {
 		return httpapi.Response{}, err
 	}

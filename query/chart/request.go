@@ -68,7 +68,7 @@ func Parse(params map[string]string, today schema.Day) (r Request, err error) {
 	if err := r.parseParameter(params, kinds()[at]); err != nil {
 		return r, err
 	}
-	days, err := history.ParseSpan(params, kinds()[at].days, today)
+	days, err := history.ParseOptionalSpan(params, kinds()[at].days, today)
 	r.From, r.To = days.First, days.Last
 	return r, err
 }

@@ -54,6 +54,18 @@ func newBlock(number schema.Day, label string, days []row) *block {
 	return b
 }
 
+// append appends the row to b as a JSON record.
+func (r *row) append(b []byte, label string) []byte {
+	record := r.Record(label)
+	b = record.Append(b)
+	if r.day != hourOnly {
+		b = append(b, `,"date":"`...)
+		b = appendDay(b, r.day)
+		b = append(b, '"')
+	}
+	return append(b, '}')
+}
+
 // cut returns the JSON text of the records that the block has for the given days.
 func (b *block) cut(days Span) []byte {
 	i, j := max(days.First-b.first, 0), min(days.Last-b.first+1, blockDays)

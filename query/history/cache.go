@@ -43,6 +43,17 @@ func newCache(t reader, limit int64, c Counters) (*cache, error) {
 	return h, err
 }
 
+// entry returns the cache entry of a place. If there is none, it creates an empty
+// entry.
+func (c *cache) entry(key place) *entry {
+	for {
+		if p, ok := c.entries.Get(key); ok {
+			return p
+		}
+		c.entries.ContainsOrAdd(key, newEntry())
+	}
+}
+
 // invalidate marks the given day and all later days for a reload, in all entries.
 func (c *cache) invalidate(from schema.Day) {
 	c.invalidations.Add(1)
@@ -103,12 +114,12 @@ func (c *cache) load(ctx context.Context, city places.City) (*entry, error) {
 	c.counters.Loads.Inc()
 	p, ok := c.entries.Peek(place{city: city})
 	if !ok {
-		touches := c.invalidations.Load()
+		marks := c.invalidations.Load()
 		days, err := c.tables.readDays(ctx, []places.City{city}, 0)
 		if err != nil {
 			return nil, err
 		}
-		return c.add(city, days[city], touches), nil
+		return c.add(city, days[city], marks), nil
 	}
 	dirty, marks := p.dirtyState()
 	if dirty == notDirty {
@@ -122,9 +133,9 @@ func (c *cache) load(ctx context.Context, city places.City) (*entry, error) {
 	return p, nil
 }
 
-// add adds an entry with the days of a city, unless there is one, and returns the entry. touches is the number of
+// add adds an entry with the days of a city, unless there is one, and returns the entry. marks is the number of
 // invalidations before the days were read.
-func (c *cache) add(city places.City, days []row, touches uint64) *entry {
+func (c *cache) add(city places.City, days []row, marks uint64) *entry {
 	p := newEntry()
 	p.mu.Lock()
 	c.setDays(p, days)
@@ -133,7 +144,7 @@ func (c *cache) add(city places.City, days []row, touches uint64) *entry {
 		c.onEvict(p)
 		return earlier
 	}
-	if c.invalidations.Load() != touches {
+	if c.invalidations.Load() != marks {
 		p.invalidate(0)
 	}
 	c.evictToLimit()

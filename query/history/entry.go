@@ -35,6 +35,14 @@ func newEntry() *entry {
 	return &entry{dirty: notDirty, filledDays: map[schema.Day]rollup.Figures{}, blocks: map[schema.Day]*block{}, hours: map[schema.Day]dayHours{}}
 }
 
+// place is the key of a cache entry: a city or a position, and the kinds of stations that count. kinds is 0 for the
+// default kinds.
+type place struct {
+	city  places.City
+	point places.Point
+	kinds rollup.KindSet
+}
+
 const notDirty = schema.Day(math.MaxInt32)
 
 func (p *entry) invalidate(from schema.Day) {

@@ -88,6 +88,7 @@ func (h *History) Answer(ctx context.Context, snap *snapshot.Snapshot, q *Query)
 	if q.City >= 0 && q.Kinds == 0 && q.Interval == Days {
 		return h.cachedRange(limited, snap, q)
 	}
+	// rows gets ctx, and limits each query itself. The wait for a slot must not reduce the time of the query.
 	label, rows, err := h.rows(ctx, snap, q)
 	switch {
 	case err != nil:

@@ -9,14 +9,6 @@ import (
 	"vayu/schema"
 )
 
-// place is the key of a cache entry: a city or a position, and the kinds of stations that count. kinds is 0 for the
-// default kinds.
-type place struct {
-	city  places.City
-	point places.Point
-	kinds rollup.KindSet
-}
-
 // dayHours holds the hourly figures of one place on one Indian day, after gap filling.
 type dayHours []row
 
@@ -42,17 +34,6 @@ func (c *cache) hours(ctx context.Context, key place, index *places.Index, days 
 	}
 	c.storeHours(p, index, missing, rows, marks)
 	return append(append(before, rows...), after...), nil
-}
-
-// entry returns the cache entry of a place. If there is none, it creates an empty
-// entry.
-func (c *cache) entry(key place) *entry {
-	for {
-		if p, ok := c.entries.Get(key); ok {
-			return p
-		}
-		c.entries.ContainsOrAdd(key, newEntry())
-	}
 }
 
 // cachedHours returns the span of days to read, and the cached hours before and after that span. marks is the present

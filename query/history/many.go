@@ -56,13 +56,13 @@ func (c *cache) loadMany(ctx context.Context, cities []places.City) error {
 		}
 	}
 	if len(absent) > 1 {
-		touches := c.invalidations.Load()
+		marks := c.invalidations.Load()
 		days, err := c.readMany(ctx, absent, 0, rollup.QueryTimeout)
 		if err != nil {
 			return err
 		}
 		for _, city := range absent {
-			c.add(city, days[city], touches)
+			c.add(city, days[city], marks)
 		}
 	}
 	if len(stale) < 2 {

@@ -27,18 +27,6 @@ func between(rows []row, days Span) []row {
 	return rows[i:j]
 }
 
-// append appends the row to b as a JSON record.
-func (r *row) append(b []byte, label string) []byte {
-	record := r.Record(label)
-	b = record.Append(b)
-	if r.day != hourOnly {
-		b = append(b, `,"date":"`...)
-		b = appendDay(b, r.day)
-		b = append(b, '"')
-	}
-	return append(b, '}')
-}
-
 func pointers(rows []row) []*rollup.Figures {
 	out := make([]*rollup.Figures, len(rows))
 	for i := range rows {
