@@ -214,7 +214,9 @@ func readSnapshot(path string, kinds rollup.KindSet) (s *Snapshot, err error) {
 	if sum, _ := meta.GetValue("sum"); sum != f.sum(built) {
 		return nil, fmt.Errorf("reading the snapshot %q: its contents are damaged", path)
 	}
-	return build(f, built, nil), nil
+	s = assemble(f, nil, built) // gaps are filled by the next refresh
+	s.renderAnswers(nil)
+	return s, nil
 }
 
 // sum returns a checksum of the contents of a snapshot, because Arrow files have none.

@@ -73,13 +73,6 @@ type snapshotInput struct {
 	unchanged bool
 }
 
-// build builds a snapshot without gap filling, from the rows of a snapshot file.
-func build(f snapshotInput, now time.Time, before *Snapshot) *Snapshot {
-	s := assemble(f, nil, now)
-	s.renderAnswers(before)
-	return s
-}
-
 // assemble builds a snapshot of cities and stations, without answers. It leaves out cities that have no stations. Such
 // a city lost its stations to another city, for example when their state became known. If no station was added, removed
 // or relocated, the snapshot shares the index and the grid of the previous one.
