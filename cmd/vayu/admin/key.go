@@ -100,13 +100,13 @@ func (r keyRequest) spec(now time.Time) (apikey.Spec, error) {
 
 // createNamed creates a key for the named account. If the account does not exist, createNamed creates it too.
 func createNamed(ctx context.Context, st *tool.State, spec apikey.Spec, name, plan string) (apikey.Created, error) {
-	box, err := st.OpenCipher(ctx)
+	cipher, err := st.OpenCipher(ctx)
 	if err != nil {
 		return apikey.Created{}, err
 	}
 	var made apikey.Created
 	err = st.DB.Update(ctx, func(tx *sqlstore.Tx) error {
-		if err := box.Confirm(tx); err != nil {
+		if err := cipher.Confirm(tx); err != nil {
 			return err
 		}
 		holder, err := accountFor(tx, st.Access.Plans, name, plan)
@@ -115,7 +115,7 @@ func createNamed(ctx context.Context, st *tool.State, spec apikey.Spec, name, pl
 		}
 		spec := spec
 		spec.Account = holder.ID
-		made, err = tool.CreateKey(tx, box, spec)
+		made, err = tool.CreateKey(tx, cipher, spec)
 		return err
 	})
 	return made, err
@@ -247,18 +247,18 @@ func newKeyRotate() *cobra.Command {
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return tool.WithState(cmd, func(ctx context.Context, st *tool.State) error {
-				box, err := st.OpenCipher(ctx)
+				cipher, err := st.OpenCipher(ctx)
 				if err != nil {
 					return err
 				}
 				var made apikey.Created
 				err = st.DB.Update(ctx, func(tx *sqlstore.Tx) error {
-					if err := box.Confirm(tx); err != nil {
+					if err := cipher.Confirm(tx); err != nil {
 						return err
 					}
 					var entry audit.Entry
 					var err error
-					made, entry, err = apikey.Rotate(tx, box, args[0], grace, 0, time.Now())
+					made, entry, err = apikey.Rotate(tx, cipher, args[0], grace, 0, time.Now())
 					return tool.AppendAudit(tx, entry, err)
 				})
 				if err != nil {

@@ -25,20 +25,20 @@ func newMemberAdd() *cobra.Command {
 		Args:  cobra.ExactArgs(2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return tool.WithState(cmd, func(ctx context.Context, st *tool.State) error {
-				box, err := st.OpenCipher(ctx)
+				cipher, err := st.OpenCipher(ctx)
 				if err != nil {
 					return err
 				}
 				var made wire.Member
 				err = st.DB.Update(ctx, func(tx *sqlstore.Tx) error {
-					if err := box.Confirm(tx); err != nil {
+					if err := cipher.Confirm(tx); err != nil {
 						return err
 					}
 					holder, err := tool.AccountByName(tx, args[0])
 					if err != nil {
 						return err
 					}
-					made, err = member.Add(tx, box, holder.ID, args[1], role, member.Operator(tool.CommandActor), time.Now())
+					made, err = member.Add(tx, cipher, holder.ID, args[1], role, member.Operator(tool.CommandActor), time.Now())
 					return err
 				})
 				if err == nil {

@@ -39,8 +39,8 @@ func CreateAccount(tx *sqlstore.Tx, plans map[string]int64, name, plan string) (
 }
 
 // CreateKey creates a key, and appends an audit row about it.
-func CreateKey(tx *sqlstore.Tx, box *encryption.Cipher, spec apikey.Spec) (apikey.Created, error) {
-	made, entry, err := apikey.Create(tx, box, spec, time.Now())
+func CreateKey(tx *sqlstore.Tx, cipher *encryption.Cipher, spec apikey.Spec) (apikey.Created, error) {
+	made, entry, err := apikey.Create(tx, cipher, spec, time.Now())
 	return made, AppendAudit(tx, entry, err)
 }
 

@@ -91,15 +91,15 @@ func OpenState(ctx context.Context, cfg settings.Config, settings sqlstore.Confi
 
 // OpenCipher loads the encryption key, and checks that it is the key of the store.
 func (st *State) OpenCipher(ctx context.Context) (*encryption.Cipher, error) {
-	box, err := encryption.Open(st.Encryption, st.Data)
+	cipher, err := encryption.Open(st.Encryption, st.Data)
 	if err != nil {
 		return nil, err
 	}
-	if err := box.Claim(ctx, st.DB); err != nil {
+	if err := cipher.Claim(ctx, st.DB); err != nil {
 		return nil, err
 	}
 	if err := audit.KeyHeads(ctx, st.DB, time.Now()); err != nil { // only a warning, so that `vayu key revoke` still works
 		st.Log.WarnContext(ctx, "the heads of the audit log cannot be authenticated", "error", err)
 	}
-	return box, nil
+	return cipher, nil
 }

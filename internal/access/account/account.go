@@ -36,9 +36,9 @@ func Lock(tx *sqlstore.Tx) error {
 	return nil
 }
 
-// Raise returns the next revision, for a change of table account or api_key. It locks the revision counter
+// NextRevision returns the next revision, for a change of table account or api_key. It locks the revision counter
 // until the transaction ends. Therefore revisions become visible in order, and changes of keys are serialized.
-func Raise(tx *sqlstore.Tx) (revision int64, err error) {
+func NextRevision(tx *sqlstore.Tx) (revision int64, err error) {
 	err = tx.QueryRow("UPDATE access_revision SET n = n + 1 WHERE id = 1 RETURNING n").Scan(&revision)
 	if err != nil {
 		return 0, fmt.Errorf("incrementing the access revision: %w", err)
@@ -55,7 +55,7 @@ func Create(tx *sqlstore.Tx, plans map[string]int64, name, plan string, now time
 	if err := f.Problem(); err != nil {
 		return Record{}, audit.Entry{}, err
 	}
-	revision, err := Raise(tx)
+	revision, err := NextRevision(tx)
 	if err != nil {
 		return Record{}, audit.Entry{}, err
 	}
@@ -151,7 +151,7 @@ func SetNameTolerance(tx *sqlstore.Tx, id string, score sql.NullInt64) (Record, 
 
 // set changes one column of an account. If the column already has that value, the returned audit entry is empty.
 func set(tx *sqlstore.Tx, id, column string, value any, action string, detail map[string]any) (Record, audit.Entry, error) {
-	revision, err := Raise(tx)
+	revision, err := NextRevision(tx)
 	if err != nil {
 		return Record{}, audit.Entry{}, err
 	}

@@ -13,7 +13,7 @@ const erasedPrefix = "erased-"
 // Erase renames an account to erased-ID and empties its allow-list. The caller must first erase the
 // account's data in other tables. The parameter detail goes into the audit entry.
 func Erase(tx *sqlstore.Tx, id string, detail map[string]any) (audit.Entry, error) {
-	revision, err := Raise(tx)
+	revision, err := NextRevision(tx)
 	if err != nil {
 		return audit.Entry{}, err
 	}

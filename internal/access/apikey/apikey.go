@@ -64,19 +64,19 @@ func (k *Spec) Check() (scopes []schema.Scope, networks []netip.Prefix, f schema
 
 // Create creates a key of an existing account. The error is a *schema.Problem if the specification is invalid,
 // or if the account already has MaxActive active keys.
-func Create(tx *sqlstore.Tx, box *encryption.Cipher, spec Spec, now time.Time) (Created, audit.Entry, error) {
+func Create(tx *sqlstore.Tx, cipher *encryption.Cipher, spec Spec, now time.Time) (Created, audit.Entry, error) {
 	scopes, networks, f := spec.Check()
 	spec.ExpiresAt = spec.ExpiresAt.Truncate(time.Second)
 	CheckExpiry(&f, "expires_at", spec.ExpiresAt, now)
 	if err := f.Problem(); err != nil {
 		return Created{}, audit.Entry{}, err
 	}
-	revision, err := account.Raise(tx)
+	revision, err := account.NextRevision(tx)
 	if err != nil {
 		return Created{}, audit.Entry{}, err
 	}
 	k := newKey{Spec: spec, scopes: joinScopes(scopes, " "), networks: account.JoinNetworks(networks), revision: revision}
-	made, err := insert(tx, box, k, now)
+	made, err := insert(tx, cipher, k, now)
 	if err != nil {
 		return Created{}, audit.Entry{}, err
 	}
@@ -107,9 +107,9 @@ type newKey struct {
 const countActive = `SELECT (SELECT COUNT(*) FROM api_key WHERE account_id = $1 AND mode = $2 AND revoked_at IS NULL AND expires_at IS NULL AND member_id IS NULL)
 	+ (SELECT COUNT(*) FROM api_key WHERE account_id = $1 AND mode = $2 AND revoked_at IS NULL AND expires_at > $3 AND member_id IS NULL)`
 
-// room returns an error if the account already has MaxActive active keys. The caller has called account.Raise,
-// which serializes changes of keys. The count is therefore exact.
-func (k *Spec) room(tx *sqlstore.Tx, now time.Time) error {
+// checkActiveLimit returns an error if the account already has MaxActive active keys. The caller has called
+// account.NextRevision, which serializes changes of keys. The count is therefore exact.
+func (k *Spec) checkActiveLimit(tx *sqlstore.Tx, now time.Time) error {
 	if k.MaxActive == 0 {
 		return nil
 	}
@@ -124,8 +124,8 @@ func (k *Spec) room(tx *sqlstore.Tx, now time.Time) error {
 		active, k.World, k.MaxActive))
 }
 
-func insert(tx *sqlstore.Tx, box *encryption.Cipher, k newKey, now time.Time) (Created, error) {
-	if err := k.room(tx, now); err != nil {
+func insert(tx *sqlstore.Tx, cipher *encryption.Cipher, k newKey, now time.Time) (Created, error) {
+	if err := k.checkActiveLimit(tx, now); err != nil {
 		return Created{}, err
 	}
 	made := Created{Key: Mint(k.World)}
@@ -137,7 +137,7 @@ func insert(tx *sqlstore.Tx, box *encryption.Cipher, k newKey, now time.Time) (C
 		var raw [32]byte
 		_, _ = rand.Read(raw[:]) // never fails
 		made.SigningSecret = "sgn_" + base64.RawURLEncoding.EncodeToString(raw[:])
-		encrypted = SigningSecret.Encrypt(box, []byte(made.SigningSecret), id)
+		encrypted = SigningSecret.Encrypt(cipher, []byte(made.SigningSecret), id)
 		required = 1
 	}
 	_, err := tx.Exec(`
@@ -249,7 +249,7 @@ func OfMember(q sqlstore.Querier, member string, now time.Time) ([]Record, error
 
 // SetScopes changes the scopes of a key. The caller has checked them.
 func SetScopes(tx *sqlstore.Tx, id string, scopes []schema.Scope) error {
-	revision, err := account.Raise(tx)
+	revision, err := account.NextRevision(tx)
 	if err == nil {
 		_, err = tx.Exec("UPDATE api_key SET scopes = $2, revision = $3 WHERE id = $1", id, joinScopes(scopes, " "), revision)
 	}

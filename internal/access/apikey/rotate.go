@@ -25,11 +25,11 @@ var ErrGrace = schema.NewProblem(schema.InvalidRequest, "grace_seconds", "The gr
 // unless it expires sooner. A second rotation never postpones the expiry of the old key. A revoked or expired
 // key cannot be rotated. Both keys count as active during the grace period. The parameter `most` limits active
 // keys like [Spec.MaxActive].
-func Rotate(tx *sqlstore.Tx, box *encryption.Cipher, id string, grace time.Duration, most int, now time.Time) (Created, audit.Entry, error) {
+func Rotate(tx *sqlstore.Tx, cipher *encryption.Cipher, id string, grace time.Duration, most int, now time.Time) (Created, audit.Entry, error) {
 	if grace < 0 || grace > LongestGrace {
 		return Created{}, audit.Entry{}, ErrGrace
 	}
-	revision, err := account.Raise(tx) // serializes changes of keys until the end of tx
+	revision, err := account.NextRevision(tx) // serializes changes of keys until the end of tx
 	if err != nil {
 		return Created{}, audit.Entry{}, err
 	}
@@ -57,7 +57,7 @@ func Rotate(tx *sqlstore.Tx, box *encryption.Cipher, id string, grace time.Durat
 	if err := f.Problem(); err != nil {
 		return Created{}, audit.Entry{}, fmt.Errorf("reading the key %s: %w", id, err)
 	}
-	made, err := insert(tx, box, newKey{spec, joinScopes(scopes, " "), account.JoinNetworks(networks), id, revision}, now)
+	made, err := insert(tx, cipher, newKey{spec, joinScopes(scopes, " "), account.JoinNetworks(networks), id, revision}, now)
 	if err != nil {
 		return Created{}, audit.Entry{}, err
 	}
@@ -70,7 +70,7 @@ func Rotate(tx *sqlstore.Tx, box *encryption.Cipher, id string, grace time.Durat
 // Revoke revokes a key at once and for ever. If the key was revoked before, Revoke does not change the key and
 // returns an empty Entry.
 func Revoke(tx *sqlstore.Tx, id string, now time.Time) (Record, audit.Entry, error) {
-	revision, err := account.Raise(tx)
+	revision, err := account.NextRevision(tx)
 	if err != nil {
 		return Record{}, audit.Entry{}, err
 	}
@@ -88,9 +88,9 @@ func Revoke(tx *sqlstore.Tx, id string, now time.Time) (Record, audit.Entry, err
 	}, nil
 }
 
-// Keep removes the expiry of all keys of an account that are not revoked.
-func Keep(tx *sqlstore.Tx, holder string) error {
-	revision, err := account.Raise(tx)
+// RemoveExpiry removes the expiry of all keys of an account that are not revoked.
+func RemoveExpiry(tx *sqlstore.Tx, holder string) error {
+	revision, err := account.NextRevision(tx)
 	if err == nil {
 		_, err = tx.Exec("UPDATE api_key SET expires_at = NULL, revision = $2 WHERE account_id = $1 AND revoked_at IS NULL AND expires_at IS NOT NULL", holder, revision)
 	}

@@ -30,17 +30,17 @@ const (
 // Key is the Idempotency-Key header of a POST, which makes retries safe. A call without the header has a nil Key, which
 // [Key.Perform], [Key.Claim] and [Key.CreatedPath] accept.
 type Key struct {
-	box         *encryption.Cipher
+	cipher      *encryption.Cipher
 	account     string
 	mode        string
 	key         string
 	fingerprint []byte
 }
 
-// Parse reads the Idempotency-Key of a POST; nil if c has no such header or is not a POST. The parameter box is the
+// Parse reads the Idempotency-Key of a POST; nil if c has no such header or is not a POST. The parameter cipher is the
 // cipher that computes a digest of the request. For 24 hours, a request with the same key and another digest is
 // rejected.
-func Parse(box *encryption.Cipher, c *httpapi.Call) (*Key, error) {
+func Parse(cipher *encryption.Cipher, c *httpapi.Call) (*Key, error) {
 	values := c.Header[Header]
 	if c.Method != http.MethodPost || len(values) == 0 {
 		return nil, nil
@@ -49,12 +49,12 @@ func Parse(box *encryption.Cipher, c *httpapi.Call) (*Key, error) {
 		return nil, schema.NewProblem(schema.InvalidRequest, Header,
 			"The header Idempotency-Key must occur once, with 1 to 255 printable ASCII characters.")
 	}
-	o := &Key{box: box, account: c.Account, mode: c.World.String(), key: values[0]}
+	o := &Key{cipher: cipher, account: c.Account, mode: c.World.String(), key: values[0]}
 	parts := [][]byte{[]byte(c.Method), []byte(c.URL.RequestURI()), c.Body}
 	if c.BodyType != "" {
 		parts = append(parts, []byte(c.BodyType))
 	}
-	o.fingerprint = box.Digest("idempotency", parts...)
+	o.fingerprint = cipher.Digest("idempotency", parts...)
 	return o, nil
 }
 
@@ -124,7 +124,7 @@ func (o *Key) Stored(q sqlstore.Querier, now time.Time) (*httpapi.Response, erro
 		return nil, schema.NewProblem(schema.IdempotencyConflict, Header,
 			"This Idempotency-Key was used with another request within the last 24 hours.")
 	}
-	text, err := StoredReply.Decrypt(o.box, encrypted, o.account, o.mode, o.key)
+	text, err := StoredReply.Decrypt(o.cipher, encrypted, o.account, o.mode, o.key)
 	if err != nil {
 		return nil, fmt.Errorf("decrypting a stored reply: %w", err)
 	}
@@ -168,7 +168,7 @@ func (o *Key) keep(tx *sqlstore.Tx, resp httpapi.Response) error {
 		body = append(body, part...)
 	}
 	_, err := tx.Expect(1, "UPDATE idempotent_reply SET status = $4, body = $5 WHERE account_id = $1 AND mode = $2 AND key = $3",
-		o.account, o.mode, o.key, resp.Status, StoredReply.Encrypt(o.box, body, o.account, o.mode, o.key))
+		o.account, o.mode, o.key, resp.Status, StoredReply.Encrypt(o.cipher, body, o.account, o.mode, o.key))
 	if err != nil {
 		return fmt.Errorf("storing a reply: %w", err)
 	}

@@ -123,7 +123,7 @@ func (a Author) appendAudit(tx *sqlstore.Tx, e audit.Entry, err error, now time.
 
 // Add adds a member with a role, and schedules a mail with a link. The error is a *schema.Problem if the address or the
 // role is invalid, or if the author may not grant the role.
-func Add(tx *sqlstore.Tx, box *encryption.Cipher, holder, email, role string, by Author, now time.Time) (wire.Member, error) {
+func Add(tx *sqlstore.Tx, cipher *encryption.Cipher, holder, email, role string, by Author, now time.Time) (wire.Member, error) {
 	if !signup.IsEmail(email) {
 		return wire.Member{}, errEmail
 	}
@@ -150,7 +150,7 @@ func Add(tx *sqlstore.Tx, box *encryption.Cipher, holder, email, role string, by
 		if by.caller != nil {
 			spec = by.caller.Inherited(spec, true)
 		}
-		made, entry, err := apikey.Create(tx, box, spec, now)
+		made, entry, err := apikey.Create(tx, cipher, spec, now)
 		if err = by.appendAudit(tx, entry, err, now); err == nil {
 			err = by.mayGrant(tx, made.Record.ID, now)
 		}

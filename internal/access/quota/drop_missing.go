@@ -34,7 +34,7 @@ func (l *Counters) dropMissing(ctx context.Context, b *batch) bool {
 	dropped := 0
 	for _, a := range b.accounts {
 		a.mu.Lock()
-		dropped += a.writing.keep(hasAccount[a.id], hasKey)
+		dropped += a.writing.removeMissing(hasAccount[a.id], hasKey)
 		a.mu.Unlock()
 	}
 	if dropped == 0 {

@@ -66,10 +66,10 @@ func (u *usage) add(row usageRow, more sums) {
 	s.calls, s.failed, s.counted = s.calls+more.calls, s.failed+more.failed, s.counted+more.counted
 }
 
-// keep keeps only the usage of accounts and keys that exist. If account is false, the account does not exist, and
-// keep removes all of its usage. Otherwise keep removes the use of keys that are not in hasKey. It returns the
-// number of removed rows.
-func (u *usage) keep(account bool, hasKey map[string]bool) int {
+// removeMissing removes the usage of accounts and keys that do not exist. If account is false, the account does not
+// exist, and removeMissing removes all of its usage. Otherwise removeMissing removes the use of keys that are not in
+// hasKey. It returns the number of removed rows.
+func (u *usage) removeMissing(account bool, hasKey map[string]bool) int {
 	before := len(u.rows) + len(u.keys)
 	if !account {
 		*u = usage{}

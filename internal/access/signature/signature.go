@@ -43,12 +43,12 @@ const headerName = "X-SERVICE-Request-Signature"
 type scheme string
 
 const (
-	// dotted signs the text t.METHOD.path?query.body. The text covers no headers, and dots in its parts make
+	// schemeV1 signs the text t.METHOD.path?query.body. The text covers no headers, and dots in its parts make
 	// it ambiguous. Clients of version 0.1.0 use this scheme.
-	dotted scheme = "v1"
-	// lined signs the six lines of [Signed.text] and the body. An attacker without the secret cannot turn a
+	schemeV1 scheme = "v1"
+	// schemeV2 signs the six lines of [Signed.text] and the body. An attacker without the secret cannot turn a
 	// signature of this scheme into one of scheme v1.
-	lined scheme = "v2"
+	schemeV2 scheme = "v2"
 )
 
 // Signature is a parsed header.
@@ -67,7 +67,7 @@ func Parse(text string) (Signature, bool) {
 	name, mac, _ := strings.Cut(second, "=")
 	const mostDigits = 12
 	s.scheme = scheme(name)
-	if s.scheme != dotted && s.scheme != lined {
+	if s.scheme != schemeV1 && s.scheme != schemeV2 {
 		return s, false
 	}
 	if !ok || at == "" || len(at) > mostDigits || len(mac) != hex.EncodedLen(len(s.MAC)) {
@@ -108,7 +108,7 @@ func (r *Signed) Sign(secret string, now time.Time) string {
 // text returns the signed text before the body: six lines. The text is unambiguous, because in HTTP none of
 // these values contains a line feed, and the body is last.
 func (r *Signed) text(at string) string {
-	return strings.Join([]string{string(lined), at, r.Method, r.Target, r.IdempotencyKey, r.Version, ""}, "\n")
+	return strings.Join([]string{string(schemeV2), at, r.Method, r.Target, r.IdempotencyKey, r.Version, ""}, "\n")
 }
 
 // Sign returns the value of X-SERVICE-Request-Signature in scheme v1. The secret is the key's signing secret in the
@@ -128,7 +128,7 @@ func macOf(secret []byte, text string, body []byte) []byte {
 // Signs reports whether s is the correct signature of a call with a secret.
 func (s *Signature) Signs(c *httpapi.Call, secret []byte) bool {
 	text := s.at + "." + c.Method + "." + c.RequestURI + "."
-	if s.scheme == lined {
+	if s.scheme == schemeV2 {
 		keys, versions := c.Header[idempotency.Header], c.Header[versionHeader]
 		if len(keys) > 1 || len(versions) > 1 { // repeated headers could be joined in several ways
 			return false

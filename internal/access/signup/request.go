@@ -189,7 +189,7 @@ func (s *Service) confirmed(tx *sqlstore.Tx, c *httpapi.Call, p pending, now tim
 	case n == 0:
 		return "address_in_use", "", nil
 	}
-	if err := apikey.Keep(tx, p.account); err != nil {
+	if err := apikey.RemoveExpiry(tx, p.account); err != nil {
 		return "", "", err
 	}
 	if err := appendAudit(tx, c, audit.Entry{Account: p.account, Action: "account.confirm", Subject: p.account}, now, nil); err != nil {

@@ -210,9 +210,9 @@ func backUpKey(cmd *cobra.Command, cfg settings.Config, dir, owner string, encry
 		tool.PrintLinef(cmd, "encryption", "the key is a setting of yours and not in the backup, which cannot be used without it")
 		return keyInSetting, nil
 	}
-	box, err := encryption.Open(cfg.Encryption, cfg.Data)
+	cipher, err := encryption.Open(cfg.Encryption, cfg.Data)
 	if err == nil {
-		err = box.Find(owner)
+		err = cipher.Find(owner)
 	}
 	if err == nil && !encrypted {
 		tool.PrintLinef(cmd, "encryption", "the key is not in the backup, which is not encrypted: keep a copy of %s elsewhere, or use --recipient",

@@ -139,9 +139,9 @@ func (n *backupManifest) checkKey(cfg settings.Config) error {
 	if n.Owner == "" {
 		return nil
 	}
-	box, err := encryption.Open(cfg.Encryption, cfg.Data)
+	cipher, err := encryption.Open(cfg.Encryption, cfg.Data)
 	if err == nil {
-		err = box.Find(n.Owner)
+		err = cipher.Find(n.Owner)
 	}
 	if err != nil {
 		return fmt.Errorf("the encryption key, of --key or VAYU_ENCRYPTION_KEY, is not that of the backup: %w", err)
