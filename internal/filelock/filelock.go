@@ -79,8 +79,8 @@ func read(path string) Holder {
 	return h
 }
 
-// pause is the time between two attempts to get a lock.
-const pause = 50 * time.Millisecond
+// retryInterval is the time between two attempts to get a lock.
+const retryInterval = 50 * time.Millisecond
 
 // Lock is a file lock of this process. It lasts until Release.
 type Lock struct{ file *flock.Flock }
@@ -95,7 +95,7 @@ func Acquire(ctx context.Context, path string, timeout time.Duration) (*Lock, er
 	lock := flock.New(path, flock.SetPermissions(0o600))
 	limit, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	ok, err := lock.TryLockContext(limit, pause)
+	ok, err := lock.TryLockContext(limit, retryInterval)
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 		return nil, &HeldError{Data: filepath.Dir(path), Holder: read(path)}
 	}

@@ -46,8 +46,8 @@ func (r *reader) serve(gen *kafka.Generation) {
 	g := &generation{
 		reader: r, progress: newProgress(assigned), gen: gen, over: over, working: working, fetched: make(chan []kafka.Message, r.Limits.Ahead),
 	}
-	r.lag.of.Store(g.progress)
-	defer r.lag.of.Store(nil)
+	r.lag.progress.Store(g.progress)
+	defer r.lag.progress.Store(nil)
 	for _, a := range assigned {
 		p := &partition{generation: g, id: a.ID, offset: a.Offset}
 		gen.Start(func(context.Context) { p.run() })
@@ -113,7 +113,7 @@ func (g *generation) measure() {
 			return
 		}
 	}
-	if now := time.Now(); g.saw(offsets.Topics[g.Topic], now) {
+	if now := time.Now(); g.recordOffsets(offsets.Topics[g.Topic], now) {
 		g.lag.measured.Store(now.UnixMilli())
 	}
 }
@@ -194,6 +194,6 @@ func (g *generation) commit(batch []kafka.Message) bool {
 		return false
 	}
 	g.metrics.consumed.Add(float64(len(batch)))
-	g.moved(next)
+	g.recordFinished(next)
 	return true
 }

@@ -22,7 +22,7 @@ const lagFresh = 15 * time.Second
 type lag struct {
 	messages, at *prometheus.Desc
 
-	of       atomic.Pointer[progress] // progress in the current generation; nil between generations
+	progress atomic.Pointer[progress] // in the current generation; nil between generations
 	measured atomic.Int64             // time of the last measurement in milliseconds; 0 for never
 	reading  atomic.Bool              // set once this instance consumes the topic
 }
@@ -43,15 +43,16 @@ func newProgress(assigned []kafka.PartitionAssignment) *progress {
 	return p
 }
 
-// moved records finished messages.
-func (p *progress) moved(next map[int]int64) {
+// recordFinished records finished messages.
+func (p *progress) recordFinished(next map[int]int64) {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	maps.Copy(p.next, next)
 }
 
-// saw records the first and last offsets of partitions. It reports whether the offsets of all partitions were read.
-func (p *progress) saw(partitions []kafka.PartitionOffsets, now time.Time) (all bool) {
+// recordOffsets records the first and last offsets of partitions. It reports whether the offsets of all partitions were
+// read.
+func (p *progress) recordOffsets(partitions []kafka.PartitionOffsets, now time.Time) (all bool) {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	seen := 0
@@ -100,7 +101,7 @@ func (l *lag) Collect(to chan<- prometheus.Metric) {
 		return
 	}
 	to <- prometheus.MustNewConstMetric(l.at, prometheus.GaugeValue, float64(l.measured.Load())/1000)
-	if p := l.of.Load(); p != nil {
+	if p := l.progress.Load(); p != nil {
 		if messages, known := p.unfinished(time.Now()); known {
 			to <- prometheus.MustNewConstMetric(l.messages, prometheus.GaugeValue, float64(messages))
 		}

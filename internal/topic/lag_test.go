@@ -19,17 +19,17 @@ func TestStaleLagIsNotExported(t *testing.T) {
 		}
 	}
 	check("before it was measured", 0, 0, false)
-	l.saw([]kafka.PartitionOffsets{{Partition: 0, LastOffset: 9}, {Partition: 3, Error: kafka.NotLeaderForPartition}}, begun)
+	l.recordOffsets([]kafka.PartitionOffsets{{Partition: 0, LastOffset: 9}, {Partition: 3, Error: kafka.NotLeaderForPartition}}, begun)
 	check("one of two has answered", 0, 0, false)
-	l.saw([]kafka.PartitionOffsets{{Partition: 0, LastOffset: 9}, {Partition: 3, FirstOffset: 2, LastOffset: 4}, {Partition: 7, LastOffset: 100}}, begun)
+	l.recordOffsets([]kafka.PartitionOffsets{{Partition: 0, LastOffset: 9}, {Partition: 3, FirstOffset: 2, LastOffset: 4}, {Partition: 7, LastOffset: 100}}, begun)
 	check("both have", 0, 6, true)
-	l.moved(map[int]int64{0: 9})
+	l.recordFinished(map[int]int64{0: 9})
 	check("one is finished", 0, 2, true)
 	check("still fresh", lagFresh, 2, true)
 	check("stale", lagFresh+1, 0, false)
-	l.saw([]kafka.PartitionOffsets{{Partition: 0, LastOffset: 9}, {Partition: 3, FirstOffset: 2, LastOffset: 4}}, begun.Add(time.Minute))
+	l.recordOffsets([]kafka.PartitionOffsets{{Partition: 0, LastOffset: 9}, {Partition: 3, FirstOffset: 2, LastOffset: 4}}, begun.Add(time.Minute))
 	check("fresh again", time.Minute, 2, true)
 	l = newProgress(nil)
-	l.saw(nil, begun.Add(time.Minute))
+	l.recordOffsets(nil, begun.Add(time.Minute))
 	check("a member without a partition", time.Minute, 0, true)
 }

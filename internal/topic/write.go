@@ -91,16 +91,16 @@ func (c *Client) writeOnce(ctx context.Context, topic string, records []kafka.Me
 		c.recheckTopics(err)
 		return fmt.Errorf("reading the partitions of %s: %w", topic, err)
 	}
-	lanes := c.assign(records, acked, len(partitions))
+	byPartition := c.assign(records, acked, len(partitions))
 	faults := make([]error, len(partitions))
 	var writing sync.WaitGroup
-	for id, lane := range lanes {
+	for id, indexes := range byPartition {
 		writing.Go(func() {
 			if err := partitions[id].Error; err != nil {
 				faults[id] = fmt.Errorf("%w: %w", ErrNoLeader, err)
 				return
 			}
-			faults[id] = c.writePartition(ctx, topic, id, records, lane, acked)
+			faults[id] = c.writePartition(ctx, topic, id, records, indexes, acked)
 		})
 	}
 	writing.Wait()
@@ -159,14 +159,14 @@ func (c *Client) assign(records []kafka.Message, acked []bool, partitions int) m
 	for i := range ids {
 		ids[i] = i
 	}
-	lanes := map[int][]int{}
+	byPartition := map[int][]int{}
 	for i, r := range records {
 		if !acked[i] {
 			id := c.balancer.Balance(kafka.Message{Key: r.Key}, ids...)
-			lanes[id] = append(lanes[id], i)
+			byPartition[id] = append(byPartition[id], i)
 		}
 	}
-	return lanes
+	return byPartition
 }
 
 // writePartition writes the records of a partition in their order. It sends a request only after the previous
