@@ -52,7 +52,7 @@ func (s *Service) aqi(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	a, snap, err := s.snapshotOf(c)
+	w, snap, err := s.snapshotOf(c)
 	if err == nil && len(snap.Cities) == 0 { // a snapshot without cities would report every city as unknown
 		err = errNoFigures
 	}
@@ -65,13 +65,13 @@ func (s *Service) aqi(c *httpapi.Call) (httpapi.Response, error) {
 	var resp httpapi.Response
 	switch {
 	case q.Has(request.HasCities):
-		resp, err = s.bulk(c, a, snap, &q, now)
+		resp, err = s.bulk(c, w, snap, &q, now)
 	case q.Has(request.HasBox):
-		resp, err = s.box(c, a, snap, &q, now)
+		resp, err = s.box(c, w, snap, &q, now)
 	case q.Scale != 0:
-		resp, err = s.scaled(c, a, snap, &q, now)
+		resp, err = s.scaled(c, w, snap, &q, now)
 	default:
-		resp, err = s.answerPlace(c, a, snap, &q, now)
+		resp, err = s.answerPlace(c, w, snap, &q, now)
 	}
 	if err != nil {
 		return httpapi.Response{}, err
@@ -88,27 +88,27 @@ var errNoFigures = schema.NewProblem(schema.ServiceUnavailable, "", "There is no
 // snapshotOf returns the state and the snapshot of the world of a call. The error is errNoFigures if the world has no
 // snapshot yet.
 func (s *Service) snapshotOf(c *httpapi.Call) (*worldState, *snapshot.Snapshot, error) {
-	a := s.worlds[c.World]
-	snap := a.publisher.Latest()
+	w := s.worlds[c.World]
+	snap := w.publisher.Latest()
 	if snap == nil {
 		return nil, nil, errNoFigures
 	}
-	return a, snap, nil
+	return w, snap, nil
 }
 
 // answerPlace answers a query for one place (a city, a station, a position or a pin code).
 func (s *Service) answerPlace(
-	c *httpapi.Call, a *worldState, snap *snapshot.Snapshot, q *request.Query, now time.Time,
+	c *httpapi.Call, w *worldState, snap *snapshot.Snapshot, q *request.Query, now time.Time,
 ) (resp httpapi.Response, err error) {
 	switch {
 	case q.Has(request.HasStation):
-		resp, err = a.stationAQI(c, snap, q, now)
+		resp, err = w.stationAQI(c, snap, q, now)
 	case !q.Current():
-		return s.past(c, a, snap, q)
+		return s.past(c, w, snap, q)
 	case q.Has(request.HasCity):
-		resp, err = a.cityCurrent(c.Context(), snap, q, now)
+		resp, err = w.cityCurrent(c.Context(), snap, q, now)
 	default:
-		resp, err = s.positionCurrent(c.Context(), a, snap, q, now)
+		resp, err = s.positionCurrent(c.Context(), w, snap, q, now)
 	}
 	if err != nil {
 		return httpapi.Response{}, err

@@ -16,13 +16,13 @@ import (
 // box answers a query for the cities in a box with a page of their records. A page of current records without options
 // depends only on the snapshot, and is cached.
 func (s *Service) box(
-	c *httpapi.Call, a *worldState, snap *snapshot.Snapshot, q *request.Query, now time.Time,
+	c *httpapi.Call, w *worldState, snap *snapshot.Snapshot, q *request.Query, now time.Time,
 ) (httpapi.Response, error) {
 	if !q.Current() || q.Kinds != 0 || q.Scale != 0 || q.Detail {
-		return s.boxPage(c, a, snap, q, now, c.Reserve)
+		return s.boxPage(c, w, snap, q, now, c.Reserve)
 	}
-	resp, err := a.page(c, snap, now, func() (httpapi.Response, error) {
-		return s.boxPage(c, a, snap, q, now, func(int64) error { return nil }) // all accounts share the page
+	resp, err := w.page(c, snap, now, func() (httpapi.Response, error) {
+		return s.boxPage(c, w, snap, q, now, func(int64) error { return nil }) // all accounts share the page
 	})
 	if err == nil {
 		err = q.SetAge(&resp, now) // the page may be a few seconds old
@@ -37,7 +37,7 @@ func (s *Service) box(
 // boxPage renders a page of the records of the cities in a box, each with its position. A city without a record is left
 // out, because the client did not name it. It calls reserve with the number of cities.
 func (s *Service) boxPage(
-	c *httpapi.Call, a *worldState, snap *snapshot.Snapshot, q *request.Query, now time.Time, reserve func(int64) error,
+	c *httpapi.Call, w *worldState, snap *snapshot.Snapshot, q *request.Query, now time.Time, reserve func(int64) error,
 ) (resp httpapi.Response, err error) {
 	cities, next, err := station.InBox(snap, q, now)
 	if err != nil {
@@ -51,9 +51,9 @@ func (s *Service) boxPage(
 		names[n] = snap.Index.Label(i)
 	}
 	if q.Has(request.HasDate) {
-		a.preload(c.Context(), snap, names)
+		w.preload(c.Context(), snap, names)
 	}
-	answer := s.answers(c, a, snap, q, names, now)
+	answer := s.answers(c, w, snap, q, names, now)
 	b := append(make([]byte, 0, 128+320*len(cities)), `{"status":"success","data":[`...)
 	count, oldest := 0, int64(0)
 	for n := range names {

@@ -18,7 +18,7 @@ import (
 
 // bulk answers a query for several cities. The results are in the order of the cities in the query.
 func (s *Service) bulk(
-	c *httpapi.Call, a *worldState, snap *snapshot.Snapshot, q *request.Query, now time.Time,
+	c *httpapi.Call, w *worldState, snap *snapshot.Snapshot, q *request.Query, now time.Time,
 ) (httpapi.Response, error) {
 	names, err := q.Names()
 	if err != nil {
@@ -29,9 +29,9 @@ func (s *Service) bulk(
 	}
 	c.Count = int64(len(names))
 	if q.Has(request.HasDate) {
-		a.preload(c.Context(), snap, names)
+		w.preload(c.Context(), snap, names)
 	}
-	answer := s.answers(c, a, snap, q, names, now)
+	answer := s.answers(c, w, snap, q, names, now)
 	b := make([]byte, 0, 64+256*len(names))
 	b = append(b, `{"status":"success","count":`...)
 	b = strconv.AppendInt(b, int64(len(names)), 10)
@@ -71,14 +71,14 @@ func appendProblem(b []byte, name string, err error) ([]byte, error) {
 }
 
 // preload loads the histories of several cities into the cache with few queries.
-func (a *worldState) preload(ctx context.Context, snap *snapshot.Snapshot, names []string) {
+func (w *worldState) preload(ctx context.Context, snap *snapshot.Snapshot, names []string) {
 	var cities []places.City
 	for _, name := range names {
 		if i, err := snap.Index.Find(name); err == nil && !slices.Contains(cities, snap.Cities[i].City) {
 			cities = append(cities, snap.Cities[i].City)
 		}
 	}
-	a.history.Preload(ctx, cities)
+	w.history.Preload(ctx, cities)
 }
 
 // withField returns a copy of a problem whose Field is field. It returns other errors unchanged.

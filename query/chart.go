@@ -19,12 +19,12 @@ func (s *Service) chart(f chart.Format) httpapi.Handler {
 		if err != nil {
 			return resp, err
 		}
-		a, snap, err := s.snapshotOf(c)
+		w, snap, err := s.snapshotOf(c)
 		if err != nil {
 			return resp, err
 		}
-		data := &chart.Data{Snapshot: snap, History: a.history, Tables: a.tables, Slots: &s.historySlots, Account: c.Account}
-		data.Station = func(id string) (*station.WithFigures, error) { return a.stationByID(c, snap, id) }
+		data := &chart.Data{Snapshot: snap, History: w.history, Tables: w.tables, Slots: &s.historySlots, Account: c.Account}
+		data.Station = func(id string) (*station.WithFigures, error) { return w.stationByID(c, snap, id) }
 		if resp, err = data.Answer(c.Context(), &r, f); err == nil {
 			resp.Cache = s.cacheControl.At(s.now())
 		}
@@ -39,12 +39,12 @@ func (s *Service) tile(parse func(*httpapi.Call) (tiles.Request, error)) httpapi
 		if err != nil {
 			return resp, err
 		}
-		a, snap, err := s.snapshotOf(c)
+		w, snap, err := s.snapshotOf(c)
 		if err != nil {
 			return resp, err
 		}
 		now := s.now()
-		resp, err = a.tiles.Answer(c, r, snap, &s.historySlots, now)
+		resp, err = w.tiles.Answer(c, r, snap, &s.historySlots, now)
 		resp.Cache = s.cacheControl.At(now)
 		return resp, err
 	}

@@ -11,7 +11,7 @@ import (
 
 // cityCurrent answers a query for the current figures of a city. The usual answer is ready, because package snapshot
 // renders its bytes in answers.go when it builds a snapshot.
-func (a *worldState) cityCurrent(
+func (w *worldState) cityCurrent(
 	ctx context.Context, snap *snapshot.Snapshot, q *request.Query, now time.Time,
 ) (resp httpapi.Response, err error) {
 	i, err := snap.Index.Find(q.City)
@@ -21,21 +21,21 @@ func (a *worldState) cityCurrent(
 	ok := snap.Current[i].Body != nil
 	switch {
 	case q.Kinds != 0:
-		resp, ok, err = snap.CityOfKinds(ctx, a.tables, i, q.Kinds, q.Detail, now)
+		resp, ok, err = snap.CityOfKinds(ctx, w.tables, i, q.Kinds, q.Detail, now)
 	case ok && q.Detail:
 		resp, err = snap.CityDetail(i, now)
 	case ok:
 		return snap.Current[i], nil
 	}
 	if err == nil && !ok {
-		err = a.noFigures(ctx, snap, i, q, now)
+		err = w.noFigures(ctx, snap, i, q, now)
 	}
 	return resp, err
 }
 
 // positionCurrent answers a query for the current figures of a position or pin code.
 func (s *Service) positionCurrent(
-	ctx context.Context, a *worldState, snap *snapshot.Snapshot, q *request.Query, now time.Time,
+	ctx context.Context, w *worldState, snap *snapshot.Snapshot, q *request.Query, now time.Time,
 ) (httpapi.Response, error) {
 	if q.Has(request.HasPincode) {
 		if q.Kinds == 0 {
@@ -50,7 +50,7 @@ func (s *Service) positionCurrent(
 	}
 	resp, ok, err := snap.At(snapshot.Position{Point: q.Point, Pin: q.Pin, Kinds: q.Kinds, Detail: q.Detail}, now)
 	if err == nil && !ok {
-		err = a.noStationNear(ctx, snap, q.Point, q, now)
+		err = w.noStationNear(ctx, snap, q.Point, q, now)
 	}
 	return resp, err
 }

@@ -16,9 +16,9 @@ func CheckQuery(raw string, now time.Time) error {
 
 // ExtendTimeouts extends the timeouts for newer days and for explanations.
 func (s *Service) ExtendTimeouts(d time.Duration) {
-	for _, a := range s.worlds {
-		a.explainTimeout = d
-		a.history.SetReloadTimeout(d)
+	for _, w := range s.worlds {
+		w.explainTimeout = d
+		w.history.SetReloadTimeout(d)
 	}
 }
 

@@ -13,7 +13,7 @@ func (s *Service) forecast(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	a, snap, err := s.snapshotOf(c)
+	w, snap, err := s.snapshotOf(c)
 	if err != nil {
 		return httpapi.Response{}, err
 	}
@@ -22,7 +22,7 @@ func (s *Service) forecast(c *httpapi.Call) (httpapi.Response, error) {
 			return httpapi.Response{}, err
 		}
 	}
-	r.Now, r.Issue, r.Hours = s.now(), a.forecasts.Issue(), a.forecasts.Hours()
+	r.Now, r.Issue, r.Hours = s.now(), w.forecasts.Issue(), w.forecasts.Hours()
 	var resp httpapi.Response
 	if q.Has(request.HasCity) {
 		resp, err = forecast.OfCity(snap, r, q.City)
@@ -61,7 +61,7 @@ func (s *Service) forecastScore(c *httpapi.Call) (httpapi.Response, error) {
 	if err := param.Texts(c.Params); err != nil {
 		return httpapi.Response{}, err
 	}
-	a, snap, err := s.snapshotOf(c)
+	w, snap, err := s.snapshotOf(c)
 	if err != nil {
 		return httpapi.Response{}, err
 	}
@@ -71,6 +71,6 @@ func (s *Service) forecastScore(c *httpapi.Call) (httpapi.Response, error) {
 			return httpapi.Response{}, err
 		}
 	}
-	resp.Value, err = forecast.ScoreOf(snap, a.forecasts.Issue(), name)
+	resp.Value, err = forecast.ScoreOf(snap, w.forecasts.Issue(), name)
 	return resp, err
 }

@@ -37,34 +37,34 @@ func (s *Service) list(
 	if err := param.Texts(c.Params); err != nil {
 		return httpapi.Response{}, err
 	}
-	a, snap, err := s.snapshotOf(c)
+	w, snap, err := s.snapshotOf(c)
 	if err != nil {
 		return httpapi.Response{}, err
 	}
 	now := s.now()
-	resp, err := a.page(c, snap, now, func() (httpapi.Response, error) { return of(c, snap, now) })
+	resp, err := w.page(c, snap, now, func() (httpapi.Response, error) { return of(c, snap, now) })
 	resp.Cache = s.cacheControl.At(now)
 	return resp, err
 }
 
 // page returns a page of a list that depends only on the snapshot, the URL and the Accept header of a call. It calls render
 // if the page is not in memory.
-func (a *worldState) page(c *httpapi.Call, snap *snapshot.Snapshot, now time.Time, render func() (httpapi.Response, error)) (httpapi.Response, error) {
-	return a.lists.Get(snap, now, c.URL.Path+"?"+c.URL.RawQuery+"\n"+strings.Join(c.Header["Accept"], ","), render)
+func (w *worldState) page(c *httpapi.Call, snap *snapshot.Snapshot, now time.Time, render func() (httpapi.Response, error)) (httpapi.Response, error) {
+	return w.lists.Get(snap, now, c.URL.Path+"?"+c.URL.RawQuery+"\n"+strings.Join(c.Header["Accept"], ","), render)
 }
 
 // oneStation handles GET /v1/stations/{id}.
 func (s *Service) oneStation(c *httpapi.Call) (httpapi.Response, error) {
-	a, snap, err := s.snapshotOf(c)
+	w, snap, err := s.snapshotOf(c)
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	st, err := a.stationByID(c, snap, mux.Vars(c.Request)["id"])
+	st, err := w.stationByID(c, snap, mux.Vars(c.Request)["id"])
 	if err != nil {
 		return httpapi.Response{}, err
 	}
 	now := s.now()
-	reply := air.StationReply{Status: schema.Success, StationEntry: station.Entry(&st.Station, &st.Figures, now), Readings: a.latest(c.Context(), &st.Station)}
+	reply := air.StationReply{Status: schema.Success, StationEntry: station.Entry(&st.Station, &st.Figures, now), Readings: w.latest(c.Context(), &st.Station)}
 	resp := httpapi.Response{Cache: s.cacheControl.At(now)}
 	if st.At > 0 {
 		at := rollup.Instant(st.At)
@@ -77,15 +77,15 @@ func (s *Service) oneStation(c *httpapi.Call) (httpapi.Response, error) {
 
 // latest returns the latest reading of each parameter of a station. It returns nil if the readings cannot be read, so
 // that the rest of the answer can be sent.
-func (a *worldState) latest(ctx context.Context, st *air.Station) []air.LatestReading {
-	if !a.tables.Healthy() {
+func (w *worldState) latest(ctx context.Context, st *air.Station) []air.LatestReading {
+	if !w.tables.Healthy() {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, rollup.QueryTimeout)
 	defer cancel()
-	rows, err := station.Readings(ctx, a.tables, st)
+	rows, err := station.Readings(ctx, w.tables, st)
 	if err != nil {
-		a.metrics.historyErrors.Inc()
+		w.metrics.historyErrors.Inc()
 		return nil
 	}
 	out := make([]air.LatestReading, len(rows))

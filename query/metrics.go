@@ -44,12 +44,12 @@ func (m *metrics) world(w schema.World) *worldMetrics {
 // watch registers the gauges of each world. Their values are computed at each scrape.
 func (m *metrics) watch(s *Service) {
 	auto := promauto.With(m.reg)
-	for _, a := range s.worlds {
+	for _, w := range s.worlds {
 		gauge := func(name, help string, value func(*snapshot.Snapshot) float64) {
 			auto.NewGaugeFunc(prometheus.GaugeOpts{
-				Name: name, Help: help, ConstLabels: prometheus.Labels{"world": a.world.String()},
+				Name: name, Help: help, ConstLabels: prometheus.Labels{"world": w.world.String()},
 			}, func() float64 {
-				if snap := a.publisher.Latest(); snap != nil {
+				if snap := w.publisher.Latest(); snap != nil {
 					return value(snap)
 				}
 				return 0
@@ -67,6 +67,6 @@ func (m *metrics) watch(s *Service) {
 		gauge("vayu_snapshot_cities", "Cities in the published snapshot.",
 			func(snap *snapshot.Snapshot) float64 { return float64(len(snap.Cities)) })
 		gauge("vayu_history_bytes", "Memory used by cached history, bytes.",
-			func(*snapshot.Snapshot) float64 { return float64(a.history.Bytes()) })
+			func(*snapshot.Snapshot) float64 { return float64(w.history.Bytes()) })
 	}
 }

@@ -23,7 +23,7 @@ import (
 const explainTimeout = 500 * time.Millisecond
 
 // noStationNear returns the error for a position that has no station with current figures nearby.
-func (a *worldState) noStationNear(
+func (w *worldState) noStationNear(
 	ctx context.Context, snap *snapshot.Snapshot, p places.Point, q *request.Query, now time.Time,
 ) error {
 	kinds := snap.KindsFor(q.Kinds)
@@ -40,7 +40,7 @@ func (a *worldState) noStationNear(
 		problem.DistanceKM = snapshot.Kilometres(d)
 		problem.Message += fmt.Sprintf(" The nearest with an AQI is %.1f km away.", d)
 	}
-	a.explain(ctx, snap, problem, rollup.Sample{Station: i, KM: km}, q, now)
+	w.explain(ctx, snap, problem, rollup.Sample{Station: i, KM: km}, q, now)
 	if _, _, ok := snap.Interpolate(p, kinds|rollup.KindsOf(air.Sensor)); ok {
 		problem.Message += " Low-cost sensors have an AQI: send kinds=reference,sensor."
 	}
@@ -49,7 +49,7 @@ func (a *worldState) noStationNear(
 
 // noFigures returns the error for a city that has no current figures. Before the first roll-up the error of a city with
 // stations is errNoFigures, so that a client repeats its request.
-func (a *worldState) noFigures(ctx context.Context, snap *snapshot.Snapshot, i int, q *request.Query, now time.Time) error {
+func (w *worldState) noFigures(ctx context.Context, snap *snapshot.Snapshot, i int, q *request.Query, now time.Time) error {
 	kinds := snap.KindsFor(q.Kinds)
 	c := &snap.Cities[i]
 	problem := schema.NewProblem(schema.NoData, "city", "There is no AQI for "+snap.Index.Label(i)+" yet.")
@@ -57,13 +57,13 @@ func (a *worldState) noFigures(ctx context.Context, snap *snapshot.Snapshot, i i
 	if len(stations) == 0 {
 		return problem
 	}
-	if built, of := a.publisher.Built(); built != nil && of.Rollups == 0 {
+	if built, of := w.publisher.Built(); built != nil && of.Rollups == 0 {
 		return errNoFigures // the first roll-up has not ended yet
 	}
 	// The message is about a station that has figures but whose kind does not count. If there is none, it is about the
 	// nearest station.
 	candidate := slices.IndexFunc(stations, func(sm rollup.Sample) bool { return sm.Figures.AQI >= 0 && !kinds.Has(snap.Stations[sm.Station].Kind) })
-	a.explain(ctx, snap, problem, stations[max(candidate, 0)], q, now)
+	w.explain(ctx, snap, problem, stations[max(candidate, 0)], q, now)
 	if candidate >= 0 && !kinds.Has(air.Sensor) {
 		problem.Message += " Low-cost sensors have an AQI: send kinds=reference,sensor."
 	}
@@ -71,7 +71,7 @@ func (a *worldState) noFigures(ctx context.Context, snap *snapshot.Snapshot, i i
 }
 
 // explain adds a station to a problem, with the reasons why the station does not count.
-func (a *worldState) explain(
+func (w *worldState) explain(
 	ctx context.Context, snap *snapshot.Snapshot, problem *schema.Problem, sm rollup.Sample, q *request.Query, now time.Time,
 ) {
 	st := &snap.Stations[sm.Station]
@@ -79,7 +79,7 @@ func (a *worldState) explain(
 	if sm.KM >= 0 {
 		n.DistanceKM = snapshot.Kilometres(sm.KM)
 	}
-	has, whole := a.measuredPollutants(ctx, st, q)
+	has, whole := w.measuredPollutants(ctx, st, q)
 	for _, p := range has {
 		n.Has = append(n.Has, p.String())
 	}
@@ -107,13 +107,13 @@ func (a *worldState) explain(
 
 // measuredPollutants returns the pollutants of the index that a station measures (has), and those with enough hours of
 // readings (whole). In a bulk query, or if the readings cannot be read, it uses only the station's latest hour.
-func (a *worldState) measuredPollutants(ctx context.Context, st *snapshot.Station, q *request.Query) (has, whole []air.Pollutant) {
-	if !q.Bulk && a.tables.Healthy() {
-		ctx, cancel := context.WithTimeout(ctx, a.explainTimeout)
+func (w *worldState) measuredPollutants(ctx context.Context, st *snapshot.Station, q *request.Query) (has, whole []air.Pollutant) {
+	if !q.Bulk && w.tables.Healthy() {
+		ctx, cancel := context.WithTimeout(ctx, w.explainTimeout)
 		defer cancel()
 		// This query does not go through the circuit breaker. Its time limit is short, so a timeout does not mean that
 		// ClickHouse has failed.
-		if rows, err := station.Readings(ctx, a.snapshotTables, &st.Station); err == nil && len(rows) > 0 {
+		if rows, err := station.Readings(ctx, w.snapshotTables, &st.Station); err == nil && len(rows) > 0 {
 			newest := slices.MaxFunc(rows, func(x, y station.Reading) int { return x.At.Compare(y.At) }).At
 			for _, p := range air.Pollutants {
 				i := slices.IndexFunc(rows, func(r station.Reading) bool { return r.Parameter == p.String() })

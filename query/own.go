@@ -15,16 +15,16 @@ import (
 // stationByID returns a station of the snapshot. If the snapshot lacks the station, it returns the station that the
 // calling account has registered under the id or name. For other stations, including private stations of other
 // accounts, the error is a *schema.Problem with not_found.
-func (a *worldState) stationByID(c *httpapi.Call, snap *snapshot.Snapshot, id string) (*station.WithFigures, error) {
+func (w *worldState) stationByID(c *httpapi.Call, snap *snapshot.Snapshot, id string) (*station.WithFigures, error) {
 	if i, ok := snap.ByID[id]; ok {
 		st := &snap.Stations[i]
 		return &station.WithFigures{Station: st.Station, Figures: st.Figures}, nil
 	}
 	ctx, cancel := context.WithTimeout(c.Context(), rollup.QueryTimeout)
 	defer cancel()
-	found, err := station.Own(ctx, a.tables, c.Account, id)
+	found, err := station.Own(ctx, w.tables, c.Account, id)
 	if err == nil && len(found) > 0 {
-		err = station.ReadFigures(ctx, a.tables, found[:1])
+		err = station.ReadFigures(ctx, w.tables, found[:1])
 	}
 	switch {
 	case err != nil:
@@ -48,10 +48,10 @@ func (s *Service) listOwnStations(c *httpapi.Call, own string, params map[string
 			return httpapi.Response{}, param.Conflict(name, "The parameter own is not valid with "+name+".")
 		}
 	}
-	a := s.worlds[c.World]
+	w := s.worlds[c.World]
 	ctx, cancel := context.WithTimeout(c.Context(), rollup.QueryTimeout)
 	defer cancel()
-	all, err := station.Own(ctx, a.tables, c.Account, "")
+	all, err := station.Own(ctx, w.tables, c.Account, "")
 	if err != nil {
 		return httpapi.Response{}, rollup.Unavailable(err)
 	}
@@ -59,7 +59,7 @@ func (s *Service) listOwnStations(c *httpapi.Call, own string, params map[string
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	if err := station.ReadFigures(ctx, a.tables, all[from:to]); err != nil {
+	if err := station.ReadFigures(ctx, w.tables, all[from:to]); err != nil {
 		return httpapi.Response{}, rollup.Unavailable(err)
 	}
 	reply := schema.List[air.StationEntry]{Status: schema.Success, Data: []air.StationEntry{}, HasMore: next != nil, NextCursor: next}

@@ -15,7 +15,7 @@ import (
 )
 
 // past answers a query for a past date or range of days.
-func (s *Service) past(c *httpapi.Call, a *worldState, snap *snapshot.Snapshot, q *request.Query) (resp httpapi.Response, err error) {
+func (s *Service) past(c *httpapi.Call, w *worldState, snap *snapshot.Snapshot, q *request.Query) (resp httpapi.Response, err error) {
 	h := periodOf(q, c.Account)
 	switch {
 	case q.Has(request.HasCity):
@@ -26,14 +26,14 @@ func (s *Service) past(c *httpapi.Call, a *worldState, snap *snapshot.Snapshot, 
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	resp, err = a.history.Answer(c.Context(), snap, &h)
+	resp, err = w.history.Answer(c.Context(), snap, &h)
 	switch {
 	case !errors.Is(err, history.ErrNoRows):
 		return resp, err
 	case h.City >= 0:
 		return resp, noData(snap.Index.Label(h.City), q, h.Span)
 	}
-	return resp, s.noDataNear(c, a, snap, q, &h)
+	return resp, s.noDataNear(c, w, snap, q, &h)
 }
 
 // periodOf returns the query for the days or hours that an account asks for. The caller sets its City.
@@ -52,7 +52,7 @@ func periodOf(q *request.Query, account string) history.Query {
 
 // noDataNear returns the problem for a position that has no stations nearby, or no figures in the period. It acquires
 // one of the account's slots for concurrent queries of ClickHouse.
-func (s *Service) noDataNear(c *httpapi.Call, a *worldState, snap *snapshot.Snapshot, q *request.Query, h *history.Query) error {
+func (s *Service) noDataNear(c *httpapi.Call, w *worldState, snap *snapshot.Snapshot, q *request.Query, h *history.Query) error {
 	release, err := s.historySlots.Acquire(c.Context(), c.Account)
 	if err != nil {
 		return err
@@ -62,11 +62,11 @@ func (s *Service) noDataNear(c *httpapi.Call, a *worldState, snap *snapshot.Snap
 	defer cancel()
 	near := snap.Around(h.Point, snapshot.NearestReach, snap.KindsFor(q.Kinds))
 	if len(near) == 0 {
-		return a.noStationNear(ctx, snap, h.Point, q, time.Time{})
+		return w.noStationNear(ctx, snap, h.Point, q, time.Time{})
 	}
 	problem := noData(snap.PlaceName(near[0].Station), q, h.Span)
 	if i, km := snap.Nearest(h.Point, func(*snapshot.Station) bool { return true }); i >= 0 {
-		a.explain(ctx, snap, problem, rollup.Sample{Station: i, KM: km}, q, time.Time{})
+		w.explain(ctx, snap, problem, rollup.Sample{Station: i, KM: km}, q, time.Time{})
 	}
 	return problem
 }

@@ -21,7 +21,7 @@ func (s *Service) searchPlaces(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	a, snap, err := s.snapshotOf(c)
+	w, snap, err := s.snapshotOf(c)
 	if err != nil {
 		return httpapi.Response{}, err
 	}
@@ -30,7 +30,7 @@ func (s *Service) searchPlaces(c *httpapi.Call) (httpapi.Response, error) {
 		return httpapi.Response{}, err
 	}
 	now := s.now()
-	resp, err := a.page(c, snap, now, func() (httpapi.Response, error) { return a.searchIndex(snap).Answer(snap, r, pins) })
+	resp, err := w.page(c, snap, now, func() (httpapi.Response, error) { return w.searchIndex(snap).Answer(snap, r, pins) })
 	resp.Cache = s.cacheControl.At(now)
 	return resp, err
 }
@@ -51,11 +51,11 @@ func (s *Service) pinsLike(ctx context.Context, r *search.Request) ([]places.Pin
 
 // searchIndex returns the index of the places of a snapshot. It makes a new index if the last one does not fit the
 // snapshot. Concurrent calls may make it more than once.
-func (a *worldState) searchIndex(snap *snapshot.Snapshot) *search.Index {
-	if x := a.places.Load(); x != nil && x.Fits(snap) {
+func (w *worldState) searchIndex(snap *snapshot.Snapshot) *search.Index {
+	if x := w.places.Load(); x != nil && x.Fits(snap) {
 		return x
 	}
 	x := search.NewIndex(snap)
-	a.places.Store(x)
+	w.places.Store(x)
 	return x
 }

@@ -12,9 +12,9 @@ func (s *Service) PublicRoutes(of public.Setting, baseURL func() string, limited
 	if !on {
 		return nil
 	}
-	a := s.worlds[world]
+	w := s.worlds[world]
 	return public.Routes(public.Config{
-		World: world, Snapshot: a.publisher.Latest, History: a.history, Tiles: a.tiles, Slots: &s.historySlots,
+		World: world, Snapshot: w.publisher.Latest, History: w.history, Tiles: w.tiles, Slots: &s.historySlots,
 		Locate: s.locatePin, BaseURL: baseURL, Limited: limited, Now: s.now,
 	})
 }

@@ -17,31 +17,31 @@ import (
 
 // scaled answers a query for one place with its index on another scale.
 func (s *Service) scaled(
-	c *httpapi.Call, a *worldState, snap *snapshot.Snapshot, q *request.Query, now time.Time,
+	c *httpapi.Call, w *worldState, snap *snapshot.Snapshot, q *request.Query, now time.Time,
 ) (resp httpapi.Response, err error) {
 	if q.Has(request.HasFrom) {
-		return s.scaledRange(c, a, snap, q)
+		return s.scaledRange(c, w, snap, q)
 	}
-	a.scaled.Prepare(snap, q, now, func(cities []string) {
-		answer := s.answers(c, a, snap, &request.Query{Scale: q.Scale}, cities, now)
+	w.scaled.Prepare(snap, q, now, func(cities []string) {
+		answer := s.answers(c, w, snap, &request.Query{Scale: q.Scale}, cities, now)
 		for n := range cities {
 			_, _ = answer(n) // the query for a city reports its error
 		}
 	})
-	u := s.unscaled(c, a, snap, q, now)
-	scales.AddMeans([]*scales.Unscaled{u}, q.Scale, s.meansOf(c, a))
-	return u.Answer(&a.scaled, snap, q.Scale)
+	u := s.unscaled(c, w, snap, q, now)
+	scales.AddMeans([]*scales.Unscaled{u}, q.Scale, s.meansOf(c, w))
+	return u.Answer(&w.scaled, snap, q.Scale)
 }
 
 // answers returns a function with the answer for the nth of several cities. For a scale it reads the hourly means of all
 // cities together.
 func (s *Service) answers(
-	c *httpapi.Call, a *worldState, snap *snapshot.Snapshot, q *request.Query, names []string, now time.Time,
+	c *httpapi.Call, w *worldState, snap *snapshot.Snapshot, q *request.Query, names []string, now time.Time,
 ) func(n int) (httpapi.Response, error) {
 	if q.Scale == 0 {
 		return func(n int) (httpapi.Response, error) {
 			one := q.One(names[n])
-			return s.answerPlace(c, a, snap, &one, now)
+			return s.answerPlace(c, w, snap, &one, now)
 		}
 	}
 	all, of := make([]*scales.Unscaled, len(names)), map[int]*scales.Unscaled{}
@@ -49,27 +49,27 @@ func (s *Service) answers(
 		i, err := snap.Index.Find(name)
 		if all[n] = of[i]; err != nil || all[n] == nil {
 			one := q.One(name)
-			all[n] = s.unscaled(c, a, snap, &one, now)
+			all[n] = s.unscaled(c, w, snap, &one, now)
 		}
 		if err == nil {
 			of[i] = all[n]
 		}
 	}
-	scales.AddMeans(slices.Collect(maps.Values(of)), q.Scale, s.meansOf(c, a))
-	return func(n int) (httpapi.Response, error) { return all[n].Answer(&a.scaled, snap, q.Scale) }
+	scales.AddMeans(slices.Collect(maps.Values(of)), q.Scale, s.meansOf(c, w))
+	return func(n int) (httpapi.Response, error) { return all[n].Answer(&w.scaled, snap, q.Scale) }
 }
 
 // unscaled answers a query for one place, without its index on another scale. If the cache has the answer with that
 // index, unscaled returns the cached one.
-func (s *Service) unscaled(c *httpapi.Call, a *worldState, snap *snapshot.Snapshot, q *request.Query, now time.Time) *scales.Unscaled {
-	u := a.scaled.Lookup(snap, q, now)
+func (s *Service) unscaled(c *httpapi.Call, w *worldState, snap *snapshot.Snapshot, q *request.Query, now time.Time) *scales.Unscaled {
+	u := w.scaled.Lookup(snap, q, now)
 	if u.Whole || u.Err != nil {
 		return u
 	}
-	if u.Resp, u.Err = s.answerPlace(c, a, snap, q, now); u.Err != nil {
+	if u.Resp, u.Err = s.answerPlace(c, w, snap, q, now); u.Err != nil {
 		return u
 	}
-	if u.Record, u.Place.Stations, u.Err = s.figuresOf(c, a, snap, q, now); u.Err != nil {
+	if u.Record, u.Place.Stations, u.Err = s.figuresOf(c, w, snap, q, now); u.Err != nil {
 		return u
 	}
 	u.Place.To = int64(u.Record.Figures.At)
@@ -82,14 +82,14 @@ func (s *Service) unscaled(c *httpapi.Call, a *worldState, snap *snapshot.Snapsh
 
 // meansOf returns a function that reads the hourly means of places. The function acquires one of the account's slots
 // for concurrent queries of ClickHouse.
-func (s *Service) meansOf(c *httpapi.Call, a *worldState) func([]scales.Place) ([]scales.Means, error) {
+func (s *Service) meansOf(c *httpapi.Call, w *worldState) func([]scales.Place) ([]scales.Means, error) {
 	return func(of []scales.Place) ([]scales.Means, error) {
 		release, err := s.historySlots.Acquire(c.Context(), c.Account)
 		if err != nil {
 			return nil, err
 		}
 		defer release()
-		got, err := scales.Read(c.Context(), a.tables, of)
+		got, err := scales.Read(c.Context(), w.tables, of)
 		return got, rollup.Unavailable(err)
 	}
 }
@@ -97,17 +97,17 @@ func (s *Service) meansOf(c *httpapi.Call, a *worldState) func([]scales.Place) (
 // figuresOf returns the figures of the record that answers a query for one place now or on a day. It also returns the
 // stations of the place.
 func (s *Service) figuresOf(
-	c *httpapi.Call, a *worldState, snap *snapshot.Snapshot, q *request.Query, now time.Time,
+	c *httpapi.Call, w *worldState, snap *snapshot.Snapshot, q *request.Query, now time.Time,
 ) (r scales.Record, of scales.Stations, err error) {
 	if !q.Current() {
 		var dated []history.Dated
-		if _, dated, of, err = s.pastOf(c, a, snap, q); err == nil {
+		if _, dated, of, err = s.pastOf(c, w, snap, q); err == nil {
 			r = scales.Record{Figures: &dated[0].Figures, Day: dated[0].Day, Daily: true}
 		}
 		return r, of, err
 	}
 	if q.Has(request.HasStation) {
-		st, err := a.stationByID(c, snap, q.Station)
+		st, err := w.stationByID(c, snap, q.Station)
 		if err != nil {
 			return r, of, withField(err, "station")
 		}
@@ -123,7 +123,7 @@ func (s *Service) figuresOf(
 	}
 	i, err := snap.Index.Find(q.City)
 	if err == nil && q.Kinds != 0 {
-		*r.Figures, _, _, err = snap.CurrentOfKinds(c.Context(), a.tables, i, q.Kinds, now)
+		*r.Figures, _, _, err = snap.CurrentOfKinds(c.Context(), w.tables, i, q.Kinds, now)
 	} else if err == nil {
 		r.Figures = &snap.Cities[i].Figures
 	}
@@ -156,19 +156,19 @@ func (s *Service) stationsOf(ctx context.Context, snap *snapshot.Snapshot, q *re
 
 // pastOf returns the days or hours of a place, its name in records, and its stations.
 func (s *Service) pastOf(
-	c *httpapi.Call, a *worldState, snap *snapshot.Snapshot, q *request.Query,
+	c *httpapi.Call, w *worldState, snap *snapshot.Snapshot, q *request.Query,
 ) (label string, dated []history.Dated, of scales.Stations, err error) {
 	h := periodOf(q, c.Account)
 	if h.Interval == history.OneDay {
 		h.Interval = history.Days
 	}
 	if q.Has(request.HasStation) {
-		st, err := a.stationByID(c, snap, q.Station)
+		st, err := w.stationByID(c, snap, q.Station)
 		if err != nil {
 			return "", nil, of, withField(err, "station")
 		}
-		label, of = a.placeOf(snap, &st.Station), scales.Stations{IDs: []string{st.ID}, Weights: []float64{1}}
-		dated, err = a.history.StationFigures(c.Context(), st.ID, c.Account, h.Span, q.Hourly)
+		label, of = w.placeOf(snap, &st.Station), scales.Stations{IDs: []string{st.ID}, Weights: []float64{1}}
+		dated, err = w.history.StationFigures(c.Context(), st.ID, c.Account, h.Span, q.Hourly)
 		if err == nil && len(dated) == 0 {
 			err = noData(st.ID, q, h.Span)
 		}
@@ -181,28 +181,28 @@ func (s *Service) pastOf(
 		h.City, err = snap.Index.Find(q.City)
 	}
 	if err == nil {
-		label, dated, err = a.history.Figures(c.Context(), snap, &h)
+		label, dated, err = w.history.Figures(c.Context(), snap, &h)
 	}
 	switch {
 	case err != nil || len(dated) > 0:
 	case h.City >= 0:
 		err = noData(label, q, h.Span)
 	default:
-		err = s.noDataNear(c, a, snap, q, &h)
+		err = s.noDataNear(c, w, snap, q, &h)
 	}
 	return label, dated, of, err
 }
 
 // scaledRange answers a query for a range of days or hours with the index of each record on another scale.
-func (s *Service) scaledRange(c *httpapi.Call, a *worldState, snap *snapshot.Snapshot, q *request.Query) (resp httpapi.Response, err error) {
-	label, dated, of, err := s.pastOf(c, a, snap, q)
+func (s *Service) scaledRange(c *httpapi.Call, w *worldState, snap *snapshot.Snapshot, q *request.Query) (resp httpapi.Response, err error) {
+	label, dated, of, err := s.pastOf(c, w, snap, q)
 	if err != nil {
 		return resp, err
 	}
 	days := history.Span{First: q.From, Last: q.To}
 	var means scales.Means
 	if q.Scale.Hourly() {
-		all, err := s.meansOf(c, a)([]scales.Place{{Stations: of, After: days.First.Start().Unix() - 24*3600, To: days.Last.End().Unix()}})
+		all, err := s.meansOf(c, w)([]scales.Place{{Stations: of, After: days.First.Start().Unix() - 24*3600, To: days.Last.End().Unix()}})
 		if err != nil {
 			return resp, err
 		}

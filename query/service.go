@@ -137,17 +137,17 @@ func New(c Config) (*Service, error) {
 	}
 	s.sources = sources.New(c.Conn, cmp.Or(c.Operations, schema.OpsDatabase), c.Problems, c.Progress)
 	for _, world := range schema.Worlds {
-		a := &worldState{world: world, explainTimeout: explainTimeout, metrics: m.world(world), tiles: tiles.NewCache(s.pins), lists: caching.NewReplies(listPeriod, maxLists, maxListBytes)}
-		a.snapshotTables = rollup.NewTables(c.Snapshots, c.Database(world))
-		a.forecasts = forecast.NewLatest(a.snapshotTables, world.String(), c.Directory, s.log, a.metrics.errors)
-		a.tables = a.snapshotTables.WithBreaker(c.Conn, "history of "+world.String())
-		a.publisher = snapshot.NewPublisher(a.snapshotTables, world, rollup.KindsOf(c.Kinds...), c.Directory)
-		reads := history.Counters{Loads: a.metrics.historyLoads, Failures: a.metrics.historyErrors}
+		w := &worldState{world: world, explainTimeout: explainTimeout, metrics: m.world(world), tiles: tiles.NewCache(s.pins), lists: caching.NewReplies(listPeriod, maxLists, maxListBytes)}
+		w.snapshotTables = rollup.NewTables(c.Snapshots, c.Database(world))
+		w.forecasts = forecast.NewLatest(w.snapshotTables, world.String(), c.Directory, s.log, w.metrics.errors)
+		w.tables = w.snapshotTables.WithBreaker(c.Conn, "history of "+world.String())
+		w.publisher = snapshot.NewPublisher(w.snapshotTables, world, rollup.KindsOf(c.Kinds...), c.Directory)
+		reads := history.Counters{Loads: w.metrics.historyLoads, Failures: w.metrics.historyErrors}
 		var err error
-		if a.history, err = history.New(a.tables, c.HistoryBytes/int64(len(s.worlds)), &s.historySlots, reads); err != nil {
+		if w.history, err = history.New(w.tables, c.HistoryBytes/int64(len(s.worlds)), &s.historySlots, reads); err != nil {
 			return nil, fmt.Errorf("creating the history cache of %s: %w", world, err)
 		}
-		s.worlds[world] = a
+		s.worlds[world] = w
 	}
 	m.watch(s)
 	return s, nil
@@ -158,16 +158,16 @@ func New(c Config) (*Service, error) {
 // used. It takes about 10 ms and must be called before the API listens.
 func (s *Service) Restore() int {
 	n := 0
-	for _, a := range s.worlds {
-		ok, err := a.publisher.Restore()
+	for _, w := range s.worlds {
+		ok, err := w.publisher.Restore()
 		if err != nil {
-			s.log.Warn("reading the snapshot file failed; starting without it", "world", a.world.String(), "error", err)
+			s.log.Warn("reading the snapshot file failed; starting without it", "world", w.world.String(), "error", err)
 		}
 		if ok {
 			n++
 		}
-		if err := a.forecasts.Restore(); err != nil {
-			s.log.Warn("reading the file of forecasts failed; starting without it", "world", a.world.String(), "error", err)
+		if err := w.forecasts.Restore(); err != nil {
+			s.log.Warn("reading the file of forecasts failed; starting without it", "world", w.world.String(), "error", err)
 		}
 	}
 	return n
@@ -178,9 +178,9 @@ func (s *Service) Restore() int {
 func (s *Service) Run(ctx context.Context) error {
 	var wait sync.WaitGroup
 	wait.Go(func() { s.loadPins(ctx) })
-	for _, a := range s.worlds {
-		wait.Go(func() { s.follow(ctx, a) })
-		wait.Go(func() { a.forecasts.Run(ctx) })
+	for _, w := range s.worlds {
+		wait.Go(func() { s.follow(ctx, w) })
+		wait.Go(func() { w.forecasts.Run(ctx) })
 	}
 	wait.Wait()
 	return nil
@@ -199,19 +199,19 @@ func (s *Service) loadPins(ctx context.Context) {
 
 // follow polls for new roll-ups of a world until ctx ends. It logs when polls begin
 // to fail, and when they succeed again.
-func (s *Service) follow(ctx context.Context, a *worldState) {
+func (s *Service) follow(ctx context.Context, w *worldState) {
 	tick := time.NewTicker(s.poll)
 	defer tick.Stop()
 	failing := false
 	for {
-		err := s.Refresh(ctx, a.world)
+		err := s.Refresh(ctx, w.world)
 		switch {
 		case ctx.Err() != nil:
 			return
 		case err != nil && !failing:
-			s.log.Warn("refreshing the snapshot failed; the last one stays published", "world", a.world.String(), "error", err)
+			s.log.Warn("refreshing the snapshot failed; the last one stays published", "world", w.world.String(), "error", err)
 		case err == nil && failing:
-			s.log.Info("refreshing the snapshot recovered", "world", a.world.String())
+			s.log.Info("refreshing the snapshot recovered", "world", w.world.String())
 		}
 		failing = err != nil
 		select {
@@ -225,25 +225,25 @@ func (s *Service) follow(ctx context.Context, a *worldState) {
 // Refresh publishes a new snapshot of a world if there is none yet, after a new roll-up, and when an hour becomes
 // current (see [rollup.CurrentHour]). Calls for the same world run one after the other.
 func (s *Service) Refresh(ctx context.Context, world schema.World) error {
-	a := s.worlds[world]
-	a.mu.Lock()
-	defer a.mu.Unlock()
+	w := s.worlds[world]
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, refreshTimeout)
 	defer cancel()
-	changed, err := a.publisher.Refresh(ctx, s.now())
+	changed, err := w.publisher.Refresh(ctx, s.now())
 	if err != nil {
-		a.metrics.errors.Inc()
+		w.metrics.errors.Inc()
 		return err
 	}
 	if changed.Rolled {
-		a.history.Invalidate(changed.From)
+		w.history.Invalidate(changed.From)
 	}
 	if !changed.Published {
 		return nil
 	}
-	a.metrics.builds.Inc()
-	if err := a.publisher.Save(); err != nil {
-		a.metrics.errors.Inc()
+	w.metrics.builds.Inc()
+	if err := w.publisher.Save(); err != nil {
+		w.metrics.errors.Inc()
 		s.log.Error("writing the snapshot file failed", "world", world.String(), "error", err)
 	}
 	return nil
@@ -252,9 +252,9 @@ func (s *Service) Refresh(ctx context.Context, world schema.World) error {
 // Air returns the snapshots, histories and forecasts of both worlds, from which alerts are evaluated.
 func (s *Service) Air() local.Air {
 	out := local.Air{LocatePin: s.locatePin, Now: s.now}
-	for _, w := range schema.Worlds {
-		a := s.worlds[w]
-		out.Publishers[w], out.Histories[w], out.Latest[w] = a.publisher, a.history, a.forecasts
+	for _, world := range schema.Worlds {
+		w := s.worlds[world]
+		out.Publishers[world], out.Histories[world], out.Latest[world] = w.publisher, w.history, w.forecasts
 	}
 	return out
 }

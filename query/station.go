@@ -20,22 +20,22 @@ import (
 )
 
 // stationAQI answers a query for a station, which is public or one of the account's own.
-func (a *worldState) stationAQI(c *httpapi.Call, snap *snapshot.Snapshot, q *request.Query, now time.Time) (httpapi.Response, error) {
-	st, err := a.stationByID(c, snap, q.Station)
+func (w *worldState) stationAQI(c *httpapi.Call, snap *snapshot.Snapshot, q *request.Query, now time.Time) (httpapi.Response, error) {
+	st, err := w.stationByID(c, snap, q.Station)
 	if err != nil {
 		return httpapi.Response{}, withField(err, "station")
 	}
-	city := a.placeOf(snap, &st.Station)
+	city := w.placeOf(snap, &st.Station)
 	if !q.Current() {
 		h := periodOf(q, c.Account)
-		resp, err := a.history.StationAnswer(c.Context(), &h, &st.Station, city)
+		resp, err := w.history.StationAnswer(c.Context(), &h, &st.Station, city)
 		if errors.Is(err, history.ErrNoRows) {
 			err = noData(st.ID, q, h.Span)
 		}
 		return resp, err
 	}
 	if st.AQI < 0 {
-		return httpapi.Response{}, a.noStationAQI(c.Context(), snap, &st.Station, q, now)
+		return httpapi.Response{}, w.noStationAQI(c.Context(), snap, &st.Station, q, now)
 	}
 	resp, err := station.Record{City: city, Detail: q.Detail, Now: now}.Answer(&st.Station, &st.Figures)
 	resp.Measured = int64(st.Updated)
@@ -43,7 +43,7 @@ func (a *worldState) stationAQI(c *httpapi.Call, snap *snapshot.Snapshot, q *req
 }
 
 // placeOf returns the name of the place in the records of a station.
-func (a *worldState) placeOf(snap *snapshot.Snapshot, st *air.Station) string {
+func (w *worldState) placeOf(snap *snapshot.Snapshot, st *air.Station) string {
 	if i, ok := snap.ByID[st.ID]; ok {
 		return snap.PlaceName(i)
 	}
@@ -51,10 +51,10 @@ func (a *worldState) placeOf(snap *snapshot.Snapshot, st *air.Station) string {
 }
 
 // noStationAQI returns the error for a station that has no AQI. For a public station it says why.
-func (a *worldState) noStationAQI(ctx context.Context, snap *snapshot.Snapshot, st *air.Station, q *request.Query, now time.Time) error {
+func (w *worldState) noStationAQI(ctx context.Context, snap *snapshot.Snapshot, st *air.Station, q *request.Query, now time.Time) error {
 	problem := schema.NewProblem(schema.NoData, "station", "There is no AQI for the station "+st.ID+" yet.")
 	if i, ok := snap.ByID[st.ID]; ok {
-		a.explain(ctx, snap, problem, rollup.Sample{Station: i, KM: -1}, q, now)
+		w.explain(ctx, snap, problem, rollup.Sample{Station: i, KM: -1}, q, now)
 	}
 	return problem
 }
@@ -71,11 +71,11 @@ func (s *Service) stationQuality(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	a, snap, err := s.snapshotOf(c)
+	w, snap, err := s.snapshotOf(c)
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	st, err := a.stationByID(c, snap, mux.Vars(c.Request)["id"])
+	st, err := w.stationByID(c, snap, mux.Vars(c.Request)["id"])
 	if err != nil {
 		return httpapi.Response{}, err
 	}
@@ -85,7 +85,7 @@ func (s *Service) stationQuality(c *httpapi.Call) (httpapi.Response, error) {
 	}
 	ctx, cancel := context.WithTimeout(c.Context(), rollup.QueryTimeout)
 	defer cancel()
-	reply, err := station.Quality(ctx, a.tables, page)
+	reply, err := station.Quality(ctx, w.tables, page)
 	if err != nil {
 		return httpapi.Response{}, rollup.Unavailable(err)
 	}

@@ -11,7 +11,7 @@ import (
 
 // statistics handles GET /v1/statistics. It acquires one of the account's slots for concurrent queries of ClickHouse.
 func (s *Service) statistics(c *httpapi.Call) (resp httpapi.Response, err error) {
-	a, snap, err := s.snapshotOf(c)
+	w, snap, err := s.snapshotOf(c)
 	if err == nil {
 		err = param.Texts(c.Params)
 	}
@@ -27,7 +27,7 @@ func (s *Service) statistics(c *httpapi.Call) (resp httpapi.Response, err error)
 		return resp, err
 	}
 	defer release()
-	reply, err := statistics.Read(c.Context(), a.tables, q)
+	reply, err := statistics.Read(c.Context(), w.tables, q)
 	return httpapi.Response{Value: reply, Cache: s.cacheControl.At(s.now())}, rollup.Unavailable(err)
 }
 
@@ -42,19 +42,19 @@ func (s *Service) rankings(c *httpapi.Call) (resp httpapi.Response, err error) {
 	if err != nil {
 		return resp, err
 	}
-	a, snap, err := s.snapshotOf(c)
+	w, snap, err := s.snapshotOf(c)
 	if err != nil {
 		return resp, err
 	}
 	if r.Now() {
-		resp, err = a.page(c, snap, now, func() (httpapi.Response, error) { return r.Answer(c.Context(), a.tables, snap, now) })
+		resp, err = w.page(c, snap, now, func() (httpapi.Response, error) { return r.Answer(c.Context(), w.tables, snap, now) })
 	} else {
 		var release func()
 		if release, err = s.historySlots.Acquire(c.Context(), c.Account); err != nil {
 			return resp, err
 		}
 		defer release()
-		resp, err = r.Answer(c.Context(), a.tables, snap, now)
+		resp, err = r.Answer(c.Context(), w.tables, snap, now)
 	}
 	resp.Cache = s.cacheControl.At(now)
 	return resp, err
@@ -62,12 +62,12 @@ func (s *Service) rankings(c *httpapi.Call) (resp httpapi.Response, err error) {
 
 // hourOfStations handles GET /v1/hours.
 func (s *Service) hourOfStations(c *httpapi.Call) (resp httpapi.Response, err error) {
-	a, snap, err := s.snapshotOf(c)
+	w, snap, err := s.snapshotOf(c)
 	if err != nil {
 		return resp, err
 	}
 	now := s.now()
-	resp, err = a.hours.Answer(c, a.tables, snap, &s.historySlots, now)
+	resp, err = w.hours.Answer(c, w.tables, snap, &s.historySlots, now)
 	resp.Cache = s.cacheControl.At(now)
 	return resp, err
 }

@@ -29,21 +29,21 @@ type filter struct {
 type idRange struct{ lower, upper string }
 
 // condition returns the SQL condition for an idRange whose bounds are $3 and $4, and the ORDER BY clause.
-func (a filter) condition() (ids, order string) {
-	if a.newest {
+func (f filter) condition() (ids, order string) {
+	if f.newest {
 		return "id >= $3 AND id < $4", " ORDER BY id DESC"
 	}
 	return "id > $3 AND id <= $4", " ORDER BY id"
 }
 
 // ids returns the range of ids in which the events of a page are.
-func (a filter) ids() idRange {
-	ids := idRange{idAt(a.from), idAt(min(a.to, math.MaxInt64-999) + 999)}
+func (f filter) ids() idRange {
+	ids := idRange{idAt(f.from), idAt(min(f.to, math.MaxInt64-999) + 999)}
 	switch {
-	case !a.newest:
-		ids.lower = max(a.after, ids.lower)
-	case a.after != "":
-		ids.upper = min(a.after, ids.upper)
+	case !f.newest:
+		ids.lower = max(f.after, ids.lower)
+	case f.after != "":
+		ids.upper = min(f.after, ids.upper)
 	}
 	return ids
 }
@@ -58,18 +58,18 @@ const scanMost = 10_000
 // An id contains the time of its event in milliseconds, so a time range is a range of ids. A condition on created_at
 // makes the range exact. A subject (the recharge or other thing that an event is about) has few events. So a page with
 // a subject scans all of them.
-func (a filter) find(view sqlstore.View) (envelopes []json.RawMessage, next string, err error) {
-	ids := a.ids()
+func (f filter) find(view sqlstore.View) (envelopes []json.RawMessage, next string, err error) {
+	ids := f.ids()
 	more := "" // id at which this request ends its scan; "" if it scans all events
-	if (a.typ != "" || schema.HidesCustomerEvents(a.readable)) && a.subject == "" {
-		within, order := a.condition()
+	if (f.typ != "" || schema.HidesCustomerEvents(f.readable)) && f.subject == "" {
+		within, order := f.condition()
 		err := view.QueryRow("SELECT id FROM event WHERE account_id = $1 AND mode = $2 AND "+within+order+" LIMIT 1 OFFSET $5",
-			a.account, a.mode, ids.lower, ids.upper, scanMost-1).Scan(&more)
+			f.account, f.mode, ids.lower, ids.upper, scanMost-1).Scan(&more)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
 		case err != nil:
 			return nil, "", err
-		case a.newest:
+		case f.newest:
 			ids.lower = more
 		default:
 			ids.upper = more
@@ -79,7 +79,7 @@ func (a filter) find(view sqlstore.View) (envelopes []json.RawMessage, next stri
 		id       string
 		envelope []byte
 	}
-	text, args := a.query(ids.lower, ids.upper)
+	text, args := f.query(ids.lower, ids.upper)
 	rows, err := sqlstore.All(view, func(s sqlstore.Scanner) (r row, err error) {
 		err = s.Scan(&r.id, &r.envelope)
 		return r, err
@@ -88,9 +88,9 @@ func (a filter) find(view sqlstore.View) (envelopes []json.RawMessage, next stri
 		return nil, "", err
 	}
 	switch {
-	case len(rows) > a.limit:
-		rows = rows[:a.limit]
-		next = rows[a.limit-1].id
+	case len(rows) > f.limit:
+		rows = rows[:f.limit]
+		next = rows[f.limit-1].id
 	default:
 		next = more
 	}
@@ -103,18 +103,18 @@ func (a filter) find(view sqlstore.View) (envelopes []json.RawMessage, next stri
 
 // query returns the statement that reads the matching events between two ids. It reads up to one event more than the
 // limit, to detect a next page.
-func (a filter) query(lower, upper string) (text string, args []any) {
-	within, order := a.condition()
+func (f filter) query(lower, upper string) (text string, args []any) {
+	within, order := f.condition()
 	text = "SELECT id, envelope FROM event WHERE account_id = $1 AND mode = $2 AND " + within + `
 		AND created_at >= $5 AND created_at < $6 AND (CAST($7 AS TEXT) = '' OR type = $7)`
-	args = []any{a.account, a.mode, lower, upper, a.from, a.to, a.typ, a.limit + 1}
-	if a.subject != "" {
+	args = []any{f.account, f.mode, lower, upper, f.from, f.to, f.typ, f.limit + 1}
+	if f.subject != "" {
 		text += " AND subject = $9 AND subject <> ''" // the partial index requires subject <> ''
-		args = append(args, a.subject)
+		args = append(args, f.subject)
 	}
-	if a.readable != nil && len(a.readable) < len(schema.EventTypes) {
+	if f.readable != nil && len(f.readable) < len(schema.EventTypes) {
 		text += " AND type IN ("
-		for i, t := range a.readable {
+		for i, t := range f.readable {
 			if i > 0 {
 				text += ", "
 			}

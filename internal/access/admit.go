@@ -37,15 +37,15 @@ func (s *Service) Admit(c *httpapi.Call, route *httpapi.Route) (httpapi.Pass, er
 
 func (s *Service) admit(c *httpapi.Call, route *httpapi.Route) (*pass, error) {
 	now := s.Now()
-	g, err := s.identify(c, now)
+	k, err := s.identify(c, now)
 	if err != nil {
 		return nil, err
 	}
-	if g.world == schema.Sandbox && !reads(c) {
-		c.Request = c.WithContext(sqlstore.WithWorld(c.Context(), g.world)) // tells the store to prefer changes of the live world
+	if k.world == schema.Sandbox && !reads(c) {
+		c.Request = c.WithContext(sqlstore.WithWorld(c.Context(), k.world)) // tells the store to prefer changes of the live world
 	}
-	p := &pass{service: s, key: g, usage: g.account.usage.Begin(g.world, route.Method, route.Path, g.id, now)}
-	p.unsigned = g.requireSignature && !c.BySession
+	p := &pass{service: s, key: k, usage: k.account.usage.Begin(k.world, route.Method, route.Path, k.id, now)}
+	p.unsigned = k.requireSignature && !c.BySession
 	if refusal := p.authorize(c, route, now); refusal != nil {
 		p.usage.End(true, 0)
 		return nil, refusal
@@ -59,12 +59,12 @@ func reads(c *httpapi.Call) bool { return c.Method == http.MethodGet || c.Method
 // authorize decides whether the key may make this call now. If address and scope are allowed, it takes a token
 // from the key's and the account's bucket. It reserves a call of the quota, unless isDashboardRead is true.
 func (p *pass) authorize(c *httpapi.Call, route *httpapi.Route, now time.Time) *schema.Problem {
-	g := p.key
-	if !allows(g.account.allow, c.Client) || !allows(g.allow, c.Client) {
+	k := p.key
+	if !allows(k.account.allow, c.Client) || !allows(k.allow, c.Client) {
 		return schema.NewProblem(schema.IPNotAllowed, "", "The allow-list of the API key or of its account does not contain the address "+c.Client.String()+".")
 	}
-	own, shared := g.state.buckets[c.Class], g.account.buckets[g.world][c.Class]
-	permitted := route.Scope == "" || g.scopes.Has(schema.Scope(route.Scope))
+	own, shared := k.state.buckets[c.Class], k.account.buckets[k.world][c.Class]
+	permitted := route.Scope == "" || k.scopes.Has(schema.Scope(route.Scope))
 	var empty *bucket
 	if permitted {
 		empty = takeBoth(own, shared, now)

@@ -38,8 +38,8 @@ type cachedKey struct {
 }
 
 // ended reports whether the key is revoked or expired at now, in microseconds.
-func (g *cachedKey) ended(now int64) bool {
-	return g.revokedAt != 0 && now >= g.revokedAt || g.expiresAt != 0 && now >= g.expiresAt
+func (k *cachedKey) ended(now int64) bool {
+	return k.revokedAt != 0 && now >= k.revokedAt || k.expiresAt != 0 && now >= k.expiresAt
 }
 
 // keyState has the token buckets of a cached key. They survive a refresh of the key's row.
@@ -68,45 +68,45 @@ type keyCache struct {
 	states   map[string]*keyState
 }
 
-func (b *keyCache) init() {
-	b.accounts = map[string]*cachedAccount{}
-	b.keys = map[string][]keyHash{}
-	b.states = map[string]*keyState{}
+func (c *keyCache) init() {
+	c.accounts = map[string]*cachedAccount{}
+	c.keys = map[string][]keyHash{}
+	c.states = map[string]*keyState{}
 }
 
 // find returns the key with a hash, or nil.
-func (b *keyCache) find(hash keyHash) *cachedKey { return b.byHash.Load().Get(hash) }
+func (c *keyCache) find(hash keyHash) *cachedKey { return c.byHash.Load().Get(hash) }
 
 // byID returns the key with an id, or nil. It takes a lock, unlike find.
-func (b *keyCache) byID(id string) *cachedKey {
-	b.mu.RLock()
-	defer b.mu.RUnlock()
-	state := b.states[id]
+func (c *keyCache) byID(id string) *cachedKey {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	state := c.states[id]
 	if state == nil {
 		return nil
 	}
-	return b.find(state.hash)
+	return c.find(state.hash)
 }
 
 // account returns an account by its id, or nil.
-func (b *keyCache) account(id string) *cachedAccount {
-	b.mu.RLock()
-	defer b.mu.RUnlock()
-	return b.accounts[id]
+func (c *keyCache) account(id string) *cachedAccount {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.accounts[id]
 }
 
 // loadedRevision returns the last applied revision. The result begun is false if the cache has never been loaded.
-func (b *keyCache) loadedRevision() (revision int64, begun bool) {
-	b.mu.RLock()
-	defer b.mu.RUnlock()
-	return b.revision, b.loaded
+func (c *keyCache) loadedRevision() (revision int64, begun bool) {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	return c.revision, c.loaded
 }
 
 // invalidate makes the next refresh read everything again.
-func (b *keyCache) invalidate() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.revision = math.MaxInt64 // larger than the revision of the store, so that the next refresh is full
+func (c *keyCache) invalidate() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.revision = math.MaxInt64 // larger than the revision of the store, so that the next refresh is full
 }
 
 // keyRow is a row of api_key.
@@ -128,18 +128,18 @@ type delta struct {
 
 // apply adds a delta to the cache. It ignores rows that are not newer than the cached ones, and removes keys that
 // have ended at now, in microseconds.
-func (b *keyCache) apply(n delta, now int64, limits Settings) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	byHash := b.byHash.Load().Edit()
-	states, known := b.states, b.accounts
+func (c *keyCache) apply(n delta, now int64, limits Settings) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	byHash := c.byHash.Load().Edit()
+	states, known := c.states, c.accounts
 	if n.full {
 		byHash = (*keyMap)(nil).Edit()
-		b.init()
-		b.ended.Purge()
+		c.init()
+		c.ended.Purge()
 	}
 	for _, a := range n.accounts {
-		if old := b.accounts[a.id]; old != nil && old.revision >= a.revision {
+		if old := c.accounts[a.id]; old != nil && old.revision >= a.revision {
 			continue
 		}
 		if old := known[a.id]; old != nil {
@@ -148,8 +148,8 @@ func (b *keyCache) apply(n delta, now int64, limits Settings) {
 			a.buckets = limits.newWorldBuckets()
 		}
 		a.usage.SetPlan(a.plan)
-		b.accounts[a.id] = a
-		for _, hash := range b.keys[a.id] {
+		c.accounts[a.id] = a
+		for _, hash := range c.keys[a.id] {
 			moved := *byHash.Get(hash)
 			moved.account = a
 			byHash.Put(hash, &moved)
@@ -161,26 +161,26 @@ func (b *keyCache) apply(n delta, now int64, limits Settings) {
 		if known != nil && known.revision >= row.revision {
 			continue
 		}
-		holder := b.accounts[row.accountID]
+		holder := c.accounts[row.accountID]
 		if holder == nil { // impossible: accounts are read after keys, so the account of each key is known
 			continue
 		}
-		g := row.cachedKey
-		g.account = holder
-		if g.ended(now) {
-			b.drop(byHash, row.hash, &g)
+		k := row.cachedKey
+		k.account = holder
+		if k.ended(now) {
+			c.drop(byHash, row.hash, &k)
 			continue
 		}
 		if known == nil {
-			b.keys[holder.id] = append(b.keys[holder.id], row.hash)
+			c.keys[holder.id] = append(c.keys[holder.id], row.hash)
 		}
-		if g.state = states[g.id]; g.state == nil {
-			g.state = &keyState{buckets: limits.newBuckets(1)}
+		if k.state = states[k.id]; k.state == nil {
+			k.state = &keyState{buckets: limits.newBuckets(1)}
 		}
-		b.states[g.id] = g.state
-		g.state.hash = row.hash
-		byHash.Put(row.hash, &g)
+		c.states[k.id] = k.state
+		k.state.hash = row.hash
+		byHash.Put(row.hash, &k)
 	}
-	b.byHash.Store(byHash.Map())
-	b.revision, b.loaded = n.revision, true
+	c.byHash.Store(byHash.Map())
+	c.revision, c.loaded = n.revision, true
 }

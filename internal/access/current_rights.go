@@ -12,17 +12,17 @@ import (
 // has expired, or if an allow-list of the key or account excludes the call's address. It needs no query.
 // Changes by other instances take effect within a second.
 func (s *Service) Scopes(c *httpapi.Call) []schema.Scope {
-	g := s.cache.byID(c.Key)
-	if g == nil {
+	k := s.cache.byID(c.Key)
+	if k == nil {
 		return nil
 	}
 	now := s.Now().UnixMicro()
-	if g.ended(now) || !allows(g.account.allow, c.Client) || !allows(g.allow, c.Client) {
+	if k.ended(now) || !allows(k.account.allow, c.Client) || !allows(k.allow, c.Client) {
 		return nil
 	}
 	var out []schema.Scope
 	for _, scope := range schema.Scopes {
-		if g.scopes.Has(scope) {
+		if k.scopes.Has(scope) {
 			out = append(out, scope)
 		}
 	}

@@ -35,41 +35,41 @@ func newEndedKeys() endedKeys {
 	return endedKeys{all}
 }
 
-func (e endedKeys) add(hash keyHash, g *cachedKey) {
-	e.Add(hash, &cachedKey{id: g.id, account: g.account, world: g.world, expiresAt: g.expiresAt, revokedAt: g.revokedAt})
+func (e endedKeys) add(hash keyHash, k *cachedKey) {
+	e.Add(hash, &cachedKey{id: k.id, account: k.account, world: k.world, expiresAt: k.expiresAt, revokedAt: k.revokedAt})
 }
 
 // find returns a remembered key that has ended at now, in microseconds; nil if the key is not remembered.
 func (e endedKeys) find(hash keyHash, now int64) *cachedKey {
-	if g, _ := e.Get(hash); g != nil && g.ended(now) {
-		return g
+	if k, _ := e.Get(hash); k != nil && k.ended(now) {
+		return k
 	}
 	return nil
 }
 
 // drop moves an ended key from the cache to endedKeys, and removes the buckets of the key.
-func (b *keyCache) drop(byHash *tablecache.Draft[keyHash, *cachedKey], hash keyHash, g *cachedKey) {
-	b.ended.add(hash, g)
-	delete(b.states, g.id)
+func (c *keyCache) drop(byHash *tablecache.Draft[keyHash, *cachedKey], hash keyHash, k *cachedKey) {
+	c.ended.add(hash, k)
+	delete(c.states, k.id)
 	if byHash.Get(hash) == nil {
 		return
 	}
 	byHash.Delete(hash)
-	b.keys[g.account.id] = slices.DeleteFunc(b.keys[g.account.id], func(h keyHash) bool { return h == hash })
+	c.keys[k.account.id] = slices.DeleteFunc(c.keys[k.account.id], func(h keyHash) bool { return h == hash })
 }
 
 // sweep removes the keys that have ended at now, in microseconds.
-func (b *keyCache) sweep(now int64) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	keys := b.byHash.Load()
+func (c *keyCache) sweep(now int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	keys := c.byHash.Load()
 	byHash := keys.Edit()
-	for hash, g := range keys.All() {
-		if g.ended(now) {
-			b.drop(byHash, hash, g)
+	for hash, k := range keys.All() {
+		if k.ended(now) {
+			c.drop(byHash, hash, k)
 		}
 	}
-	b.byHash.Store(byHash.Map())
+	c.byHash.Store(byHash.Map())
 }
 
 // sweep removes expired keys from the cache if sweepEvery has passed.
@@ -89,24 +89,24 @@ const (
 // findEnded reads an ended key from the store and adds it to endedKeys. It returns nil if the key or its account is
 // unknown.
 func (s *Service) findEnded(ctx context.Context, query string, of any) (*cachedKey, error) {
-	var g cachedKey
+	var k cachedKey
 	var accountID, mode string
 	var stored []byte
 	now := s.Now().UnixMicro()
-	err := s.DB.View(ctx).QueryRow(query, of, now).Scan(&g.id, &accountID, &mode, &stored, &g.expiresAt, &g.revokedAt)
+	err := s.DB.View(ctx).QueryRow(query, of, now).Scan(&k.id, &accountID, &mode, &stored, &k.expiresAt, &k.revokedAt)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("reading an ended key: %w", err)
 	}
-	if g.account = s.cache.account(accountID); g.account == nil {
+	if k.account = s.cache.account(accountID); k.account == nil {
 		return nil, nil
 	}
-	g.world = schema.WorldOf(mode)
+	k.world = schema.WorldOf(mode)
 	var hash keyHash
 	copy(hash[:], stored)
-	s.cache.ended.add(hash, &g)
+	s.cache.ended.add(hash, &k)
 	return s.cache.ended.find(hash, now), nil
 }
 

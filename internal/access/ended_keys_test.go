@@ -13,14 +13,14 @@ import (
 )
 
 // sizes returns the number of keys in each map of the cache.
-func (b *keyCache) sizes() map[string]int {
-	b.mu.RLock()
-	defer b.mu.RUnlock()
+func (c *keyCache) sizes() map[string]int {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
 	hashes := 0
-	for _, of := range b.keys {
+	for _, of := range c.keys {
 		hashes += len(of)
 	}
-	return map[string]int{"shards": b.byHash.Load().Len(), "memory": len(b.states), "keys": hashes}
+	return map[string]int{"shards": c.byHash.Load().Len(), "memory": len(c.states), "keys": hashes}
 }
 
 func (s *serviceFixture) wantSizes(t *testing.T, what string, n int) {

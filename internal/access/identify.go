@@ -32,18 +32,18 @@ func (s *Service) identify(c *httpapi.Call, now time.Time) (*cachedKey, error) {
 	if c.BySession {
 		find = s.keyOfSession
 	}
-	g, err := find(c, now)
+	k, err := find(c, now)
 	if err != nil {
 		return nil, err
 	}
-	c.Principal = httpapi.Principal{World: g.world, Account: g.account.id, Key: g.id, Scopes: g.scopes}
+	c.Principal = httpapi.Principal{World: k.world, Account: k.account.id, Key: k.id, Scopes: k.scopes}
 	switch {
-	case g.revokedAt != 0 && now.UnixMicro() >= g.revokedAt:
+	case k.revokedAt != 0 && now.UnixMicro() >= k.revokedAt:
 		return nil, errRevokedKey
-	case g.expiresAt != 0 && now.UnixMicro() >= g.expiresAt:
+	case k.expiresAt != 0 && now.UnixMicro() >= k.expiresAt:
 		return nil, errExpiredKey
 	}
-	return g, nil
+	return k, nil
 }
 
 // keyOf returns the key in the Authorization header. A malformed key and an unknown key cause the same error.
@@ -53,8 +53,8 @@ func (s *Service) keyOf(c *httpapi.Call, _ time.Time) (*cachedKey, error) {
 		return nil, err
 	}
 	if _, ok := apikey.WellFormed(key); ok {
-		if g := s.findKey(c.Context(), apikey.Hash(key)); g != nil {
-			return g, nil
+		if k := s.findKey(c.Context(), apikey.Hash(key)); k != nil {
+			return k, nil
 		}
 	}
 	return nil, errUnknownKey
@@ -64,25 +64,25 @@ func (s *Service) keyOf(c *httpapi.Call, _ time.Time) (*cachedKey, error) {
 // unknown key, so findKey refreshes the cache, limited by lookupRate. If the last refresh failed, findKey does
 // not refresh, because every call with a wrong key would then wait for the timeout.
 func (s *Service) findKey(ctx context.Context, hash [sha256.Size]byte) *cachedKey {
-	if g := s.cache.find(hash); g != nil {
-		return g
+	if k := s.cache.find(hash); k != nil {
+		return k
 	}
-	if g := s.cache.ended.find(hash, s.Now().UnixMicro()); g != nil {
-		return g
+	if k := s.cache.ended.find(hash, s.Now().UnixMicro()); k != nil {
+		return k
 	}
 	if s.follower.Failing() || !s.lookups.Allow() || s.Refresh(ctx) != nil {
 		return nil
 	}
-	if g := s.cache.find(hash); g != nil {
-		return g
+	if k := s.cache.find(hash); k != nil {
+		return k
 	}
 	limit, done := context.WithTimeout(ctx, tablecache.Timeout)
 	defer done()
-	g, err := s.findEnded(limit, selectEndedByHash, hash[:])
+	k, err := s.findEnded(limit, selectEndedByHash, hash[:])
 	if err != nil {
 		s.metrics.refreshFailures.Inc()
 	}
-	return g
+	return k
 }
 
 // keyOfSession returns the API key that a browser's session was created with.
@@ -93,20 +93,20 @@ func (s *Service) keyOfSession(c *httpapi.Call, now time.Time) (*cachedKey, erro
 	if err != nil {
 		return nil, err
 	}
-	g := s.cache.byID(key)
-	if g == nil { // another instance may have just created the key
+	k := s.cache.byID(key)
+	if k == nil { // another instance may have just created the key
 		if err = s.Refresh(limit); err == nil {
-			if g = s.cache.byID(key); g == nil {
-				g, err = s.findEnded(limit, selectEndedByID, key)
+			if k = s.cache.byID(key); k == nil {
+				k, err = s.findEnded(limit, selectEndedByID, key)
 			}
 		}
 	}
 	switch {
 	case err != nil:
 		return nil, schema.Unavailable("API keys cannot be checked at the moment. Retry later.", err)
-	case g == nil:
+	case k == nil:
 		return nil, session.ErrEnded
 	}
 	c.Session = id
-	return g, nil
+	return k, nil
 }

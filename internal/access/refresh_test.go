@@ -132,10 +132,10 @@ func TestUnknownKeyCausesRefresh(t *testing.T) {
 }
 
 // snapshot returns the content of a cache, without counters.
-func (b *keyCache) snapshot() map[string]string {
+func (c *keyCache) snapshot() map[string]string {
 	out := map[string]string{}
-	for _, g := range b.byHash.Load().All() {
-		out[g.id] = strings.Join([]string{g.account.id, g.account.plan, g.world.String()}, " ")
+	for _, k := range c.byHash.Load().All() {
+		out[k.id] = strings.Join([]string{k.account.id, k.account.plan, k.world.String()}, " ")
 	}
 	return out
 }

@@ -22,8 +22,8 @@ func (s *serviceFixture) signedIn(key string) string {
 		if route.Path != session.Path || route.Method != http.MethodPost {
 			continue
 		}
-		g, c := s.cache.find(apikey.Hash(key)), call(key)
-		c.Principal = httpapi.Principal{World: g.world, Account: g.account.id, Key: g.id}
+		k, c := s.cache.find(apikey.Hash(key)), call(key)
+		c.Principal = httpapi.Principal{World: k.world, Account: k.account.id, Key: k.id}
 		made, err := route.Handler(c)
 		if err != nil {
 			s.t.Fatal(err)

@@ -13,8 +13,8 @@ import (
 
 // verifySignature checks the signature of a call if its key requires one. Each signature is accepted only once,
 // even after a restart or by another instance.
-func (s *Service) verifySignature(c *httpapi.Call, g *cachedKey) error {
-	if !g.requireSignature {
+func (s *Service) verifySignature(c *httpapi.Call, k *cachedKey) error {
+	if !k.requireSignature {
 		return nil
 	}
 	values := c.Header[signature.Header]
@@ -29,14 +29,14 @@ func (s *Service) verifySignature(c *httpapi.Call, g *cachedKey) error {
 	if age := s.Now().Unix() - sent.Unix; age < -window || age > window {
 		return signature.ErrStale
 	}
-	secret, err := apikey.SigningSecret.Decrypt(s.Cipher, g.signingSecret, g.id)
+	secret, err := apikey.SigningSecret.Decrypt(s.Cipher, k.signingSecret, k.id)
 	if err != nil {
-		return fmt.Errorf("decrypting the signing secret of %s: %w", g.id, err)
+		return fmt.Errorf("decrypting the signing secret of %s: %w", k.id, err)
 	}
 	if !sent.Signs(c, secret) {
 		return signature.ErrWrong
 	}
-	return s.spend(c.Context(), g.id, sent, time.Unix(sent.Unix+window+1, 0))
+	return s.spend(c.Context(), k.id, sent, time.Unix(sent.Unix+window+1, 0))
 }
 
 // spend stores a signature as used, and fails if the signature was used before. The row may be deleted after the time

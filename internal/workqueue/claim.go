@@ -65,12 +65,12 @@ func (f *dueRows) first(n int) dueRows {
 
 // findDue returns at most `most` due rows. If that number is not positive, findDue returns no
 // rows, and mayHaveMore reports whether any row is due.
-func (s *Queue[R]) findDue(ctx context.Context, p *Pool, query string, now time.Time, most int) (f dueRows, err error) {
+func (q *Queue[R]) findDue(ctx context.Context, p *Pool, query string, now time.Time, most int) (f dueRows, err error) {
 	if most <= 0 {
-		f, err = s.findDue(ctx, p, query, now, 1)
+		f, err = q.findDue(ctx, p, query, now, 1)
 		return dueRows{mayHaveMore: f.mayHaveMore}, err
 	}
-	err = sqlstore.Each(s.DB.View(ctx), func(row sqlstore.Scanner) error {
+	err = sqlstore.Each(q.DB.View(ctx), func(row sqlstore.Scanner) error {
 		var id string
 		var sent int
 		err := row.Scan(&id, &sent)
@@ -94,11 +94,11 @@ func (f batchFlagScanner) Scan(dest ...any) error {
 }
 
 // claim leases the given rows in one transaction, and returns the rows that were still due.
-func (s *Queue[R]) claim(ctx context.Context, p *Pool, all []dueRows, own Lease, now time.Time) (claims []Claim[R], err error) {
-	err = s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
+func (q *Queue[R]) claim(ctx context.Context, p *Pool, all []dueRows, own Lease, now time.Time) (claims []Claim[R], err error) {
+	err = q.DB.Update(ctx, func(tx *sqlstore.Tx) error {
 		claims = claims[:0]
 		for _, f := range all {
-			for sent, statement := range [...]*sqlstore.BatchStatement{&s.sql.leaseFirst, &s.sql.leaseAgain} {
+			for sent, statement := range [...]*sqlstore.BatchStatement{&q.sql.leaseFirst, &q.sql.leaseAgain} {
 				err := statement.Each(len(f.ids[sent]), func(text string, from, to int) error {
 					args := []any{own.Until.UnixMicro(), own.Token, now.UnixMicro()}
 					if sent == 0 {
@@ -107,7 +107,7 @@ func (s *Queue[R]) claim(ctx context.Context, p *Pool, all []dueRows, own Lease,
 					args = append(args, f.ids[sent][from:to]...)
 					return sqlstore.Each(tx, func(row sqlstore.Scanner) (err error) {
 						c := Claim[R]{First: sent == 0, Lease: own}
-						c.Record, err = s.Table.Scan(batchFlagScanner{row, &c.batch})
+						c.Record, err = q.Table.Scan(batchFlagScanner{row, &c.batch})
 						claims = append(claims, c)
 						return err
 					}, text, args...)
@@ -120,18 +120,18 @@ func (s *Queue[R]) claim(ctx context.Context, p *Pool, all []dueRows, own Lease,
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("claiming from %s what is due of %s: %w", s.Table.Name, p.provider.Name, err)
+		return nil, fmt.Errorf("claiming from %s what is due of %s: %w", q.Table.Name, p.provider.Name, err)
 	}
-	if s.OnClaimed != nil {
-		s.OnClaimed()
+	if q.OnClaimed != nil {
+		q.OnClaimed()
 	}
 	return claims, nil
 }
 
 // nextDue returns the earliest due time after now; zero if there is none.
-func (s *Queue[R]) nextDue(ctx context.Context, p *Pool, now time.Time) (next time.Time, err error) {
-	view := s.DB.View(ctx)
-	for _, query := range [...]string{s.sql.nextSingle, s.sql.nextBatch} {
+func (q *Queue[R]) nextDue(ctx context.Context, p *Pool, now time.Time) (next time.Time, err error) {
+	view := q.DB.View(ctx)
+	for _, query := range [...]string{q.sql.nextSingle, q.sql.nextBatch} {
 		err := sqlstore.Each(view, func(row sqlstore.Scanner) error {
 			var micros int64
 			err := row.Scan(&micros)
@@ -149,15 +149,15 @@ func (s *Queue[R]) nextDue(ctx context.Context, p *Pool, now time.Time) (next ti
 
 // ExpireForeignLeases ends the leases of earlier processes, so that their rows are due now. On SQLite a single process
 // owns the store, so the earlier process has ended. On PostgreSQL it does nothing.
-func (s *Queue[R]) ExpireForeignLeases(ctx context.Context) error {
-	if s.DB.Name() != "sqlite" {
+func (q *Queue[R]) ExpireForeignLeases(ctx context.Context) error {
+	if q.DB.Name() != "sqlite" {
 		return nil // other instances may have leases; the leases of ended instances expire
 	}
-	now := s.Now().UnixMicro()
-	return s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
-		for _, p := range s.pools {
-			for _, text := range s.sql.expire {
-				if _, err := tx.Exec(text, p.provider.World.String(), p.provider.Name, now, len(s.tokens.prefix), s.tokens.prefix); err != nil {
+	now := q.Now().UnixMicro()
+	return q.DB.Update(ctx, func(tx *sqlstore.Tx) error {
+		for _, p := range q.pools {
+			for _, text := range q.sql.expire {
+				if _, err := tx.Exec(text, p.provider.World.String(), p.provider.Name, now, len(q.tokens.prefix), q.tokens.prefix); err != nil {
 					return err
 				}
 			}
@@ -168,23 +168,23 @@ func (s *Queue[R]) ExpireForeignLeases(ctx context.Context) error {
 
 // claimDue claims due rows for the free slots, starts their calls, and returns the due time of the next row. Single
 // requests come first, except for the slot that is reserved for batch items.
-func (s *Queue[R]) claimDue(ctx context.Context, p *Pool, now time.Time) (next time.Time, err error) {
-	s.state.Lock()
+func (q *Queue[R]) claimDue(ctx context.Context, p *Pool, now time.Time) (next time.Time, err error) {
+	q.state.Lock()
 	free, single, batch := p.freeSlots()
-	s.state.Unlock()
-	singles, err := s.findDue(ctx, p, s.sql.dueSingle, now, single)
+	q.state.Unlock()
+	singles, err := q.findDue(ctx, p, q.sql.dueSingle, now, single)
 	if err != nil {
 		return next, err
 	}
-	batches, err := s.findDue(ctx, p, s.sql.dueBatch, now, min(batch, free-singles.size()))
+	batches, err := q.findDue(ctx, p, q.sql.dueBatch, now, min(batch, free-singles.size()))
 	if err != nil {
 		return next, err
 	}
-	s.state.Lock()
+	q.state.Lock()
 	slots := [2]int{p.acquireUpTo(singles.size(), false), p.acquireUpTo(batches.size(), true)}
 	p.backlogged = [2]bool{singles.mayHaveMore || slots[0] < singles.size(), batches.mayHaveMore || slots[1] < batches.size()}
 	hasCapacity := p.hasCapacityForBacklog()
-	s.state.Unlock()
+	q.state.Unlock()
 	// Due rows may still wait although a slot is free: a slot was released during the search, or the slot reserved for
 	// batch items was not needed. The loop therefore polls again at once.
 	if hasCapacity {
@@ -192,18 +192,18 @@ func (s *Queue[R]) claimDue(ctx context.Context, p *Pool, now time.Time) (next t
 	}
 	p.notifyWaiter()
 	if slots[0]+slots[1] > 0 {
-		if err := s.claimAndStart(ctx, p, []dueRows{singles.first(slots[0]), batches.first(slots[1])}, slots, now); err != nil {
+		if err := q.claimAndStart(ctx, p, []dueRows{singles.first(slots[0]), batches.first(slots[1])}, slots, now); err != nil {
 			return next, err
 		}
 	}
-	return s.nextDue(ctx, p, now)
+	return q.nextDue(ctx, p, now)
 }
 
 // claimAndStart leases the rows found and starts their calls. The caller has acquired a slot
 // for each row. The slots of rows that could not be leased are released.
-func (s *Queue[R]) claimAndStart(ctx context.Context, p *Pool, all []dueRows, slots [2]int, now time.Time) error {
-	claims, err := s.claim(ctx, p, all, s.NewLease(p), now)
-	begin := s.begin[slices.Index(s.pools, p)]
+func (q *Queue[R]) claimAndStart(ctx context.Context, p *Pool, all []dueRows, slots [2]int, now time.Time) error {
+	claims, err := q.claim(ctx, p, all, q.NewLease(p), now)
+	begin := q.begin[slices.Index(q.pools, p)]
 	for _, c := range claims {
 		if c.batch {
 			slots[1]--

@@ -93,7 +93,7 @@ func New[R any](c Config[R]) *Queue[R] {
 // Add adds a provider and returns its pool of slots. For each claimed row the Queue takes a slot
 // and calls `begin`. The function `begin` must not block: it starts a goroutine that calls the provider. When the
 // call ends, the goroutine frees the slot with [Pool.Release]. Add all providers before Run.
-func (s *Queue[R]) Add(u Provider, begin func(Claim[R])) (*Pool, error) {
+func (q *Queue[R]) Add(u Provider, begin func(Claim[R])) (*Pool, error) {
 	switch {
 	case u.Timeout <= 0:
 		return nil, errors.New("the call timeout must be positive")
@@ -101,74 +101,74 @@ func (s *Queue[R]) Add(u Provider, begin func(Claim[R])) (*Pool, error) {
 		return nil, errors.New("the concurrency must be at least 1")
 	}
 	p := &Pool{
-		provider: u, state: &s.state, wake: make(chan struct{}, 1), freed: make(chan struct{}, 1),
+		provider: u, state: &q.state, wake: make(chan struct{}, 1), freed: make(chan struct{}, 1),
 		maxBatch: max(1, u.Concurrency/2), reservedSlots: max(1, u.Concurrency/4),
 	}
-	s.pools, s.begin = append(s.pools, p), append(s.begin, begin)
+	q.pools, q.begin = append(q.pools, p), append(q.begin, begin)
 	return p, nil
 }
 
 // NewLease returns a lease with a unique token for one call of a pool. The lease ends by the wall clock, like due times
 // in the store, because the monotonic clock stops while a machine is suspended.
-func (s *Queue[R]) NewLease(p *Pool) Lease {
-	return s.tokens.Lease(p.LeaseEnd(s.Now().Round(0)))
+func (q *Queue[R]) NewLease(p *Pool) Lease {
+	return q.tokens.Lease(p.LeaseEnd(q.Now().Round(0)))
 }
 
 // Run leases due rows and starts their calls until ctx ends. Then it waits for the calls
 // in flight, and cancels them after ShutdownGrace. The store must be ready.
-func (s *Queue[R]) Run(ctx context.Context) {
+func (q *Queue[R]) Run(ctx context.Context) {
 	for {
-		err := s.ExpireForeignLeases(ctx)
-		s.ClaimFailures.Observe(ctx, err)
+		err := q.ExpireForeignLeases(ctx)
+		q.ClaimFailures.Observe(ctx, err)
 		if err == nil || !sleep.For(ctx, RetryPause) {
 			break
 		}
 	}
 	var loops sync.WaitGroup
-	for i := range s.pools {
-		loops.Go(func() { s.pollLoop(ctx, i) })
+	for i := range q.pools {
+		loops.Go(func() { q.pollLoop(ctx, i) })
 	}
 	loops.Wait()
-	s.drain()
+	q.drain()
 }
 
 // RunWithoutPolling replaces Run on an instance that only makes calls for the requests it
 // serves. Other instances claim the rows that become due.
-func (s *Queue[R]) RunWithoutPolling(ctx context.Context) {
+func (q *Queue[R]) RunWithoutPolling(ctx context.Context) {
 	<-ctx.Done()
-	s.drain()
+	q.drain()
 }
 
 // drain prevents further calls and waits for the calls in flight.
-func (s *Queue[R]) drain() {
-	s.state.Lock()
-	s.state.stopped = true
-	s.state.Unlock()
+func (q *Queue[R]) drain() {
+	q.state.Lock()
+	q.state.stopped = true
+	q.state.Unlock()
 	// The provider may have carried out a call that is cancelled here. After the next start, a status enquiry
 	// determines the result.
-	grace := time.AfterFunc(ShutdownGrace, s.cancelCalls)
+	grace := time.AfterFunc(ShutdownGrace, q.cancelCalls)
 	defer grace.Stop()
-	s.Wait()
+	q.Wait()
 }
 
 // CallContext returns the context for calls to providers. It outlives the request that caused
 // a call, because calls continue when the client disconnects.
-func (s *Queue[R]) CallContext() context.Context { return s.calls }
+func (q *Queue[R]) CallContext() context.Context { return q.calls }
 
 // Stopped reports whether the service stops, so that no further call starts.
-func (s *Queue[R]) Stopped() bool {
-	s.state.Lock()
-	defer s.state.Unlock()
-	return s.state.stopped
+func (q *Queue[R]) Stopped() bool {
+	q.state.Lock()
+	defer q.state.Unlock()
+	return q.state.stopped
 }
 
 // Wait waits until all slots are released.
-func (s *Queue[R]) Wait() { s.state.calls.Wait() }
+func (q *Queue[R]) Wait() { q.state.calls.Wait() }
 
 // pollLoop polls for one pool. After a failed poll it ignores wake-ups until its pause ends.
 // Otherwise released slots would wake pollLoop, which would repeat the failed poll at once.
-func (s *Queue[R]) pollLoop(ctx context.Context, i int) {
-	p := s.pools[i]
+func (q *Queue[R]) pollLoop(ctx context.Context, i int) {
+	p := q.pools[i]
 	wake := p.wake
 	timer := time.NewTimer(0)
 	defer timer.Stop()
@@ -179,7 +179,7 @@ func (s *Queue[R]) pollLoop(ctx context.Context, i int) {
 		case <-timer.C:
 		case <-wake:
 		}
-		pause, err := s.poll(ctx, p)
+		pause, err := q.poll(ctx, p)
 		timer.Reset(pause)
 		if wake = p.wake; err != nil {
 			wake = nil
@@ -189,30 +189,30 @@ func (s *Queue[R]) pollLoop(ctx context.Context, i int) {
 
 // Poll claims the due rows of a pool that get a slot, starts their calls, and returns the
 // time until the next poll. Run calls it in a loop.
-func (s *Queue[R]) Poll(ctx context.Context, p *Pool) time.Duration {
-	pause, _ := s.poll(ctx, p) // ClaimFailures has recorded the error
+func (q *Queue[R]) Poll(ctx context.Context, p *Pool) time.Duration {
+	pause, _ := q.poll(ctx, p) // ClaimFailures has recorded the error
 	return pause
 }
 
 // poll does the work of Poll, and also returns the error that it recorded in ClaimFailures.
-func (s *Queue[R]) poll(ctx context.Context, p *Pool) (time.Duration, error) {
+func (q *Queue[R]) poll(ctx context.Context, p *Pool) (time.Duration, error) {
 	if !p.IsAvailable() {
 		return RetryPause, nil
 	}
-	s.state.Lock()
+	q.state.Lock()
 	p.nextPoll = time.Time{} // from here on, WakeAt wakes the loop for any row
-	s.state.Unlock()
-	next, err := s.claimDue(ctx, p, s.Now())
-	s.ClaimFailures.Observe(ctx, err)
+	q.state.Unlock()
+	next, err := q.claimDue(ctx, p, q.Now())
+	q.ClaimFailures.Observe(ctx, err)
 	if err != nil {
 		return RetryPause, err
 	}
-	pause := max(0, min(maxPollInterval, next.Sub(s.Now())))
+	pause := max(0, min(maxPollInterval, next.Sub(q.Now())))
 	if next.IsZero() {
 		pause = maxPollInterval
 	}
-	s.state.Lock()
-	p.nextPoll = s.Now().Add(pause)
-	s.state.Unlock()
+	q.state.Lock()
+	p.nextPoll = q.Now().Add(pause)
+	q.state.Unlock()
 	return pause, nil
 }

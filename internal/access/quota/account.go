@@ -23,13 +23,13 @@ type Account struct {
 }
 
 // Account returns the counters of the account with an id. The same id always yields the same pointer.
-func (l *Counters) Account(id string) *Account {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	a := l.accounts[id]
+func (c *Counters) Account(id string) *Account {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	a := c.accounts[id]
 	if a == nil {
-		a = &Account{counters: l, id: id, pending: newUsage()}
-		l.accounts[id] = a
+		a = &Account{counters: c, id: id, pending: newUsage()}
+		c.accounts[id] = a
 	}
 	return a
 }
@@ -81,8 +81,8 @@ type day struct {
 }
 
 // dayOf returns the day of a time. It caches the latest day, which it also returns for earlier times.
-func (l *Counters) dayOf(now time.Time) *day {
-	d := l.today.Load()
+func (c *Counters) dayOf(now time.Time) *day {
+	d := c.today.Load()
 	if d != nil && now.Unix() < d.ends {
 		return d
 	}
@@ -92,7 +92,7 @@ func (l *Counters) dayOf(now time.Time) *day {
 		ends:      time.Date(y, month, date+1, 0, 0, 0, 0, time.UTC).Unix(),
 		monthEnds: time.Date(y, month+1, 1, 0, 0, 0, 0, time.UTC).Unix(),
 	}
-	l.today.Store(d)
+	c.today.Store(d)
 	return d
 }
 

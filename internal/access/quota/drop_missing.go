@@ -16,13 +16,13 @@ var (
 // dropMissing removes the usage of deleted accounts and keys from a batch. Accounts and keys can be missing
 // after a manual DELETE, or after a restore of an older store. One missing row would make every flush fail,
 // for all accounts. dropMissing reports whether it removed any usage.
-func (l *Counters) dropMissing(ctx context.Context, b *batch) bool {
+func (c *Counters) dropMissing(ctx context.Context, b *batch) bool {
 	var accounts, keys []string
 	for _, a := range b.accounts {
 		accounts = append(accounts, a.id)
 		keys = slices.AppendSeq(keys, maps.Keys(a.writing.keys))
 	}
-	view := l.DB.View(ctx)
+	view := c.DB.View(ctx)
 	hasAccount, err := sqlstore.ExistingIDs(view, &presentAccounts, accounts)
 	if err != nil {
 		return false
@@ -41,8 +41,8 @@ func (l *Counters) dropMissing(ctx context.Context, b *batch) bool {
 		return false
 	}
 	b.build()
-	l.metrics.dropped.Add(float64(dropped))
-	l.Log.Warn("dropping the usage of deleted accounts or keys", "rows", dropped)
-	l.Missing()
+	c.metrics.dropped.Add(float64(dropped))
+	c.Log.Warn("dropping the usage of deleted accounts or keys", "rows", dropped)
+	c.Missing()
 	return true
 }

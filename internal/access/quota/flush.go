@@ -35,10 +35,10 @@ type monthRow struct {
 
 // excludeFlush waits until no flush and no reading of totals runs, and excludes both until release is called. It
 // returns false if ctx ends first.
-func (l *Counters) excludeFlush(ctx context.Context) (release func(), ok bool) {
+func (c *Counters) excludeFlush(ctx context.Context) (release func(), ok bool) {
 	select {
-	case l.flushing <- struct{}{}:
-		return func() { <-l.flushing }, true
+	case c.flushing <- struct{}{}:
+		return func() { <-c.flushing }, true
 	case <-ctx.Done():
 		return nil, false
 	}
@@ -47,48 +47,48 @@ func (l *Counters) excludeFlush(ctx context.Context) (release func(), ok bool) {
 // Flush writes the counted usage in one transaction, and merges the totals of other instances.
 // After an error, the next flush first repeats the same batch. If the reply to COMMIT was lost, the batch may be in
 // the store, which then ignores the repetition.
-func (l *Counters) Flush(ctx context.Context) error {
+func (c *Counters) Flush(ctx context.Context) error {
 	ctx, done := context.WithTimeout(ctx, flushTimeout)
 	defer done()
-	release, ok := l.excludeFlush(ctx)
+	release, ok := c.excludeFlush(ctx)
 	if !ok {
 		return ctx.Err()
 	}
 	defer release()
-	if l.failed != nil {
-		if err := l.store(ctx, l.failed); err != nil {
+	if c.failed != nil {
+		if err := c.store(ctx, c.failed); err != nil {
 			return err
 		}
 	}
-	if b := l.collect(); len(b.accounts) > 0 {
-		return l.store(ctx, b)
+	if b := c.collect(); len(b.accounts) > 0 {
+		return c.store(ctx, b)
 	}
 	return nil
 }
 
-// store writes a batch. After an error, it keeps the batch in l.failed for the next flush. The caller has excluded
+// store writes a batch. After an error, it keeps the batch in c.failed for the next flush. The caller has excluded
 // other flushes.
-func (l *Counters) store(ctx context.Context, b *batch) error {
-	err := l.DB.Update(ctx, func(tx *sqlstore.Tx) error { return b.write(tx, l) })
-	if err != nil && l.dropMissing(ctx, b) {
-		err = l.DB.Update(ctx, func(tx *sqlstore.Tx) error { return b.write(tx, l) })
+func (c *Counters) store(ctx context.Context, b *batch) error {
+	err := c.DB.Update(ctx, func(tx *sqlstore.Tx) error { return b.write(tx, c) })
+	if err != nil && c.dropMissing(ctx, b) {
+		err = c.DB.Update(ctx, func(tx *sqlstore.Tx) error { return b.write(tx, c) })
 	}
 	if err != nil {
-		l.failed = b
-		l.metrics.flushFailures.Inc()
+		c.failed = b
+		c.metrics.flushFailures.Inc()
 		return fmt.Errorf("writing usage: %w", err)
 	}
-	l.failed = nil
+	c.failed = nil
 	b.end()
 	return nil
 }
 
 // collect returns a batch of the pending usage of all accounts.
-func (l *Counters) collect() *batch {
+func (c *Counters) collect() *batch {
 	b := &batch{id: rand.Text()}
-	l.mu.Lock()
-	b.accounts, l.dirty = l.dirty, nil
-	l.mu.Unlock()
+	c.mu.Lock()
+	b.accounts, c.dirty = c.dirty, nil
+	c.mu.Unlock()
 	for _, a := range b.accounts {
 		a.mu.Lock()
 		a.batch, a.writing, a.pending, a.dirty = b.id, a.pending, newUsage(), false
@@ -147,8 +147,8 @@ func (b *batch) end() {
 
 // write stores the batch in tx: calls by day, quotas by month, and the last use of keys. If an earlier transaction
 // has stored the batch, write changes nothing.
-func (b *batch) write(tx *sqlstore.Tx, l *Counters) error {
-	now := l.Now()
+func (b *batch) write(tx *sqlstore.Tx, c *Counters) error {
+	now := c.Now()
 	n, err := tx.Exec("INSERT INTO usage_flush (id, expires_at) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING", b.id, now.Add(flushKept).UnixMicro())
 	if err != nil || n == 0 {
 		return err
@@ -159,7 +159,7 @@ func (b *batch) write(tx *sqlstore.Tx, l *Counters) error {
 	if err := upsert(tx, &addKeyUsage, b.keyRows, nil); err != nil {
 		return fmt.Errorf("adding to usage_key_day: %w", err)
 	}
-	if err := b.writeMonths(tx, l.Events, now.UnixMicro()); err != nil {
+	if err := b.writeMonths(tx, c.Events, now.UnixMicro()); err != nil {
 		return err
 	}
 	if err := upsert(tx, &setKeyUse, b.keys, nil); err != nil {

@@ -10,11 +10,11 @@ type metrics struct {
 	dropped       prometheus.Counter
 }
 
-func newMetrics(l *Counters, reg prometheus.Registerer) *metrics {
+func newMetrics(c *Counters, reg prometheus.Registerer) *metrics {
 	auto := promauto.With(reg)
 	auto.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "vayu_usage_unwritten_calls", Help: "Counted calls that are not in the store yet.",
-	}, l.unwritten)
+	}, c.unwritten)
 	return &metrics{
 		flushFailures: auto.NewCounter(prometheus.CounterOpts{
 			Name: "vayu_usage_flush_failures_total", Help: "Failed flushes of usage, which are retried.",

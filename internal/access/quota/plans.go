@@ -30,14 +30,14 @@ func CheckPlans(plans map[string]int64) []error {
 
 // limitOf returns the calls per month of a plan; 0 for no limit. A plan that is not configured has the limit of
 // FreePlan, and is logged once.
-func (l *Counters) limitOf(plan string) int64 {
-	limit, known := l.Plans[plan]
+func (c *Counters) limitOf(plan string) int64 {
+	limit, known := c.Plans[plan]
 	if known {
 		return limit
 	}
-	limit = l.Plans[FreePlan]
-	if _, logged := l.warned.LoadOrStore(plan, true); !logged {
-		l.Log.Warn("a plan of accounts is not configured; its limit is that of "+FreePlan, "plan", plan, "calls", limit)
+	limit = c.Plans[FreePlan]
+	if _, logged := c.warned.LoadOrStore(plan, true); !logged {
+		c.Log.Warn("a plan of accounts is not configured; its limit is that of "+FreePlan, "plan", plan, "calls", limit)
 	}
 	return limit
 }

@@ -80,16 +80,16 @@ const (
 )
 
 // Run flushes usage, and reads the totals of all instances, until ctx ends. It then flushes the remaining usage.
-func (l *Counters) Run(ctx context.Context) error {
+func (c *Counters) Run(ctx context.Context) error {
 	const store = "access: the state store"
-	reading := failurelog.New(l.Log, store, "reading quotas", "calls are counted on this instance only", nil)
-	writing := failurelog.New(l.Log, store, "writing usage", "it is kept in memory", nil)
+	reading := failurelog.New(c.Log, store, "reading quotas", "calls are counted on this instance only", nil)
+	writing := failurelog.New(c.Log, store, "writing usage", "it is kept in memory", nil)
 	tick := 0
 	sleep.Every(ctx, totalsInterval, func(ctx context.Context) {
-		reading.Observe(ctx, l.ReadTotals(ctx))
+		reading.Observe(ctx, c.ReadTotals(ctx))
 		if tick++; tick%flushEvery == 0 {
-			writing.Observe(ctx, l.Flush(ctx))
+			writing.Observe(ctx, c.Flush(ctx))
 		}
 	})
-	return l.Flush(context.WithoutCancel(ctx))
+	return c.Flush(context.WithoutCancel(ctx))
 }

@@ -15,26 +15,26 @@ const clockSkew = 10 * time.Second
 
 // ReadTotals merges the stored totals of this month, to which all instances add, into memory. In a new month,
 // the first call of ReadTotals reads all rows of the month. Later calls read the recently changed rows.
-func (l *Counters) ReadTotals(ctx context.Context) error {
+func (c *Counters) ReadTotals(ctx context.Context) error {
 	limit, done := context.WithTimeout(ctx, tablecache.Timeout)
 	defer done()
-	release, ok := l.excludeFlush(limit)
+	release, ok := c.excludeFlush(limit)
 	if !ok {
 		return limit.Err()
 	}
 	defer release()
-	now, since := l.Now(), int64(0)
-	today := l.dayOf(now)
-	if today.period == l.period {
-		since = l.readAt.Add(-clockSkew).UnixMicro()
+	now, since := c.Now(), int64(0)
+	today := c.dayOf(now)
+	if today.period == c.period {
+		since = c.readAt.Add(-clockSkew).UnixMicro()
 	}
-	err := sqlstore.Each(l.DB.View(limit), func(row sqlstore.Scanner) error {
+	err := sqlstore.Each(c.DB.View(limit), func(row sqlstore.Scanner) error {
 		var account string
 		var used int64
 		if err := row.Scan(&account, &used); err != nil {
 			return err
 		}
-		if m := l.Account(account).monthIn(today); m.period == today.period {
+		if m := c.Account(account).monthIn(today); m.period == today.period {
 			m.mergeTotal(used, 0)
 		}
 		return nil
@@ -42,6 +42,6 @@ func (l *Counters) ReadTotals(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("reading quotas: %w", err)
 	}
-	l.period, l.readAt = today.period, now
+	c.period, c.readAt = today.period, now
 	return nil
 }

@@ -79,10 +79,10 @@ func (u *usage) removeMissing(account bool, hasKey map[string]bool) int {
 }
 
 // unwritten returns the number of calls whose counts may not be in the store.
-func (l *Counters) unwritten() (sum float64) {
-	l.mu.Lock()
-	all := slices.Collect(maps.Values(l.accounts))
-	l.mu.Unlock()
+func (c *Counters) unwritten() (sum float64) {
+	c.mu.Lock()
+	all := slices.Collect(maps.Values(c.accounts))
+	c.mu.Unlock()
 	for _, a := range all {
 		sum += float64(a.unwritten())
 	}
@@ -121,11 +121,11 @@ var ErrTooManyRows = errors.New("the selection has too many rows of usage")
 //
 // The result is exact as of an instant during the query, except for unwritten counts of other instances. Usage never
 // waits for a flush.
-func (l *Counters) Usage(ctx context.Context, account string, of Selection) ([]schema.UsageDay, error) {
-	a := l.Account(account)
+func (c *Counters) Usage(ctx context.Context, account string, of Selection) ([]schema.UsageDay, error) {
+	a := c.Account(account)
 	for {
 		pending, writing, batch := a.unwrittenDays(&of)
-		days, written, err := l.storedDays(ctx, a, batch, &of)
+		days, written, err := c.storedDays(ctx, a, batch, &of)
 		if err != nil {
 			return nil, err
 		}
@@ -171,7 +171,7 @@ func (u *usage) days(of *Selection) (days []schema.UsageDay) {
 
 // storedDays returns the selected rows of an account in the store. written reports whether they include those of the
 // batch. One statement reads both, so that no flush can commit in between.
-func (l *Counters) storedDays(ctx context.Context, a *Account, batch string, of *Selection) (days []schema.UsageDay, written bool, err error) {
+func (c *Counters) storedDays(ctx context.Context, a *Account, batch string, of *Selection) (days []schema.UsageDay, written bool, err error) {
 	table, key, args := "usage_day", "''", []any{a.id, of.World.String(), of.From, of.To, batch}
 	if of.ByKey || of.Key != "" {
 		table = "usage_key_day"
@@ -184,7 +184,7 @@ func (l *Counters) storedDays(ctx context.Context, a *Account, batch string, of 
 		where += " AND key_id = $6"
 		args = append(args, of.Key)
 	}
-	err = sqlstore.Each(l.DB.View(ctx), func(row sqlstore.Scanner) error {
+	err = sqlstore.Each(c.DB.View(ctx), func(row sqlstore.Scanner) error {
 		var d schema.UsageDay
 		err := row.Scan(&d.Date, &d.KeyID, &d.Operation, &d.Calls, &d.Failed, &d.Counted, &written)
 		days = append(days, d)
