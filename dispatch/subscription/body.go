@@ -12,7 +12,7 @@ import (
 )
 
 // specOf parses the body of POST /v1/webhooks and reports all its errors.
-func (b *Cache) specOf(c *httpapi.Call) (Spec, error) {
+func (cache *Cache) specOf(c *httpapi.Call) (Spec, error) {
 	wanted, err := httpapi.Decode[struct {
 		URL    *string            `json:"url"`
 		Events []schema.EventType `json:"events"`
@@ -26,7 +26,7 @@ func (b *Cache) specOf(c *httpapi.Call) (Spec, error) {
 	var f faults
 	if wanted.URL == nil {
 		f.Add("url", "The url is missing. Send the URL of the endpoint.")
-	} else if spec.URL, err = b.url(&f, *wanted.URL); err != nil {
+	} else if spec.URL, err = cache.url(&f, *wanted.URL); err != nil {
 		return Spec{}, err
 	}
 	spec.Events = f.events(wanted.Events)
@@ -85,7 +85,7 @@ func (g *optional[T]) in(f *faults, field string) bool {
 }
 
 // patchOf parses the body of PATCH /v1/webhooks/{id} and reports all its errors.
-func (b *Cache) patchOf(c *httpapi.Call) (Patch, error) {
+func (cache *Cache) patchOf(c *httpapi.Call) (Patch, error) {
 	wanted, err := httpapi.Decode[struct {
 		URL    optional[string]             `json:"url"`
 		Events optional[[]schema.EventType] `json:"events"`
@@ -99,7 +99,7 @@ func (b *Cache) patchOf(c *httpapi.Call) (Patch, error) {
 	p := Patch{Readable: c.Scopes.Readable()}
 	var f faults
 	if wanted.URL.in(&f, "url") {
-		url, err := b.url(&f, wanted.URL.value)
+		url, err := cache.url(&f, wanted.URL.value)
 		if err != nil {
 			return Patch{}, err
 		}

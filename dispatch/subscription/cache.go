@@ -76,29 +76,29 @@ func New(c Config) *Cache {
 		c.Now = time.Now
 	}
 	c.Log = cmp.Or(c.Log, slog.New(slog.DiscardHandler))
-	b := &Cache{Config: c}
-	b.snapshot.Store(&Snapshot{revision: unread})
-	b.metrics = newMetrics(b, c.Metrics)
-	b.follower = b.newFollower()
-	return b
+	cache := &Cache{Config: c}
+	cache.snapshot.Store(&Snapshot{revision: unread})
+	cache.metrics = newMetrics(cache, c.Metrics)
+	cache.follower = cache.newFollower()
+	return cache
 }
 
 // Run refreshes the cache and purges unused rows until ctx ends. It retries after errors
 // of the store and returns nil.
-func (b *Cache) Run(ctx context.Context) error {
+func (cache *Cache) Run(ctx context.Context) error {
 	var parts sync.WaitGroup
-	parts.Go(func() { b.follower.Run(ctx) })
-	_ = b.Ready(ctx) // an error means that ctx has ended, which also ends the purge
-	parts.Go(func() { b.purge(ctx) })
+	parts.Go(func() { cache.follower.Run(ctx) })
+	_ = cache.Ready(ctx) // an error means that ctx has ended, which also ends the purge
+	parts.Go(func() { cache.purge(ctx) })
 	parts.Wait()
 	return nil
 }
 
 // Ready waits for the first refresh.
-func (b *Cache) Ready(ctx context.Context) error { return b.follower.Ready(ctx) }
+func (cache *Cache) Ready(ctx context.Context) error { return cache.follower.Ready(ctx) }
 
 // Snapshot returns the current content of the cache.
-func (b *Cache) Snapshot() *Snapshot { return b.snapshot.Load() }
+func (cache *Cache) Snapshot() *Snapshot { return cache.snapshot.Load() }
 
 // Get returns a subscription by id, or nil.
-func (b *Cache) Get(id string) *Subscription { return b.Snapshot().byID.Get(id) }
+func (cache *Cache) Get(id string) *Subscription { return cache.Snapshot().byID.Get(id) }

@@ -78,7 +78,7 @@ func granted(before, after *Subscription) []schema.EventType {
 
 // Delete marks a subscription of an owner as deleted, and erases its secrets. It returns a *schema.Problem if the owner
 // has no such subscription.
-func (b *Cache) Delete(tx *sqlstore.Tx, of schema.Owner, id string, now time.Time) (audit.Entry, error) {
+func (cache *Cache) Delete(tx *sqlstore.Tx, of schema.Owner, id string, now time.Time) (audit.Entry, error) {
 	revision, err := nextRevision(tx)
 	if err != nil {
 		return audit.Entry{}, err
@@ -107,7 +107,7 @@ type Rotation struct {
 //
 // For up to 300 ms after the commit, instances may still sign with the old secret only. The handler must delay its
 // reply until then.
-func (b *Cache) Rotate(tx *sqlstore.Tx, of schema.Owner, id string, n Rotation, now time.Time) (Made, audit.Entry, error) {
+func (cache *Cache) Rotate(tx *sqlstore.Tx, of schema.Owner, id string, n Rotation, now time.Time) (Made, audit.Entry, error) {
 	revision, err := nextRevision(tx)
 	if err != nil {
 		return Made{}, audit.Entry{}, err
@@ -117,7 +117,7 @@ func (b *Cache) Rotate(tx *sqlstore.Tx, of schema.Owner, id string, n Rotation, 
 	}
 	secret, made := secretOr(n.Secret)
 	// SET reads the old row, so previous_secret gets the value that secret had before.
-	previous, args := "previous_secret = NULL, previous_until = NULL", []any{id, secretColumn.Encrypt(b.Cipher, []byte(secret), id), lastFour(secret), revision}
+	previous, args := "previous_secret = NULL, previous_until = NULL", []any{id, secretColumn.Encrypt(cache.Cipher, []byte(secret), id), lastFour(secret), revision}
 	if n.Grace > 0 {
 		previous, args = "previous_secret = secret, previous_until = $5", append(args, now.Add(n.Grace).UnixMicro())
 	}

@@ -30,8 +30,8 @@ type faults struct{ schema.RequestErrors }
 
 // url validates and normalises a URL. If Check returns a *schema.Problem, url adds it to f and returns no error. It
 // returns any other error of Check.
-func (b *Cache) url(f *faults, text string) (string, error) {
-	u, err := b.Check(text)
+func (cache *Cache) url(f *faults, text string) (string, error) {
+	u, err := cache.Check(text)
 	if problem, ok := errors.AsType[*schema.Problem](err); ok {
 		f.AddAs(problem.Code, "url", problem.Message)
 		return "", nil

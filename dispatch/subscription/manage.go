@@ -43,12 +43,12 @@ type Made struct {
 
 // Create stores a subscription of an existing account. It returns a *schema.Problem if the owner has too many
 // subscriptions. It does not validate spec, because the handler has done so.
-func (b *Cache) Create(tx *sqlstore.Tx, spec Spec, now time.Time) (Made, audit.Entry, error) {
+func (cache *Cache) Create(tx *sqlstore.Tx, spec Spec, now time.Time) (Made, audit.Entry, error) {
 	revision, err := nextRevision(tx) // also makes concurrent creations wait for each other, so that checkLimit counts all
 	if err != nil {
 		return Made{}, audit.Entry{}, err
 	}
-	if err := b.checkLimit(tx, spec.Owner); err != nil {
+	if err := cache.checkLimit(tx, spec.Owner); err != nil {
 		return Made{}, audit.Entry{}, err
 	}
 	id := idPrefix + ulid.MustNewDefault(now).String()
@@ -57,7 +57,7 @@ func (b *Cache) Create(tx *sqlstore.Tx, spec Spec, now time.Time) (Made, audit.E
 		INSERT INTO webhook (id, account_id, mode, url, events, active, api_version, clear_numbers, secret, secret_last4, created_at, revision)
 		VALUES ($1, $2, $3, $4, $5, 1, $6, $7, $8, $9, $10, $11)`,
 		id, spec.Account, spec.World.String(), spec.URL, joinEvents(spec.Events, " "), schema.EventVersion, sqlstore.BoolToInt(spec.ClearNumbers),
-		secretColumn.Encrypt(b.Cipher, []byte(secret), id), lastFour(secret), now.UnixMicro(), revision)
+		secretColumn.Encrypt(cache.Cipher, []byte(secret), id), lastFour(secret), now.UnixMicro(), revision)
 	if err != nil {
 		return Made{}, audit.Entry{}, fmt.Errorf("making a webhook: %w", err)
 	}
@@ -76,7 +76,7 @@ func (b *Cache) Create(tx *sqlstore.Tx, spec Spec, now time.Time) (Made, audit.E
 // These stay in the table for their deliveries, and may be many more.
 const countThere = "SELECT COUNT(*) FROM webhook WHERE account_id = $1 AND mode = $2 AND deleted_at IS NULL"
 
-func (b *Cache) checkLimit(tx *sqlstore.Tx, of schema.Owner) error {
+func (cache *Cache) checkLimit(tx *sqlstore.Tx, of schema.Owner) error {
 	var plan string
 	if err := tx.QueryRow("SELECT plan FROM account WHERE id = $1", of.Account).Scan(&plan); err != nil {
 		return fmt.Errorf("reading the plan of an account: %w", err)
@@ -85,7 +85,7 @@ func (b *Cache) checkLimit(tx *sqlstore.Tx, of schema.Owner) error {
 	if err := tx.QueryRow(countThere, of.Account, of.World.String()).Scan(&n); err != nil {
 		return fmt.Errorf("counting webhooks: %w", err)
 	}
-	most := b.Limits.of(plan, of.World)
+	most := cache.Limits.of(plan, of.World)
 	if n < most {
 		return nil
 	}
@@ -125,7 +125,7 @@ type Patch struct {
 
 // Update changes a subscription. It returns a *schema.Problem if the key may not make the change, or if the owner has
 // no such subscription. If nothing changes, the audit entry is empty.
-func (b *Cache) Update(tx *sqlstore.Tx, of schema.Owner, id string, p Patch, now time.Time) (schema.Webhook, audit.Entry, error) {
+func (cache *Cache) Update(tx *sqlstore.Tx, of schema.Owner, id string, p Patch, now time.Time) (schema.Webhook, audit.Entry, error) {
 	revision, err := nextRevision(tx)
 	if err != nil {
 		return schema.Webhook{}, audit.Entry{}, err

@@ -21,17 +21,17 @@ const (
 )
 
 // purge deletes the rows of deleted subscriptions that have no deliveries, every purgeEvery until ctx ends.
-func (b *Cache) purge(ctx context.Context) {
+func (cache *Cache) purge(ctx context.Context) {
 	for sleep.For(ctx, purgeEvery) {
-		b.purgeCounted(ctx)
+		cache.purgeCounted(ctx)
 	}
 }
 
 // purgeCounted runs purgeOnce and counts a failure, which the next purge retries.
-func (b *Cache) purgeCounted(ctx context.Context) {
-	if err := b.purgeOnce(ctx); err != nil && ctx.Err() == nil {
-		b.metrics.purgeFailures.Inc()
-		b.Log.Warn("webhooks: purging deleted subscriptions", "error", err)
+func (cache *Cache) purgeCounted(ctx context.Context) {
+	if err := cache.purgeOnce(ctx); err != nil && ctx.Err() == nil {
+		cache.metrics.purgeFailures.Inc()
+		cache.Log.Warn("webhooks: purging deleted subscriptions", "error", err)
 	}
 }
 
@@ -42,14 +42,14 @@ var removeUnused = sqlstore.NewBatchStatement(1, "DELETE FROM webhook WHERE id I
 
 // purgeOnce deletes unused rows. It finds them outside of a transaction, because the search reads all rows. The
 // revision does not change, because the caches have removed these subscriptions already.
-func (b *Cache) purgeOnce(ctx context.Context) error {
-	until := b.Now().Add(-purgeAfter).UnixMicro()
-	ids, err := sqlstore.All(b.DB.View(ctx), sqlstore.Scalar[string], "SELECT id FROM webhook WHERE "+unused, until)
+func (cache *Cache) purgeOnce(ctx context.Context) error {
+	until := cache.Now().Add(-purgeAfter).UnixMicro()
+	ids, err := sqlstore.All(cache.DB.View(ctx), sqlstore.Scalar[string], "SELECT id FROM webhook WHERE "+unused, until)
 	if err != nil {
 		return fmt.Errorf("reading deleted subscriptions: %w", err)
 	}
 	for group := range slices.Chunk(ids, purgeGroup) {
-		err := b.DB.Update(ctx, func(tx *sqlstore.Tx) error {
+		err := cache.DB.Update(ctx, func(tx *sqlstore.Tx) error {
 			return removeUnused.Each(len(group), func(text string, from, to int) error {
 				args := []any{until}
 				for _, id := range group[from:to] {

@@ -27,13 +27,13 @@ const (
 )
 
 // read brings the cache up to date: it reads the changed rows into a new snapshot.
-func (b *Cache) read(ctx context.Context, now time.Time) error {
-	r := &reading{Cache: b, ctx: ctx, now: now, lists: map[string][]schema.EventType{}}
+func (cache *Cache) read(ctx context.Context, now time.Time) error {
+	r := &reading{Cache: cache, ctx: ctx, now: now, lists: map[string][]schema.EventType{}}
 	revision, err := r.revision()
 	if err != nil {
 		return err
 	}
-	before := b.Snapshot()
+	before := cache.Snapshot()
 	switch {
 	case revision == before.revision:
 		return nil
@@ -48,7 +48,7 @@ func (b *Cache) read(ctx context.Context, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	b.snapshot.Store(r.generation.finish(revision))
+	cache.snapshot.Store(r.generation.finish(revision))
 	r.logUnreadable()
 	return nil
 }

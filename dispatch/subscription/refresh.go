@@ -17,12 +17,12 @@ const (
 	rotateDelay = 300 * time.Millisecond
 )
 
-func (b *Cache) newFollower() *tablecache.Follower {
+func (cache *Cache) newFollower() *tablecache.Follower {
 	failures := func(doing, meanwhile string) *failurelog.Log {
-		return failurelog.New(b.Log, "webhooks: the state store", doing, meanwhile, nil)
+		return failurelog.New(cache.Log, "webhooks: the state store", doing, meanwhile, nil)
 	}
 	return tablecache.New(tablecache.Config{
-		Name: "subscriptions", Load: b.read, Failures: b.metrics.refreshFailures, Now: b.Now,
+		Name: "subscriptions", Load: cache.read, Failures: cache.metrics.refreshFailures, Now: cache.Now,
 		Loading:    failures("reading subscriptions for the first time", "nothing is delivered"),
 		Refreshing: failures("looking for changed subscriptions", "nothing is signed"),
 	})
@@ -30,9 +30,9 @@ func (b *Cache) newFollower() *tablecache.Follower {
 
 // Refresh reads all changes into the cache now. It fails after two seconds. A process calls it after its own changes,
 // and before it matches events. Changes of other processes also come by the background refresh and by Fresh.
-func (b *Cache) Refresh(ctx context.Context) error { return b.follower.Refresh(ctx) }
+func (cache *Cache) Refresh(ctx context.Context) error { return cache.follower.Refresh(ctx) }
 
 // Fresh refreshes the cache if the last refresh is older than maxAge. It fails after two seconds. After an error the
 // caller must not sign, because a cached secret may have been rotated. After success the caller may sign with the
 // cached secrets for 100 ms.
-func (b *Cache) Fresh(ctx context.Context) error { return b.follower.Fresh(ctx, maxAge) }
+func (cache *Cache) Fresh(ctx context.Context) error { return cache.follower.Fresh(ctx, maxAge) }
