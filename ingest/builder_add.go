@@ -145,8 +145,9 @@ func (b *Builder) Field(path string, is FieldType) { b.recorder.Field(path, is) 
 // Unit reports the unit that a record states for a parameter to the recorder, in the spelling of the source.
 func (b *Builder) Unit(p parameter.Parameter, unit string) { b.recorder.Unit(p.ID(), unit) }
 
-// At sets the position in the input from which an interrupted import resumes. A source calls At between rows, and a
-// full batch then ends at that position. The source calls At before it adds or rejects values that follow the position.
+// At sets the position up to which all values of the input are added or rejected. An interrupted import resumes there.
+// A source calls At between two rows, before it adds or rejects values that follow the position. At ends a full batch,
+// so that the batch has this position.
 func (b *Builder) At(position int64) {
 	b.position, b.positioned = position, true
 	if b.err == nil && (b.rows >= batchRows || len(b.batch.Missing) >= batchMissing || len(b.batch.Bulletins) >= batchMissing) {

@@ -26,8 +26,9 @@ type Guard struct {
 	allow  []netip.Prefix // unmapped and masked
 	ports  []uint16       // ascending
 	public *ssrf.Guardian
-	// local means that names without a public meaning are allowed, because the operator allows private networks. loopback
-	// means that addresses and names of this machine are allowed.
+	// local means that the operator allows a network. Then names are accepted that are valid only inside a network, and
+	// names with any port. loopback means that an allowed network overlaps the loopback addresses. Then the names of
+	// this machine are accepted.
 	local, loopback bool
 }
 

@@ -1,7 +1,8 @@
 // Package cpcbformat implements the formats of India's regulatory network of automatic stations. The Central Pollution
-// Control Board (CPCB) runs the network with the states' boards. The package covers station names, attribution, times,
-// and the live feed. It checks the feed by computing each station's AQI. Several sources have the same stations, and a
-// station has the same id in all of them.
+// Control Board (CPCB) runs the network with the boards of the states. The package covers station names, attribution,
+// times, and the live feed. It rejects a feed in which the AQI of too many stations differs from the AQI that the
+// package computes from their sub-indices. Several sources have the same stations, and a station has the same id in all
+// of them.
 package cpcbformat
 
 import (

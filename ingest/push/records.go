@@ -78,7 +78,7 @@ func (s *Service) StoreRecords(ctx context.Context, runs Runs, records []Record)
 	return results, nil
 }
 
-// owner identifies an account in a world.
+// owner is an account in one world (live or sandbox). Its stations and readings are separate in each world.
 type owner struct {
 	world   schema.World
 	account string

@@ -17,7 +17,8 @@ const MessagesFile = "messages.ndjson"
 // Message is a line of the file [MessagesFile].
 type Message struct {
 	Topic string `json:"topic"`
-	// Payload is the payload as JSON. A payload that is not JSON, or is a JSON string, is stored as a JSON string.
+	// Payload is a payload of JSON as it is. Any other payload, and a JSON string, is the text of a JSON string. So a
+	// reader decodes each JSON string here once.
 	Payload  json.RawMessage `json:"payload"`
 	Retained bool            `json:"retained,omitempty"`
 	At       time.Time       `json:"at,omitzero"` // when the message was received; zero means the time of the case

@@ -14,7 +14,7 @@ import (
 	"vayu/schema"
 )
 
-// Config is the section `source` of the configuration, with one part for each source in Go.
+// Config is the section `source` of the configuration. It has one part for each source that is implemented in Go.
 type Config struct {
 	CPCB      cpcb.Config      `yaml:"cpcb"`
 	DataGov   datagov.Config   `yaml:"datagov"`

@@ -199,9 +199,9 @@ func (b *Cache) ApplyRules() {
 	}
 }
 
-// linkStations records that two stations are one physical station: it sets the SameAs of one station to the id of the
-// other. It chooses the station with the lower [air.NetworkPriority]. At equal priorities, it chooses the station with
-// the older last reading.
+// linkStations records that two stations are one physical station. It sets SameAs of one of them to the id of the
+// other. The station with SameAs is the one with the lower [air.NetworkPriority]. At equal priorities, it is the one
+// whose last reading is older.
 func (b *Cache) linkStations(one, other, reason string) {
 	s, t := b.Known[one], b.Known[other]
 	if t.SameAs != "" {

@@ -137,8 +137,8 @@ const (
 	closeLength = 8    // letters; a place of at least this length may have one wrong letter
 )
 
-// closePlaces reports whether two places of titles are spellings of one place. Either they are equal, or both are long,
-// have the same digits, and differ by at most one edit.
+// closePlaces reports whether two places are equal, or spellings of one place. A place is the part of a station's name
+// without city and agency. Spellings are long, have the same digits, and differ by at most one letter.
 func closePlaces(a, b string) bool {
 	if a == b {
 		return a != ""

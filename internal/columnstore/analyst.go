@@ -48,8 +48,8 @@ var serverLogs = []string{
 	"session_log", "text_log", "trace_log",
 }
 
-// renamedLogs is the number of renamed forms of each log that are hidden. No server has as many after years of
-// upgrades.
+// renamedLogs is the number of renamed tables of each log that are hidden, such as query_log_0 to query_log_9. A server
+// has fewer of them, even after years of upgrades.
 const renamedLogs = 10
 
 // Statements returns the SQL that creates the user, or updates the limits and password of an existing user. Each user

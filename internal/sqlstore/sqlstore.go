@@ -79,7 +79,8 @@ func (db *DB) Digest(purpose string, data ...[]byte) []byte {
 type engine interface {
 	// open opens the store: it connects, migrates the tables and prepares the other methods.
 	open(ctx context.Context) error
-	// run serves changes until ctx ends. Then it calls DB.end and closes everything.
+	// run makes the queued changes until ctx ends. Then it calls DB.end and closes the connections. PostgreSQL has no
+	// queue.
 	run(ctx context.Context) error
 	// update makes one change, with the guarantees of DB.Update.
 	update(ctx context.Context, do func(*Tx) error) error

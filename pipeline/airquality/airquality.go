@@ -142,8 +142,8 @@ func (r *Rollup) planIncrement(ctx context.Context, started time.Time) (plan, er
 	return p, err
 }
 
-// Backfill recomputes all hours that depend on readings from one instant to another. Readings that are new for the next
-// increment remain new.
+// Backfill recomputes all hours that depend on readings from one instant to another. It does not move the time up to
+// which [Rollup.Increment] has processed readings.
 func (r *Rollup) Backfill(ctx context.Context, from, to time.Time) (Result, error) {
 	return r.run(ctx, "backfill", func(ctx context.Context, started time.Time) (plan, error) {
 		chunks, err := r.between(ctx, from, to)

@@ -110,9 +110,9 @@ func (st *transitionTx) recordStep() error {
 	return err
 }
 
-// recordFinalStep records the step that ends a verification. The answer to the first call needs no
-// step, because the verification's row holds it. If clock skew between instances gave an earlier
-// step a later time, the verification ends at the time of that step.
+// recordFinalStep records the step that ends a verification. The answer to the first call is no step: the row of the
+// verification has it. Clocks of instances differ, so the previous step can have a later time than this one. The
+// verification then ends at that later time.
 func (st *transitionTx) recordFinalStep() error {
 	r, res := &st.out.Record, st.result
 	if res.err == nil && res.call == firstCall(r) && !res.resent && r.Tries == 0 && (res.Outcome == bank.Found || res.Outcome == bank.NotFound) {

@@ -133,7 +133,7 @@ func (r *rule) cleared(v float64) bool {
 // correctable reports whether the value belongs to an hour, whose figures can be corrected later.
 func (r *rule) correctable() bool { return r.metric != metricAge && r.metric != metricForecast }
 
-// ofAQI reports whether the value is that of the AQI, which every hour of a place has.
+// ofAQI reports whether the rule is about the AQI of an hour, and not about a pollutant, a forecast or the age of data.
 func (r *rule) ofAQI() bool {
 	return r.pollutant < 0 && r.metric != metricAge && r.metric != metricForecast
 }

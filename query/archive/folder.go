@@ -105,7 +105,8 @@ func (f *Folder) Settle(context.Context) error {
 	return errors.Join(f.recover(), f.lock.Unlock())
 }
 
-// interrupted reports whether there is a run whose new manifest was written.
+// interrupted reports whether a run ended between writing its new manifest and its last rename. Unless the caller has
+// the lock, that run can also be in progress.
 func (f *Folder) interrupted() bool {
 	_, err := os.Stat(f.staged(ManifestName))
 	return err == nil

@@ -195,7 +195,7 @@ func (r *run) month(ctx context.Context, reader *dataset.Reader, m dataset.Month
 	return f, nil
 }
 
-// whole reports whether the place has a file in the size that it should have.
+// whole reports whether the archive already had the file f, in the size of the last manifest, when the run began.
 func (r *run) whole(f File) bool {
 	size, ok := r.stored[f.Path]
 	return ok && size == f.Bytes

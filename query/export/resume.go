@@ -56,8 +56,9 @@ func parseRange(text string) *span {
 }
 
 // rangeOf returns the range of the reply; nil for the whole file. A client must not combine ranges of two versions of
-// the data. A range is therefore valid only if the client names the version (If-Range, If-Match), or if the account has
-// begun only this version. began describes the exports that the account has begun.
+// the data. So a range that does not begin with the first byte is valid only in two cases. The client names the version
+// (If-Range, If-Match), or the account has begun to download no other version in the last 24 hours. began is what is
+// stored about those downloads.
 func rangeOf(c *httpapi.Call, tag string, began file) (*span, error) {
 	part := parseRange(c.Header.Get("Range"))
 	if part == nil {

@@ -17,7 +17,7 @@ import (
 const (
 	// pollInterval is the interval between two polls for a new issue. There is one issue a day.
 	pollInterval = 15 * time.Second
-	// refreshTimeout limits the time to read an issue with its score over 90 days.
+	// refreshTimeout limits one call of Refresh, which reads the latest forecasts of days and hours, and their scores.
 	refreshTimeout = 2 * time.Minute
 )
 

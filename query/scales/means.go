@@ -19,9 +19,10 @@ type Stations struct {
 	Weights []float64
 }
 
-// StationsOf returns the stations of samples with their weights. A sample with weight 0 gets the weight 1. StationsOf
-// leaves out samples that would count a place twice, as [snapshot.Snapshot.PreferStations] does for a place's record.
-// It returns at most rollup.MaxStationsPerQuery stations. It overwrites the slice samples.
+// StationsOf returns the stations of samples, with their weights. A sample with weight 0 gets the weight 1. First
+// [snapshot.Snapshot.PreferStations] removes samples that would count twice: means of cities beside their stations, and
+// further ids of one physical station. The result has at most rollup.MaxStationsPerQuery stations. StationsOf
+// overwrites the slice samples.
 func StationsOf(snap *snapshot.Snapshot, samples []rollup.Sample) Stations {
 	samples = snap.PreferStations(samples)
 	samples = samples[:min(len(samples), rollup.MaxStationsPerQuery)]

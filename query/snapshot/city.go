@@ -94,8 +94,9 @@ func (t loader) promote(ctx context.Context, f *snapshotInput, now time.Time) er
 	return nil
 }
 
-// nextPromotion returns the next time at which an hour of any city becomes current without a new roll-up. The result is
-// in Unix seconds; 0 if there is no such hour.
+// nextPromotion returns the next time at which a waiting hour of any city becomes current. An hour with too few
+// stations waits, and becomes current without a roll-up rollup.HourWait after its end. The result is in Unix seconds; 0
+// if no hour waits.
 func (s *Snapshot) nextPromotion() int64 {
 	var due int64
 	for i := range s.Cities {

@@ -100,9 +100,9 @@ type PlaceReply struct {
 	Data   []PlaceEntry `json:"data"`
 }
 
-// PlaceEntry is a place in GET /v1/places. Type is city, state, station or pincode. In other requests, ID is the value
-// of the parameter whose name is the Type. AQI and Category are null for states and pin codes, and for places without
-// an AQI.
+// PlaceEntry is a place in GET /v1/places. Type is city, state, station or pincode. To select the place in another
+// request, send ID as the parameter that Type names, such as pincode=110001. AQI and Category are null for states and
+// pin codes, and for places without an AQI.
 type PlaceEntry struct {
 	Type      string   `json:"type"`
 	ID        string   `json:"id"`

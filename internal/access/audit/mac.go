@@ -19,8 +19,8 @@ import (
 const (
 	headPurpose  = "audit_head.mac"
 	keyedPurpose = "setting.value:" + keyedName
-	// keyedName is the name of a row of table setting. The row has the time from which heads of audit chains have a
-	// MAC. Its value is microseconds since 1970, a dot, and a MAC of the number.
+	// keyedName is the name of a row in the table setting. The row has the time since which the head of each audit
+	// chain (its last row) has a MAC, as microseconds since 1970, a dot, and a MAC of that number.
 	keyedName = "audit_heads_keyed"
 	// keyedGrace is the period after the recorded time in which heads without a MAC are accepted and get one.
 	// During an upgrade, instances of an earlier version still write heads without a MAC.

@@ -66,8 +66,8 @@ func (s *Prepared) QueryContext(ctx context.Context, query string, args ...any) 
 	return s.conn.QueryContext(ctx, query, args...)
 }
 
-// Begin marks the rows of a query as being read until end is called. Meanwhile [Prepared.QueryContext] runs the
-// same query unprepared.
+// Begin records that rows of a query are read until end is called. SQLite cannot run a prepared statement again in that
+// time, so [Prepared.QueryContext] runs the same query unprepared.
 func (s *Prepared) Begin(query string) (end func()) {
 	if s.reading[query] {
 		return func() {}

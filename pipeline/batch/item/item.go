@@ -138,10 +138,11 @@ func Reject(tx *sqlstore.Tx, now time.Time, item Item, why *schema.Problem) (*Fi
 	return Count(tx, now, item.Batch, 0, 1)
 }
 
-// Finish counts a begun record as successful or failed, in the transaction that makes its outcome final. It is
-// idempotent. The numbers of the batch are updated at the end of the transaction, because the update locks the batch's
-// row. If the batch is then complete, the function completed is called, unless it is nil. An error of this update or of
-// completed is returned by sqlstore.DB.Update, not by Finish.
+// Finish counts a record as successful or failed, in the transaction that makes its outcome final. It does nothing if
+// [Begin] has not begun the record, or if the record was counted before. The counters of the batch are updated at the
+// end of the transaction, because the update locks the row of the batch. If the batch is then complete, the function
+// completed is called, unless it is nil. An error of this update or of completed is returned by sqlstore.DB.Update, not
+// by Finish.
 func Finish(tx *sqlstore.Tx, now time.Time, batchID string, index int, successful bool, completed func(*sqlstore.Tx, *Finished) error) error {
 	outcome, n := outcomeFailed, count{batch: batchID, failed: 1, now: now, completed: completed}
 	if successful {

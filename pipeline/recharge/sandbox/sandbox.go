@@ -24,8 +24,8 @@ const (
 	concurrency = 1024
 )
 
-// Connection returns the sandbox as a connection. It has every operator of both types, a directory,
-// plans, and refunds on request. If now is nil, the sandbox uses time.Now.
+// Connection returns the sandbox as a connection. It recharges prepaid mobiles and DTH of all operators, and refunds on
+// request. It has a directory of numbers and plans. If now is nil, the sandbox uses time.Now.
 func Connection(now func() time.Time) order.Connection {
 	if now == nil {
 		now = time.Now

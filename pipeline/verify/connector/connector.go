@@ -136,8 +136,9 @@ var orderFields = []string{ourReference, theirReference, "account", "ifsc", "cre
 // reference, because it does not exist yet.
 var depositFields = slices.DeleteFunc(slices.Clone(orderFields), func(f string) bool { return f == theirReference })
 
-// shape returns the required form of a bank's description. A description may treat unmapped statuses as pending, except
-// in a lookup. It cannot have a default for unmapped account statuses, because "active" would be a guess.
+// shape returns the rules for a bank's description. A description may treat unmapped statuses as pending, except in the
+// call resolve, which is never pending. It cannot have a default for unmapped account statuses: "active" would be a
+// guess.
 func shape() httpconnector.Shape {
 	var standings []string
 	for _, s := range schema.AccountStatuses {

@@ -38,7 +38,8 @@ type backupManifest struct {
 	// Encryption states where the encryption key of the state store is: keyInBackup, keyInSetting or keyApart. It is
 	// empty if the store has no key yet.
 	Encryption string `json:"encryption"`
-	// Owner is the id of the encryption key; empty if there is no key, and in backups of earlier versions.
+	// Owner is the id of the key that encrypts the state store. It is empty if there is no key, and in backups of
+	// earlier versions.
 	Owner string `json:"owner,omitempty"`
 	// Recipient is the public key to which the tool age encrypts the backup; empty for a plain backup.
 	Recipient string `json:"recipient,omitempty"`
