@@ -149,7 +149,7 @@ test('an id has one line, with its button beside or below it, and placeholders a
 		expect((await id.boundingBox())?.height).toBeLessThan(30);
 		await page.goto('/dashboard/deliveries');
 		const placeholder = page.getByPlaceholder('evt_…');
-		await placeholder.waitFor(patient);
+		await placeholder.waitFor({ ...patient, state: 'attached' }); // a phone folds the filters
 		expect(await placeholder.evaluate((one) => getComputedStyle(one, '::placeholder').color)).toBe(
 			await page
 				.locator('.hint')
@@ -157,4 +157,18 @@ test('an id has one line, with its button beside or below it, and placeholders a
 				.evaluate((one) => getComputedStyle(one).color),
 		);
 	}
+});
+
+test('on a phone filters are folded, and their button has the number in use', async () => {
+	const { page, faults } = await opened('/recharges');
+	const button = page.getByRole('button', { name: 'Filters', exact: true });
+	await button.waitFor();
+	await expect.poll(() => page.getByLabel('State', { exact: true }).isVisible()).toBe(false);
+	await button.click();
+	await page.getByLabel('State', { exact: true }).selectOption('failed');
+	await page.getByRole('button', { name: 'Filters (1)' }).click();
+	await expect.poll(() => page.getByLabel('State', { exact: true }).isVisible()).toBe(false);
+	expect(page.url()).toContain('status=failed');
+	await accessible(page);
+	expect(faults).toEqual([]);
 });

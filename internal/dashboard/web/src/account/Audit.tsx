@@ -6,6 +6,7 @@ import { SubjectLink } from '../subject';
 import { Time } from '../ui/Badge';
 import { Dialog } from '../ui/Dialog';
 import { Filter } from '../ui/Field';
+import { FilterForm } from '../ui/FilterForm';
 import { Rows, useList } from '../ui/List';
 import { Page } from '../ui/Page';
 import { Table } from '../ui/Table';
@@ -52,7 +53,7 @@ export function Audit(): JSX.Element {
 			}
 		>
 			<p class="hint">{t('account.audit.what')}</p>
-			<search class="filters">
+			<FilterForm values={filters} reset={() => change({ from: '', to: '', subject: '', actor: '', action: '' })}>
 				{names.map((name) => (
 					<Filter
 						key={name}
@@ -62,10 +63,7 @@ export function Audit(): JSX.Element {
 						apply={(value) => change({ [name]: value })}
 					/>
 				))}
-				<button type="button" onClick={() => change({ from: '', to: '', subject: '', actor: '', action: '' })}>
-					{t('action.reset')}
-				</button>
-			</search>
+			</FilterForm>
 			<Rows list={list} empty={t('account.audit.none')}>
 				{(rows) => (
 					<div class="audit">

@@ -54,7 +54,7 @@ function Request(): JSX.Element {
 			<Result value={made.key}>
 				<p>{t('signup.sent', { email: email.trim() })}</p>
 				<p>
-					{t('signup.ends')} <Time at={made.expires_at} minutes />
+					{t('signup.ends')} <Time at={made.expires_at} />
 				</p>
 			</Result>
 		);

@@ -46,7 +46,7 @@ export function Current(props: {
 							[
 								t('air.updated'),
 								<span key="at">
-									<Time at={record.updated} minutes /> (<Time at={record.updated} relative />)
+									<Time at={record.updated} /> (<Time at={record.updated} relative />)
 								</span>,
 							],
 							[t('air.state'), record.state && stateName(record.state)],
@@ -168,7 +168,7 @@ export function Stations(props: { record: Detail; date: string | undefined }): J
 							figure: true,
 							show: (station) => (station.distance_km === null ? '–' : `${number(station.distance_km)} km`),
 						},
-						{ name: t('air.updated'), show: (station) => <Time at={station.updated} minutes /> },
+						{ name: t('air.updated'), show: (station) => <Time at={station.updated} /> },
 					]}
 				/>
 			)}

@@ -222,10 +222,10 @@ function Places(props: { places: readonly Place[]; layer: Layer; filters: Filter
 							{age && (
 								<>
 									{' '}
-									{t('air.newest')} <Time at={age.newest} minutes />
+									{t('air.newest')} <Time at={age.newest} />
 									{age.oldest !== age.newest && (
 										<>
-											, {t('air.oldest')} <Time at={age.oldest} minutes />
+											, {t('air.oldest')} <Time at={age.oldest} />
 										</>
 									)}
 								</>
@@ -256,7 +256,7 @@ function Chosen(props: { place: Place; now: Date }): JSX.Element {
 				{place.source && ` · ${place.source}`}
 				{place.kind && ` · ${t(`air.kind.${place.kind}`)}`}
 				{' · '}
-				{place.stale ? silence(place, props.now) : <Time at={place.updated} relative={!place.hour} minutes />}
+				{place.stale ? silence(place, props.now) : <Time at={place.updated} relative={!place.hour} />}
 			</span>
 			{place.city && (
 				<Link class="primary" href={cityPath(place.city)}>

@@ -133,8 +133,7 @@ function Side(props: { city: string; index: number; remove: () => void; replace:
 									[
 										t('air.updated'),
 										<span key="at">
-											<Time at={record.updated} minutes />{' '}
-											{isStale(record, now) && <Badge tone="warn">{lastReported(record.updated, now)}</Badge>}
+											<Time at={record.updated} /> {isStale(record, now) && <Badge tone="warn">{lastReported(record.updated, now)}</Badge>}
 										</span>,
 									],
 									...pollutants.map(({ id, name }) => {

@@ -11,11 +11,22 @@ export function RechargeBadge(props: { state: Schemas['RechargeState'] }): JSX.E
 	return <Badge tone={rechargeTones[props.state]}>{t(`recharge.state.${props.state}`)}</Badge>;
 }
 
-/** VerificationBadge shows the result of a verification. */
-export function VerificationBadge(props: { of: Pick<Schemas['Verification'], 'status' | 'verified' | 'error'> }): JSX.Element {
-	const { status, verified, error } = props.of;
+const matchTones: Record<NonNullable<Schemas['Verification']['name_match']>, Tone> = { exact: 'good', partial: 'warn', none: 'bad' };
+
+/** MatchBadge shows how well the name that the bank returned matches the name of the request. */
+export function MatchBadge(props: { of: NonNullable<Schemas['Verification']['name_match']> }): JSX.Element {
+	return <Badge tone={matchTones[props.of]}>{t(`verify.match.${props.of}`)}</Badge>;
+}
+
+/** VerificationBadge shows the result of a verification. A verified account of another name, or a flagged one, is not plainly good. */
+export function VerificationBadge(props: {
+	of: Pick<Schemas['Verification'], 'status' | 'verified' | 'error' | 'name_match' | 'suspicious'>;
+}): JSX.Element {
+	const { status, verified, error, name_match, suspicious } = props.of;
 	if (status === 'success') {
-		return <Badge tone={verified ? 'good' : 'warn'}>{t(verified ? 'verify.yes' : 'verify.no')}</Badge>;
+		return (
+			<Badge tone={verified && name_match !== 'none' && !suspicious ? 'good' : 'warn'}>{t(verified ? 'verify.yes' : 'verify.no')}</Badge>
+		);
 	}
 	if (error?.code === 'account_not_found' || error?.code === 'vpa_not_found') {
 		return <Badge tone="bad">{t('verify.state.absent')}</Badge>;

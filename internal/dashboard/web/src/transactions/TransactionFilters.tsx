@@ -2,6 +2,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useLocation } from 'wouter-preact';
 import { t } from '../i18n';
 import { Filter, Select } from '../ui/Field';
+import { FilterForm } from '../ui/FilterForm';
 import { searchOf } from './search';
 
 /** filterNames are the filters in the address of a list of transactions. */
@@ -29,6 +30,7 @@ export function Filters(props: {
 }): JSX.Element {
 	const { values, change } = props;
 	const [, go] = useLocation();
+	const shown = Object.fromEntries(Object.keys(none).map((name) => [name, values[name as keyof Values]]));
 	const search = (text: string) => {
 		const found = searchOf(text);
 		if ('page' in found) {
@@ -37,9 +39,8 @@ export function Filters(props: {
 			change({ q: text, ref_id: '' });
 		}
 	};
-	const any = Object.keys(none).some((name) => values[name as keyof Values]);
 	return (
-		<form class="filters" onSubmit={(event) => event.preventDefault()} aria-label={t('transactions.filter.name')}>
+		<FilterForm values={shown} reset={() => change(none)} label={t('transactions.filter.name')}>
 			{props.children}
 			{props.search && (
 				<Filter
@@ -100,11 +101,6 @@ export function Filters(props: {
 					apply={(ref_id) => change({ ref_id })}
 				/>
 			)}
-			{any && (
-				<button type="button" class="quiet" onClick={() => change(none)}>
-					{t('action.reset')}
-				</button>
-			)}
-		</form>
+		</FilterForm>
 	);
 }

@@ -12,7 +12,7 @@ import { Table } from '../ui/Table';
 import { useFilters } from '../ui/useFilters';
 import { withTotals } from './keptTotals';
 import { SaveList } from './SaveList';
-import { VerificationBadge } from './StatusBadge';
+import { MatchBadge, VerificationBadge } from './StatusBadge';
 import { Filters, filterNames } from './TransactionFilters';
 import './transactions.css';
 
@@ -116,7 +116,7 @@ export function VerificationTable(props: { rows: readonly Schemas['Verification'
 					),
 				},
 				{ name: t('verify.beneficiary'), show: (row) => (row.beneficiary_name ? <bdi class="foreign">{row.beneficiary_name}</bdi> : '–') },
-				{ name: t('verify.match'), show: (row) => (row.name_match ? t(`verify.match.${row.name_match}`) : '–') },
+				{ name: t('verify.match'), show: (row) => (row.name_match ? <MatchBadge of={row.name_match} /> : '–') },
 				{ name: t('verify.bank'), show: (row) => row.bank || row.ifsc || '–' },
 				{ name: t('transactions.ref'), show: (row) => (row.ref_id ? <span class="id">{row.ref_id}</span> : '–') },
 				{ name: t('transactions.created'), show: (row) => <Time at={row.created_at} /> },

@@ -4,14 +4,14 @@ import { ago, hour, instant } from '../format';
 import { t } from '../i18n';
 import { useNow } from './useNow';
 
-/** Time shows a time in India; its title is the value of the API. With minutes it has no seconds. */
-export function Time(props: { at: string | null | undefined; relative?: boolean; minutes?: boolean }): JSX.Element {
+/** Time shows a time in the zone of the page, if exact with seconds. Its title is the value of the API. */
+export function Time(props: { at: string | null | undefined; relative?: boolean; exact?: boolean }): JSX.Element {
 	if (!props.at) {
 		return <span class="absent">–</span>;
 	}
 	return (
 		<time dateTime={props.at} title={props.at}>
-			{props.relative ? <Ago at={props.at} /> : props.minutes ? hour(props.at) : instant(props.at)}
+			{props.relative ? <Ago at={props.at} /> : props.exact ? instant(props.at) : hour(props.at)}
 		</time>
 	);
 }

@@ -21,7 +21,7 @@ export function Attempts(props: { delivery: Schemas['DeliveryDetailed'] }): JSX.
 						{index === 0 ? (
 							<>
 								<Due at={delivery.next_attempt_at} paused />
-								{delivery.next_attempt_at && <Time at={delivery.next_attempt_at} />}
+								{delivery.next_attempt_at && <Time at={delivery.next_attempt_at} exact />}
 							</>
 						) : (
 							<span class="hint">{t('webhooks.attempt.after', { time: span(delay, locale.value) })}</span>
@@ -41,7 +41,7 @@ function Made(props: { attempt: Schemas['Attempt'] }): JSX.Element {
 			<p class="wh-line">
 				<strong>{t('webhooks.attempt', { n: attempt.attempt })}</strong>
 				<Badge tone={good ? 'good' : 'bad'}>{t(good ? 'webhooks.attempt.good' : 'webhooks.attempt.bad')}</Badge>
-				<Time at={attempt.at} />
+				<Time at={attempt.at} exact />
 			</p>
 			<p class="wh-line">
 				{attempt.http_status !== null && <span>{t('webhooks.answered', { status: attempt.http_status })}</span>}

@@ -69,8 +69,8 @@ function One(props: { delivery: Schemas['DeliveryDetailed']; look: () => void })
 							</Link>,
 						],
 						[t('webhooks.attempts'), t('webhooks.attempts.of', { made: delivery.attempts_made, most: mostAttempts })],
-						[t('webhooks.created'), <Time key="created" at={delivery.created_at} />],
-						[t('webhooks.finished'), delivery.finished_at ? <Time key="finished" at={delivery.finished_at} /> : undefined],
+						[t('webhooks.created'), <Time key="created" at={delivery.created_at} exact />],
+						[t('webhooks.finished'), delivery.finished_at ? <Time key="finished" at={delivery.finished_at} exact /> : undefined],
 					]}
 				/>
 			</Card>
@@ -110,7 +110,7 @@ export function EventContent(props: { id: string }): JSX.Element {
 				<>
 					<p class="wh-line">
 						<Subject data={event.data} />
-						<Time at={new Date(event.created * 1000).toISOString()} />
+						<Time at={new Date(event.created * 1000).toISOString()} exact />
 					</p>
 					<Payload raw={raw} />
 				</>

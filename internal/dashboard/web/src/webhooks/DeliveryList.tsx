@@ -9,6 +9,7 @@ import { t } from '../i18n';
 import { hasScope } from '../session';
 import { Empty } from '../ui/FetchState';
 import { Check, Filter, Select, toggled } from '../ui/Field';
+import { FilterForm } from '../ui/FilterForm';
 import { Page } from '../ui/Page';
 import { useFilters } from '../ui/useFilters';
 import { DeliveryTable } from './DeliveryTable';
@@ -66,7 +67,7 @@ export function Deliveries(): JSX.Element {
 			}
 		>
 			<Tabs wanted={wanted} change={filter} />
-			<form class="filters wh-filters" onSubmit={(event) => event.preventDefault()}>
+			<FilterForm class="wh-filters" values={filters} reset={() => filter(Object.fromEntries(names.map((name) => [name, ''])))}>
 				<Select
 					label={t('webhooks.state')}
 					value={wanted.state ?? ''}
@@ -101,10 +102,7 @@ export function Deliveries(): JSX.Element {
 				<Filter label={t('webhooks.filter.from')} type="date" value={wanted.from} apply={(from) => filter({ from })} />
 				<Filter label={t('webhooks.filter.to')} type="date" value={wanted.to} apply={(to) => filter({ to })} />
 				<Filter label={t('webhooks.filter.event')} placeholder="evt_…" value={wanted.event} apply={(event) => filter({ event })} />
-				<button type="button" onClick={() => filter(Object.fromEntries(names.map((name) => [name, ''])))}>
-					{t('action.reset')}
-				</button>
-			</form>
+			</FilterForm>
 			<div class="actions wh-bar">
 				<Check checked={live} change={setLive}>
 					{t('webhooks.live')}

@@ -6,6 +6,7 @@ import { t } from '../i18n';
 import { hasScope } from '../session';
 import { Time } from '../ui/Badge';
 import { Filter, Select } from '../ui/Field';
+import { FilterForm } from '../ui/FilterForm';
 import { Rows, useList } from '../ui/List';
 import { Page } from '../ui/Page';
 import { Table } from '../ui/Table';
@@ -43,7 +44,7 @@ export function Events(): JSX.Element {
 			}
 		>
 			<p class="hint">{t('webhooks.event.about')}</p>
-			<form class="filters wh-filters" onSubmit={(event) => event.preventDefault()}>
+			<FilterForm class="wh-filters" values={filters} reset={() => change({ type: '', subject: '', from: '', to: '' })}>
 				<Select
 					label={t('webhooks.event')}
 					value={type ?? ''}
@@ -53,7 +54,7 @@ export function Events(): JSX.Element {
 				<Filter label={t('webhooks.event.subject')} placeholder="txn_…" value={filters.subject} apply={(subject) => change({ subject })} />
 				<Filter label={t('webhooks.filter.from')} type="date" value={filters.from} apply={(from) => change({ from })} />
 				<Filter label={t('webhooks.filter.to')} type="date" value={filters.to} apply={(to) => change({ to })} />
-			</form>
+			</FilterForm>
 			<Rows list={list} empty={t('webhooks.event.none')} hint={<p>{t('webhooks.event.none.hint')}</p>}>
 				{(rows) => (
 					<Table

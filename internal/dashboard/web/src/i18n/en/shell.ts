@@ -102,6 +102,7 @@ export const shell = {
 	'action.share.phone': 'Share',
 	'action.cancel': 'Cancel',
 	'action.save': 'Save',
+	'action.filters': 'Filters',
 	'action.reset': 'Reset',
 	'action.edit': 'Edit',
 	'action.delete': 'Delete',

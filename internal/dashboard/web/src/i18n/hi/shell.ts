@@ -103,6 +103,7 @@ export const shell: Record<keyof typeof en, string> = {
 	'action.share.phone': 'साझा करें',
 	'action.cancel': 'रद्द करें',
 	'action.save': 'सहेजें',
+	'action.filters': 'फ़िल्टर',
 	'action.reset': 'रीसेट करें',
 	'action.edit': 'बदलें',
 	'action.delete': 'मिटाएँ',

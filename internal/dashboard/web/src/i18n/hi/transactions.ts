@@ -360,6 +360,8 @@ export const transactions: Record<keyof typeof en, string> = {
 	'wallet.kind.commit': 'रिचार्ज के लिए काटा',
 	'wallet.kind.release': 'विफल होने पर लौटाया',
 	'wallet.kind.refund': 'काटने के बाद वापस किया',
+	'wallet.available.change': 'उपलब्ध में बदलाव',
+	'wallet.held.change': 'आरक्षित में बदलाव',
 	'wallet.available.after': 'इसके बाद उपलब्ध',
 	'wallet.held.after': 'इसके बाद आरक्षित',
 	'wallet.closing': 'अंत में शेष',

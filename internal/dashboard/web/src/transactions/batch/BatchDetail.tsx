@@ -84,9 +84,9 @@ function Known(props: { batch: Any; kind: Kind }): JSX.Element {
 					of={[
 						[t('transactions.id'), <CopyableText key="id" value={batch.batch_id} />],
 						[t('transactions.ref'), batch.ref_id && <span class="id">{batch.ref_id}</span>],
-						[t('transactions.created'), <Time key="created" at={batch.created_at} />],
-						[t('batch.finished'), batch.finished_at && <Time at={batch.finished_at} />],
-						[t('batch.expires'), expires && <Time at={expires} />],
+						[t('transactions.created'), <Time key="created" at={batch.created_at} exact />],
+						[t('batch.finished'), batch.finished_at && <Time at={batch.finished_at} exact />],
+						[t('batch.expires'), expires && <Time at={expires} exact />],
 						[t('batch.records'), kind === 'recharge' && <Link href={`/recharges?batch_id=${batch.batch_id}`}>{t('batch.aslist')}</Link>],
 					]}
 				/>

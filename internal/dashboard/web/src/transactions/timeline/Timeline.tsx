@@ -160,7 +160,7 @@ function StepTold(props: { step: RechargeStep | VerificationStep; of: 'recharge'
 				{step.times > 1 && (
 					<span class="hint">
 						{' '}
-						{t('story.times', { times: step.times })} <Time at={step.until} />
+						{t('story.times', { times: step.times })} <Time at={step.until} exact />
 					</span>
 				)}
 			</span>
@@ -172,7 +172,7 @@ function Line(props: { at: string; kind: string; tone?: Tone; children: Componen
 	return (
 		<li class={props.tone ?? ''}>
 			<p class="when">
-				<Time at={props.at} /> <Badge tone={props.tone ?? 'quiet'}>{props.kind}</Badge>
+				<Time at={props.at} exact /> <Badge tone={props.tone ?? 'quiet'}>{props.kind}</Badge>
 			</p>
 			{props.children}
 		</li>

@@ -8,7 +8,7 @@ import { t } from '../../i18n';
 import { CopyableText, Time } from '../../ui/Badge';
 import { Fetched } from '../../ui/FetchState';
 import { Card, Facts, Page } from '../../ui/Page';
-import { VerificationBadge } from '../StatusBadge';
+import { MatchBadge, VerificationBadge } from '../StatusBadge';
 import { Timeline } from '../timeline/Timeline';
 import { resultReasons } from './resultReasons';
 import '../transactions.css';
@@ -59,7 +59,14 @@ function Known(props: { of: Schemas['Verification']; detail: Schemas['Verificati
 				<Facts
 					of={[
 						[t('verify.beneficiary'), of.beneficiary_name && <bdi class="foreign">{of.beneficiary_name}</bdi>],
-						[t('verify.match'), of.name_match && `${t(`verify.match.${of.name_match}`)} · ${number(of.name_match_score ?? 0)} / 100`],
+						[
+							t('verify.match'),
+							of.name_match && (
+								<>
+									<MatchBadge of={of.name_match} /> {number(of.name_match_score ?? 0)} / 100
+								</>
+							),
+						],
 						[t('verify.status'), of.account_status && t(`verify.account.${of.account_status}`)],
 						[t('verify.bank'), of.bank],
 						[t('verify.branch'), of.branch],
@@ -69,13 +76,13 @@ function Known(props: { of: Schemas['Verification']; detail: Schemas['Verificati
 						[t('verify.cached'), of.cached && t('verify.cached.yes')],
 						[t('transactions.id'), <CopyableText key="id" value={of.verification_id} />],
 						[t('transactions.ref'), of.ref_id && <span class="id">{of.ref_id}</span>],
-						[t('transactions.created'), <Time key="created" at={of.created_at} />],
-						[t('verify.at'), of.verified_at && <Time at={of.verified_at} />],
-						[t('recharge.failed'), of.failed_at && <Time at={of.failed_at} />],
+						[t('transactions.created'), <Time key="created" at={of.created_at} exact />],
+						[t('verify.at'), of.verified_at && <Time at={of.verified_at} exact />],
+						[t('recharge.failed'), of.failed_at && <Time at={of.failed_at} exact />],
 						[t('transactions.error.code'), of.error && <code>{of.error.code}</code>],
 						[t('recharge.provider'), detail?.provider],
 						[t('recharge.provider_ref'), detail?.provider_ref && <code>{detail.provider_ref}</code>],
-						[t('verify.next'), detail?.next_look_at && <Time at={detail.next_look_at} />],
+						[t('verify.next'), detail?.next_look_at && <Time at={detail.next_look_at} exact />],
 						[t('batch.one'), of.batch_id && <Link href={`/batches/${of.batch_id}`}>{of.batch_id}</Link>],
 					]}
 				/>

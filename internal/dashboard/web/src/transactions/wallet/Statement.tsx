@@ -73,8 +73,8 @@ export function Statement(): JSX.Element {
 						columns={[
 							{ name: t('transactions.when'), show: ({ entry }) => <Time at={entry.at} /> },
 							{ name: t('wallet.kind'), show: ({ entry }) => <span class="kind">{t(`wallet.kind.${entry.kind}`)}</span> },
-							{ name: t('wallet.available'), figure: true, show: ({ entry }) => changeOf(entry.available) },
-							{ name: t('wallet.held'), figure: true, show: ({ entry }) => changeOf(entry.held) },
+							{ name: t('wallet.available.change'), figure: true, show: ({ entry }) => changeOf(entry.available) },
+							{ name: t('wallet.held.change'), figure: true, show: ({ entry }) => changeOf(entry.held) },
 							{ name: t('wallet.available.after'), figure: true, show: ({ after }) => (after ? rupees(after.available) : '–') },
 							{ name: t('wallet.held.after'), figure: true, show: ({ after }) => (after ? rupees(after.held) : '–') },
 							{ name: t('wallet.about'), show: ({ entry }) => <SubjectLink id={entry.subject} /> },
@@ -128,8 +128,8 @@ function Ends(props: { lines: readonly Line[]; totals: Totals | undefined }): JS
 	return (
 		<Facts
 			of={[
-				[t('wallet.closing'), total(newest)],
 				[t('wallet.opening'), totals?.opening && total(totals.opening)],
+				[t('wallet.closing'), total(newest)],
 				[t('wallet.entries.count'), totals?.complete && number(totals.count)],
 			]}
 		/>
