@@ -11,7 +11,7 @@ export default defineConfig({
 		fileParallelism: false,
 		// These timeouts end a test that hangs. They are long because a busy machine is slow.
 		testTimeout: 300_000,
-		hookTimeout: 120_000,
+		hookTimeout: 300_000,
 		expect: { poll: { timeout: 60_000 } },
 		reporters: ['verbose'],
 	},

@@ -1,6 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useId, useState } from 'preact/hooks';
 import { t } from '../i18n';
+import './field.css';
 
 /**
  * FilterForm has the filters of a list, and a button that resets them. On a phone it is folded behind a button with the
