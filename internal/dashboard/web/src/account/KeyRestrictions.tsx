@@ -14,19 +14,14 @@ import { networks } from './scopes';
  */
 export function Allowed(props: { of: Schemas['Account'] }): JSX.Element {
 	const [text, setText] = useState(props.of.allow_list.join(', '));
-	const changes = hasScope('keys:manage') && props.of.mode === 'live';
-	const field = (
-		<Field
-			label={t('account.allowed')}
-			hint={t(changes ? 'account.allowed.hint' : 'account.allowed.read')}
-			name="allow_list"
-			value={text}
-			readOnly={!changes}
-			change={setText}
-		/>
-	);
-	if (!changes) {
-		return field;
+	if (!hasScope('keys:manage') || props.of.mode !== 'live') {
+		return (
+			<>
+				<h3>{t('account.allowed')}</h3>
+				<p>{props.of.allow_list.join(', ') || t('account.allowed.every')}</p>
+				<p class="hint">{t('account.allowed.read')}</p>
+			</>
+		);
 	}
 	const save = async () => {
 		await unwrap(api.PATCH('/v1/account', { body: { allow_list: networks(text) } }));
@@ -34,7 +29,7 @@ export function Allowed(props: { of: Schemas['Account'] }): JSX.Element {
 	};
 	return (
 		<Form submit={save} button={t('action.save')}>
-			{field}
+			<Field label={t('account.allowed')} hint={t('account.allowed.hint')} name="allow_list" value={text} change={setText} />
 		</Form>
 	);
 }

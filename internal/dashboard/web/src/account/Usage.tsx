@@ -54,7 +54,12 @@ export function Usage(): JSX.Element {
 	const account = useQuery({ queryKey: ['usage', 'account'], queryFn: ({ signal }) => unwrap(api.GET('/v1/account', { signal })) });
 	const usage = useQuery({
 		queryKey: ['usage', 'days', filters],
-		queryFn: ({ signal }) => unwrap(api.GET('/v1/usage', { params: { query: filters }, signal })),
+		// Both at once, because the service also counts the page's own requests.
+		queryFn: async ({ signal }) => {
+			const get = (query: object) => unwrap(api.GET('/v1/usage', { params: { query: { ...filters, ...query } }, signal }));
+			const [{ days }, byKey] = await Promise.all([get({}), get({ by: 'key' })]);
+			return { days, byKey: byKey.days };
+		},
 	});
 	return (
 		<Page title={t('shell.usage')}>
@@ -89,13 +94,13 @@ export function Usage(): JSX.Element {
 				</search>
 				<p class="hint">{t('account.calls.utc')}</p>
 				<Fetched query={usage}>
-					{({ days }) =>
+					{({ days, byKey }) =>
 						days.length === 0 ? (
 							<Empty title={t('account.calls.none')} />
 						) : (
 							<>
 								<UsageByDay of={days} {...periodOf(filters, new Date())} />
-								<UsageByKey filters={filters} select={(key) => change({ key: key === filters.key ? '' : key })} />
+								<UsageByKey days={byKey} selected={filters.key} select={(key) => change({ key: key === filters.key ? '' : key })} />
 								<Table
 									caption={t('account.calls.byOperation')}
 									rows={sums(days)}

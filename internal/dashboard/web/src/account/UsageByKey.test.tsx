@@ -9,14 +9,12 @@ const sum = { operation: 'getAQI', date: '2026-11-21', failed: 0, counted: 0 };
 const replies: Record<string, unknown> = {
 	'/v1/keys': { data: [{ id: 'key_1', name: 'till', last_four: 'abcd' }], has_more: false },
 	'/v1/members': { data: [{ id: 'mem_1', email: 'asha@example.com', key_ids: { live: 'key_2', sandbox: 'key_3' } }] },
-	'/v1/usage': {
-		days: [
-			{ ...sum, key_id: 'key_1', calls: 3 },
-			{ ...sum, key_id: 'key_2', calls: 2 },
-			{ ...sum, key_id: 'key_9XYZ', calls: 1 },
-		],
-	},
 };
+const days = [
+	{ ...sum, key_id: 'key_1', calls: 3 },
+	{ ...sum, key_id: 'key_2', calls: 2 },
+	{ ...sum, key_id: 'key_9XYZ', calls: 1 },
+];
 
 let requested: Set<string>;
 
@@ -36,7 +34,7 @@ async function open(mode: Current['mode'], scopes: Schemas['Scope'][], awaited: 
 	render(
 		<QueryClientProvider client={new QueryClient()}>
 			<KeyFilter value="key_2" apply={() => undefined} />
-			<UsageByKey filters={{}} select={() => undefined} />
+			<UsageByKey days={days} selected={undefined} select={() => undefined} />
 		</QueryClientProvider>,
 	);
 	await screen.findByRole('button', { name: awaited });
@@ -61,5 +59,5 @@ test.each([
 	const { rows, options } = await open(mode, [...scopes], 'A person …ey_2');
 	expect(rows).toEqual(['till …abcd', 'A person …ey_2', 'A person …9XYZ']);
 	expect(options).toEqual(['All keys', 'till …abcd', 'A person …ey_2']);
-	expect(requested).toEqual(new Set(['/v1/keys', '/v1/usage']));
+	expect(requested).toEqual(new Set(['/v1/keys']));
 });

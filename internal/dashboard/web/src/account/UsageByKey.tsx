@@ -1,9 +1,8 @@
 import { useQuery } from '@tanstack/preact-query';
 import type { JSX } from 'preact';
-import { api, unwrap } from '../api/client';
+import { api, type Schemas, unwrap } from '../api/client';
 import { number } from '../format';
 import { t } from '../i18n';
-import { Fetched } from '../ui/FetchState';
 import { Select } from '../ui/Field';
 import { Table } from '../ui/Table';
 import { sumsByKey } from './sums';
@@ -52,39 +51,34 @@ export function KeyFilter(props: { value: string | undefined; apply: (key: strin
 	);
 }
 
-/** UsageByKey shows the calls of each key in a period. A click on a key selects it. */
-export function UsageByKey(props: { filters: { from?: string; to?: string; key?: string }; select: (key: string) => void }): JSX.Element {
-	const { filters, select } = props;
+/** UsageByKey shows the calls of each key, from the days of a reply by key. A click on a key selects it. */
+export function UsageByKey(props: {
+	days: readonly Schemas['UsageDay'][];
+	selected: string | undefined;
+	select: (key: string) => void;
+}): JSX.Element {
 	const { nameOf } = useNames();
-	const usage = useQuery({
-		queryKey: ['usage', 'keys', filters],
-		queryFn: ({ signal }) => unwrap(api.GET('/v1/usage', { params: { query: { ...filters, by: 'key' } }, signal })),
-	});
 	return (
-		<Fetched query={usage}>
-			{({ days }) => (
-				<>
-					<Table
-						caption={t('account.calls.byKey')}
-						rows={sumsByKey(days)}
-						id={(sum) => sum.key}
-						columns={[
-							{
-								name: t('account.calls.key'),
-								show: (sum) => (
-									<button type="button" aria-pressed={filters.key === sum.key} onClick={() => select(sum.key)}>
-										{nameOf(sum.key)}
-									</button>
-								),
-							},
-							{ name: t('account.calls.calls'), figure: true, show: (sum) => number(sum.calls) },
-							{ name: t('account.calls.failed'), figure: true, show: (sum) => number(sum.failed) },
-							{ name: t('account.calls.counted'), figure: true, show: (sum) => number(sum.counted) },
-						]}
-					/>
-					<p class="hint">{t('account.calls.byKey.since')}</p>
-				</>
-			)}
-		</Fetched>
+		<>
+			<Table
+				caption={t('account.calls.byKey')}
+				rows={sumsByKey(props.days)}
+				id={(sum) => sum.key}
+				columns={[
+					{
+						name: t('account.calls.key'),
+						show: (sum) => (
+							<button type="button" class="small" aria-pressed={props.selected === sum.key} onClick={() => props.select(sum.key)}>
+								{nameOf(sum.key)}
+							</button>
+						),
+					},
+					{ name: t('account.calls.calls'), figure: true, show: (sum) => number(sum.calls) },
+					{ name: t('account.calls.failed'), figure: true, show: (sum) => number(sum.failed) },
+					{ name: t('account.calls.counted'), figure: true, show: (sum) => number(sum.counted) },
+				]}
+			/>
+			<p class="hint">{t('account.calls.byKey.since')}</p>
+		</>
 	);
 }

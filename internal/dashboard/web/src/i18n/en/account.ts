@@ -12,7 +12,8 @@ export const account = {
 	'account.allowed': 'Allowed IP addresses',
 	'account.allowed.hint':
 		'CIDR ranges, separated by commas, such as 203.0.113.0/24. Leave this empty to allow every address. The list applies to live and sandbox.',
-	'account.allowed.read': 'Empty: every address is allowed. Only a live key with keys:manage can change the list.',
+	'account.allowed.every': 'Every address',
+	'account.allowed.read': 'Only a live key with keys:manage can change the list.',
 	'account.calls': 'Calls by day and operation',
 	'account.calls.utc':
 		'Days are in UTC, like those of the quota. Without dates, this month is shown. Calls of this page do not count towards the quota. Calls for air quality, recharges and verifications do.',

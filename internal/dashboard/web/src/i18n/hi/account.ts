@@ -13,7 +13,8 @@ export const account: Record<keyof typeof en, string> = {
 	'account.quota.sandbox': 'सैंडबॉक्स के कॉल कभी गिने नहीं जाते।',
 	'account.allowed': 'अनुमत IP पते',
 	'account.allowed.hint': 'CIDR, बीच में अल्पविराम, जैसे 203.0.113.0/24। खाली: हर पते से। लाइव और सैंडबॉक्स दोनों पर लागू।',
-	'account.allowed.read': 'खाली: हर जगह से। इसे keys:manage वाली लाइव कुंजी बदल सकती है।',
+	'account.allowed.every': 'हर पता',
+	'account.allowed.read': 'इस सूची को keys:manage वाली लाइव कुंजी बदल सकती है।',
 	'account.calls': 'दिन और काम के अनुसार कॉल',
 	'account.calls.utc':
 		'दिन UTC के हैं, जैसे कोटा के। तारीख न देने पर यह महीना। यह पृष्ठ देखना सूची में आता है पर गिना नहीं जाता; हवा, रिचार्ज और सत्यापन देखना गिना जाता है।',
