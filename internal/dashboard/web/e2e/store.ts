@@ -18,8 +18,9 @@ export async function givenUp(ids: readonly string[]): Promise<number> {
 after, done = [0, 0, 10, 40, 160, 760, 4360, 25960, 112360], 0
 with db:
     for id in sys.argv[2:]:
-        changed = db.execute("UPDATE delivery SET state = 'failed', attempts = 8, token = '', due_at = 0, finished_at = ? "
-            "WHERE id = ? AND state = 'waiting' AND attempts > 0", (int(time.time() * 1e6), id)).rowcount
+        changed = db.execute("UPDATE delivery SET state = 'failed', attempts = 8, token = '', due_at = 0, finished_at = "
+            "(SELECT at FROM attempt WHERE delivery_id = id AND number = 1) + ? "
+            "WHERE id = ? AND state = 'waiting' AND attempts > 0", (after[8] * 1000000, id)).rowcount
         done += changed
         for n in range(2, 9) if changed else []:
             db.execute("INSERT INTO attempt (delivery_id, number, at, duration, stage, http_status, error, body, recorded_at) "

@@ -78,7 +78,7 @@ test('a first-time user finds the air, receives webhook events and makes recharg
 
 	// A webhook and its test event.
 	await opened(page, 'Webhooks');
-	await page.getByRole('link', { name: 'Add webhook' }).click();
+	await page.getByRole('link', { name: 'Add webhook' }).first().click();
 	await page.getByLabel('URL', { exact: true }).fill(receiver.url);
 	await page.getByRole('button', { name: 'All', exact: true }).click();
 	await page.getByRole('button', { name: 'Save webhook' }).click();

@@ -43,6 +43,22 @@ export function Field(
 	);
 }
 
+/** TextArea is a labelled field of several lines for text of a program. */
+export function TextArea(props: {
+	label: string;
+	rows: number;
+	placeholder?: string;
+	value: string;
+	change: (value: string) => void;
+}): JSX.Element {
+	const { label, change, ...area } = props;
+	return (
+		<Labelled label={label}>
+			{(control) => <textarea spellcheck={false} {...area} {...control} onInput={(event) => change(event.currentTarget.value)} />}
+		</Labelled>
+	);
+}
+
 /** Filter is a field that applies its text on leaving it or on Enter. Until then a render keeps the typed text. */
 export function Filter(props: {
 	label: string;

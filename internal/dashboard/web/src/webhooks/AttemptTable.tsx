@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import type { Schemas } from '../api/client';
 import { locale, t } from '../i18n';
-import { Badge, Time } from '../ui/Badge';
+import { Badge, Copy, Time } from '../ui/Badge';
 import { Due, deliveryStage, milliseconds } from './DeliveryBadge';
 import { delays, span } from './eventTypes';
 
@@ -44,11 +44,14 @@ function Made(props: { attempt: Schemas['Attempt'] }): JSX.Element {
 				<Time at={attempt.at} exact />
 			</p>
 			<p class="wh-line">
-				{attempt.http_status !== null && <span>{t('webhooks.answered', { status: attempt.http_status })}</span>}
-				<span>{t('webhooks.stage', { stage: deliveryStage(attempt.stage) })}</span>
+				{attempt.error ? (
+					<span class="wrong">{attempt.error}</span>
+				) : (
+					attempt.http_status !== null && <span>{t('webhooks.answered', { status: attempt.http_status })}</span>
+				)}
+				{attempt.http_status === null && <span>{t('webhooks.stage', { stage: deliveryStage(attempt.stage) })}</span>}
 				<span>{milliseconds(attempt.duration_ms)}</span>
 			</p>
-			{attempt.error && <p class="wrong">{attempt.error}</p>}
 			{attempt.response_body && (
 				<details>
 					<summary>{t('webhooks.attempt.body')}</summary>
@@ -69,6 +72,7 @@ function Headers(props: { title: string; header: Schemas['Attempt']['request_hea
 	return header.length === 0 ? null : (
 		<details>
 			<summary>{props.title}</summary>
+			<Copy value={header.map(({ name, value }) => `${name}: ${value}\n`).join('')} />
 			<dl class="facts wh-headers">
 				{header.map(({ name, value }, n) => (
 					<div key={n}>

@@ -19,27 +19,30 @@ export function CompareAttempts(props: { attempts: readonly Attempt[] }): JSX.El
 	const [chosen, choose] = useState<{ first?: string; second?: string }>({});
 	const find = (n: string | undefined, from: number) => attempts.find((one) => String(one.attempt) === n) ?? attempts.at(from);
 	const [first, second] = [find(chosen.first, -2), find(chosen.second, -1)];
-	const options = attempts.map(({ attempt }) => [String(attempt), t('webhooks.attempt', { n: attempt })] as const);
+	const options = (without: Attempt) =>
+		attempts.filter((one) => one !== without).map(({ attempt }) => [String(attempt), t('webhooks.attempt', { n: attempt })] as const);
 	if (!first || !second) {
 		return null;
 	}
 	return (
 		<>
 			<p class="hint">{t('webhooks.compare.about')}</p>
-			<form class="filters wh-filters" onSubmit={(event) => event.preventDefault()}>
-				<Select
-					label={t('webhooks.compare.first')}
-					value={String(first.attempt)}
-					options={options}
-					change={(one) => choose({ ...chosen, first: one })}
-				/>
-				<Select
-					label={t('webhooks.compare.second')}
-					value={String(second.attempt)}
-					options={options}
-					change={(one) => choose({ ...chosen, second: one })}
-				/>
-			</form>
+			{attempts.length > 2 && (
+				<form class="filters wh-filters" onSubmit={(event) => event.preventDefault()}>
+					<Select
+						label={t('webhooks.compare.first')}
+						value={String(first.attempt)}
+						options={options(second)}
+						change={(one) => choose({ first: one, second: String(second.attempt) })}
+					/>
+					<Select
+						label={t('webhooks.compare.second')}
+						value={String(second.attempt)}
+						options={options(first)}
+						change={(one) => choose({ first: String(first.attempt), second: one })}
+					/>
+				</form>
+			)}
 			<Differences first={first} second={second} />
 		</>
 	);
@@ -61,53 +64,50 @@ function Differences(props: { first: Attempt; second: Attempt }): JSX.Element {
 	const lines = lineDifference(first.response_body, second.response_body);
 	return (
 		<>
-			{/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
-			<section class="scroll listed wh-compare" tabIndex={0} aria-label={t('webhooks.compare')}>
-				<table role="table">
-					<caption class="unseen">{t('webhooks.compare')}</caption>
-					<thead role="rowgroup">
-						<tr role="row">
-							<th role="columnheader" scope="col">
-								{t('webhooks.compare.what')}
-							</th>
-							<th role="columnheader" scope="col">
-								{labels[0]}
-							</th>
-							<th role="columnheader" scope="col">
-								{labels[1]}
-							</th>
-						</tr>
-					</thead>
-					<tbody role="rowgroup">
-						{rows.map((row) => (
-							<Row key={row.name} {...row} labels={labels} />
-						))}
-						{received.map((field) => (
-							<Row
-								key={`received ${field.name}`}
-								{...field}
-								labels={labels}
-								name={<Named by={t('webhooks.headers.received')} name={field.name} />}
-							/>
-						))}
-						{sent.map((field) => (
-							<Row
-								key={`sent ${field.name}`}
-								{...field}
-								labels={labels}
-								name={<Named by={t('webhooks.headers.sent')} name={field.name} />}
-							/>
-						))}
-						{rows.length + received.length + sent.length === 0 && (
+			{rows.length + received.length + sent.length === 0 ? (
+				<p>{t('webhooks.compare.same')}</p>
+			) : (
+				// biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+				<section class="scroll listed wh-compare" tabIndex={0} aria-label={t('webhooks.compare')}>
+					<table role="table">
+						<caption class="unseen">{t('webhooks.compare')}</caption>
+						<thead role="rowgroup">
 							<tr role="row">
-								<td role="cell" colSpan={3}>
-									{t('webhooks.compare.same')}
-								</td>
+								<th role="columnheader" scope="col">
+									{t('webhooks.compare.what')}
+								</th>
+								<th role="columnheader" scope="col">
+									{labels[0]}
+								</th>
+								<th role="columnheader" scope="col">
+									{labels[1]}
+								</th>
 							</tr>
-						)}
-					</tbody>
-				</table>
-			</section>
+						</thead>
+						<tbody role="rowgroup">
+							{rows.map((row) => (
+								<Row key={row.name} {...row} labels={labels} />
+							))}
+							{received.map((field) => (
+								<Row
+									key={`received ${field.name}`}
+									{...field}
+									labels={labels}
+									name={<Named by={t('webhooks.headers.received.one')} name={field.name} />}
+								/>
+							))}
+							{sent.map((field) => (
+								<Row
+									key={`sent ${field.name}`}
+									{...field}
+									labels={labels}
+									name={<Named by={t('webhooks.headers.sent.one')} name={field.name} />}
+								/>
+							))}
+						</tbody>
+					</table>
+				</section>
+			)}
 			<h3>{t('webhooks.attempt.body')}</h3>
 			{lines.every(({ kind }) => kind === 'same') ? <p>{t('webhooks.compare.body.same')}</p> : <Lines lines={lines} />}
 		</>
@@ -117,7 +117,7 @@ function Differences(props: { first: Attempt; second: Attempt }): JSX.Element {
 function Named(props: { by: string; name: string }): JSX.Element {
 	return (
 		<>
-			<code>{props.name}</code> <span class="hint">{props.by}</span>
+			<span class="hint">{props.by}</span> <code>{props.name}</code>
 		</>
 	);
 }

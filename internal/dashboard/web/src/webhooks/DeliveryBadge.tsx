@@ -4,15 +4,15 @@ import { number, tenths } from '../format';
 import { type Key, t } from '../i18n';
 import { Badge, type Tone } from '../ui/Badge';
 import { useNow } from '../ui/useNow';
-import { countdown, mostAttempts } from './eventTypes';
+import { countdown } from './eventTypes';
 
 const tones: Record<Schemas['DeliveryState'], Tone> = { waiting: 'busy', delivered: 'good', failed: 'bad', cancelled: 'quiet' };
 
-/** DeliveryBadge shows the state of a delivery. One that waits after a failed attempt shows the number of its attempts. */
+/** DeliveryBadge shows the state of a delivery. One that waits after a failed attempt is retried. */
 export function DeliveryBadge(props: { of: { state: Schemas['DeliveryState']; attempts_made: number } }): JSX.Element {
 	const { state, attempts_made: made } = props.of;
 	if (state === 'waiting' && made > 0) {
-		return <Badge tone="warn">{t('webhooks.state.retrying', { made, most: mostAttempts })}</Badge>;
+		return <Badge tone="warn">{t('webhooks.state.retrying')}</Badge>;
 	}
 	return <Badge tone={tones[state]}>{t(`webhooks.state.${state}`)}</Badge>;
 }
@@ -30,11 +30,6 @@ export function HealthBadge(props: { health: Schemas['WebhookHealth']['health'] 
 	return <Badge tone={healths[props.health]}>{t(`webhooks.health.${props.health}`)}</Badge>;
 }
 
-/** ActiveBadge shows whether a webhook is active or paused. */
-export function ActiveBadge(props: { active: boolean }): JSX.Element {
-	return props.active ? <Badge tone="good">{t('webhooks.active')}</Badge> : <Badge tone="quiet">{t('webhooks.paused')}</Badge>;
-}
-
 /** deliveryStage describes how far an attempt got. */
 export function deliveryStage(name: Schemas['Attempt']['stage']): string {
 	return t(`webhooks.stage.${name}`);
@@ -42,7 +37,8 @@ export function deliveryStage(name: Schemas['Attempt']['stage']): string {
 
 /** responseText describes the result of an attempt. */
 export function responseText(attempt: { stage: Schemas['Attempt']['stage']; http_status: number | null }): string {
-	return attempt.http_status === null ? deliveryStage(attempt.stage) : t('webhooks.answered', { status: attempt.http_status });
+	const { stage, http_status: status } = attempt;
+	return status === null && stage !== 'status' ? t(`webhooks.unanswered.${stage}`) : t('webhooks.answered', { status: status ?? '' });
 }
 
 /** milliseconds formats a duration of the API as whole milliseconds, and from one second on as seconds. */

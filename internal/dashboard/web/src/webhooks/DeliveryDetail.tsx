@@ -96,8 +96,8 @@ function EventCard(props: { id: string; type: Schemas['EventType'] }): JSX.Eleme
 	);
 }
 
-/** EventContent shows the subject, the time and the body of an event. */
-export function EventContent(props: { id: string }): JSX.Element {
+/** EventContent shows the subject, the time and the body of an event, and on a page of its own also its type and its id. */
+export function EventContent(props: { id: string; alone?: boolean }): JSX.Element {
 	const query = useQuery({
 		queryKey: ['events', 'one', props.id],
 		// Events are immutable.
@@ -108,6 +108,14 @@ export function EventContent(props: { id: string }): JSX.Element {
 		<Fetched query={query}>
 			{({ event, raw }) => (
 				<>
+					{props.alone && (
+						<header class="card-head">
+							<h2>
+								<code>{event.type}</code>
+							</h2>
+							<CopyableText value={event.id} />
+						</header>
+					)}
 					<p class="wh-line">
 						<Subject data={event.data} />
 						<Time at={new Date(event.created * 1000).toISOString()} exact />

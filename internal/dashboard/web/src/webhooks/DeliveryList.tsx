@@ -69,12 +69,6 @@ export function Deliveries(): JSX.Element {
 			<Tabs wanted={wanted} change={filter} />
 			<FilterForm class="wh-filters" values={filters} reset={() => filter(Object.fromEntries(names.map((name) => [name, ''])))}>
 				<Select
-					label={t('webhooks.state')}
-					value={wanted.state ?? ''}
-					options={[['', t('webhooks.filter.any')], ...states.map((state) => [state, t(`webhooks.state.${state}`)] as const)]}
-					change={(state) => filter({ state, retried: '' })}
-				/>
-				<Select
 					label={t('webhooks.answer')}
 					value={wanted.answer ?? ''}
 					options={[
@@ -186,13 +180,16 @@ function Tabs(props: { wanted: Wanted; change: (changed: { state: string; retrie
 	const tabs = [
 		{ name: t('webhooks.tab.all'), state: '', retried: '' },
 		{ name: t('webhooks.tab.waiting'), state: 'waiting', retried: '' },
+		{ name: t('webhooks.state.delivered'), state: 'delivered', retried: '' },
 		{ name: count ? `${t('webhooks.tab.failed')} (${count})` : t('webhooks.tab.failed'), state: 'failed', retried: 'false' },
+		{ name: t('webhooks.tab.retried'), state: 'failed', retried: 'true' },
+		{ name: t('webhooks.state.cancelled'), state: 'cancelled', retried: '' },
 	];
 	return (
 		<nav class="tabs" aria-label={t('webhooks.tabs')}>
 			{tabs.map((tab) => (
 				<button
-					key={tab.state}
+					key={tab.name}
 					type="button"
 					aria-current={(state ?? '') === tab.state && (retried ?? '') === tab.retried ? 'page' : undefined}
 					onClick={() => props.change({ state: tab.state, retried: tab.retried })}

@@ -56,7 +56,7 @@ export function DeliveryTable(props: {
 	if (!list.feed) {
 		return list.error ? <Failed error={list.error} again={list.refetch} /> : <Loading />;
 	}
-	const columns = 7 + (choice ? 1 : 0) - (names ? 0 : 1);
+	const columns = 6 + (choice ? 1 : 0) - (names ? 0 : 1);
 	const now = Date.now();
 	const open = rows.filter((row) => isRetriable(row, now)).map((row) => row.id);
 	return (
@@ -97,9 +97,6 @@ export function DeliveryTable(props: {
 								</th>
 								<th role="columnheader" scope="col" class="wh-last">
 									{t('webhooks.last')}
-								</th>
-								<th role="columnheader" scope="col" class="wh-next">
-									{t('webhooks.next')}
 								</th>
 								<th role="columnheader" scope="col" class="wh-created">
 									{t('webhooks.created')}
@@ -184,6 +181,11 @@ const Line = memo(function Line(props: {
 				<Cell label={t('webhooks.state')}>
 					<DeliveryBadge of={row} />
 					{row.retried_as && <span class="hint"> {t('webhooks.retried')}</span>}
+					{row.state === 'waiting' && (
+						<span class="hint wh-due">
+							{t('webhooks.next')}: <Due at={row.next_attempt_at} paused />
+						</span>
+					)}
 				</Cell>
 				<Cell label={t('webhooks.event')} heading>
 					<Link href={`/deliveries/${row.id}`}>
@@ -200,13 +202,12 @@ const Line = memo(function Line(props: {
 				<Cell label={t('webhooks.last')}>
 					{row.last_attempt ? (
 						<span title={row.last_attempt.error}>
-							{responseText(row.last_attempt)}, {milliseconds(row.last_attempt.duration_ms)}
+							{responseText(row.last_attempt)}, <span class="wh-took">{milliseconds(row.last_attempt.duration_ms)}</span>
 						</span>
 					) : (
 						'–'
 					)}
 				</Cell>
-				<Cell label={t('webhooks.next')}>{row.state === 'waiting' ? <Due at={row.next_attempt_at} paused /> : '–'}</Cell>
 				<Cell label={t('webhooks.created')}>
 					<Time at={row.created_at} />
 				</Cell>

@@ -19,10 +19,7 @@ export function Event(props: { id?: string }): JSX.Element {
 	return (
 		<Page title={t('webhooks.event')} actions={<Link href="/events">{t('webhooks.event.all')}</Link>}>
 			<Card>
-				<p>
-					<code>{id}</code>
-				</p>
-				<EventContent id={id} />
+				<EventContent id={id} alone />
 			</Card>
 			<Card title={t('webhooks.deliveries')}>
 				<DeliveryTable list={list} seen={seen} names={urls} empty={<Empty title={t('webhooks.event.undelivered')} />} />

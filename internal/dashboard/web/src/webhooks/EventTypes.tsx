@@ -2,7 +2,7 @@ import types from 'virtual:event-types';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
-import { t } from '../i18n';
+import { language, t } from '../i18n';
 import { hasScope } from '../session';
 import { Badge } from '../ui/Badge';
 import { Empty, Fetched } from '../ui/FetchState';
@@ -33,7 +33,14 @@ export function EventTypes(): JSX.Element {
 				rows={offered()}
 				id={({ type }) => type}
 				columns={[
-					{ name: t('webhooks.test.type'), show: ({ type }) => <Link href={`/event-types/${type}`}>{type}</Link> },
+					{
+						name: t('webhooks.test.type'),
+						show: ({ type }) => (
+							<Link href={`/event-types/${type}`}>
+								<code>{type}</code>
+							</Link>
+						),
+					},
 					{ name: t('webhooks.types.when'), show: ({ type }) => subscribesTo(type as EventType) },
 				]}
 			/>
@@ -56,10 +63,13 @@ function One(props: { one: Described; type: EventType }): JSX.Element {
 	return (
 		<>
 			<Card>
-				<p>{subscribesTo(type)}</p>
-				<p lang="en">
-					<Coded text={one.data.description ?? one.summary} />
-				</p>
+				{language.value === 'en' ? (
+					<p>
+						<Coded text={one.data.description ?? one.summary} />
+					</p>
+				) : (
+					<p>{subscribesTo(type)}</p>
+				)}
 				<p class="actions">
 					<Link href={`/webhooks/new?type=${type}`}>{t('webhooks.types.subscribe')}</Link>
 					<Link href={`/events?type=${type}`}>{t('webhooks.types.events')}</Link>
@@ -78,7 +88,7 @@ function One(props: { one: Described; type: EventType }): JSX.Element {
 							name: t('webhooks.types.field'),
 							show: (field) => (
 								<>
-									<code>{field.name}</code> {field.required && <Badge tone="quiet">{t('webhooks.types.required')}</Badge>}{' '}
+									<code>{field.name}</code> {!field.required && <Badge tone="quiet">{t('webhooks.types.optional')}</Badge>}{' '}
 									<code class="wh-type-of">{field.type}</code>
 								</>
 							),
@@ -125,7 +135,7 @@ function Test(props: { type: EventType }): JSX.Element {
 				return (
 					<>
 						<p class="hint">{t('webhooks.test.about')}</p>
-						<form class="filters wh-filters" onSubmit={(event) => event.preventDefault()}>
+						<form class="filters" onSubmit={(event) => event.preventDefault()}>
 							<Select
 								label={t('webhooks.endpoint')}
 								value={webhook.id}

@@ -8,7 +8,7 @@ import { hour, number } from '../format';
 import { t } from '../i18n';
 import { Time } from '../ui/Badge';
 import { Fetched } from '../ui/FetchState';
-import { Due, HealthBadge, milliseconds, responseText } from './DeliveryBadge';
+import { Due, HealthBadge, milliseconds } from './DeliveryBadge';
 import { useDeliveryNotices } from './useDeliveries';
 
 type Health = Schemas['WebhookHealth'];
@@ -62,28 +62,36 @@ function Shown(props: { health: Health }): JSX.Element {
 				</span>
 				{attempts.median_ms !== null && <span>{t('webhooks.health.median', { time: milliseconds(attempts.median_ms) })}</span>}
 				{attempts.p95_ms !== null && <span>{t('webhooks.health.p95', { time: milliseconds(attempts.p95_ms) })}</span>}
-				<Link href={`/deliveries?webhook=${health.webhook_id}&state=waiting`}>
-					{t('webhooks.health.waiting', { count: number(states.waiting) })}
-				</Link>
-				<Link href={`/deliveries?webhook=${health.webhook_id}&state=failed&retried=false`}>
-					{t('webhooks.health.failed', { count: number(states.failed_unretried) })}
-				</Link>
-				{health.oldest_waiting_at && (
-					<span>
-						{t('webhooks.health.oldest')} <Time at={health.oldest_waiting_at} relative />
-					</span>
-				)}
+			</p>
+			<p class="wh-line">
+				<span>
+					<Count
+						of={states.waiting}
+						text={t('webhooks.health.waiting', { count: number(states.waiting) })}
+						to={`/deliveries?webhook=${health.webhook_id}&state=waiting`}
+					/>
+					{health.oldest_waiting_at && (
+						<>
+							, {t('webhooks.health.oldest')} <Time at={health.oldest_waiting_at} relative />
+						</>
+					)}
+				</span>
 				{states.waiting > 0 && health.next_attempt_at && health.health !== 'paused' && (
 					<span>
 						{t('webhooks.next')}: <Due at={health.next_attempt_at} />
 					</span>
 				)}
+				<Count
+					of={states.failed_unretried}
+					text={t('webhooks.health.failed', { count: number(states.failed_unretried) })}
+					to={`/deliveries?webhook=${health.webhook_id}&state=failed&retried=false`}
+				/>
 			</p>
 			{failure && (
 				<p class="wh-line hint">
-					<span>{t('webhooks.health.last')}</span>
-					<Link href={`/deliveries/${failure.delivery_id}`}>{responseText(failure)}</Link>
-					<span>{failure.error}</span>
+					<span>
+						<Link href={`/deliveries/${failure.delivery_id}`}>{t('webhooks.health.last')}</Link>: {failure.error}
+					</span>
 					<span>{milliseconds(failure.duration_ms)}</span>
 					<Time at={failure.at} />
 				</p>
@@ -99,6 +107,11 @@ function Shown(props: { health: Health }): JSX.Element {
 			<Strip hours={health.by_hour} since={health.has_more ? health.since : null} />
 		</>
 	);
+}
+
+/** Count links to the deliveries that it counts. A count of zero has none. */
+function Count(props: { of: number; text: string; to: string }): JSX.Element {
+	return props.of > 0 ? <Link href={props.to}>{props.text}</Link> : <span>{props.text}</span>;
 }
 
 const tall = 32;
@@ -140,6 +153,10 @@ function Strip(props: { hours: Health['by_hour']; since: string | null }): JSX.E
 					);
 				})}
 			</svg>
+			<p class="hint wh-strip-ends" aria-hidden="true">
+				<span>{t('webhooks.strip.begin')}</span>
+				<span>{t('webhooks.strip.end')}</span>
+			</p>
 		</>
 	);
 }

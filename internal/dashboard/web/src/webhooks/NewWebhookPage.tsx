@@ -83,12 +83,12 @@ function Done(props: { webhook: Made }): JSX.Element {
 	return (
 		<Page title={t('webhooks.made')} actions={<Link href={`/webhooks/${webhook.id}`}>{t('webhooks.made.open')}</Link>}>
 			<Card>
-				<p class="wh-url">{webhook.url}</p>
+				<h2 class="card-head wh-url">{webhook.url}</h2>
 				{webhook.secret ? <WebhookSecret value={webhook.secret} /> : <p>{t('webhooks.secret.yours', { last: webhook.secret_last4 })}</p>}
 				<VerifySnippet />
 			</Card>
 			<Card title={t('webhooks.test')}>
-				<p>{t('webhooks.test.about')}</p>
+				<p class="hint">{t('webhooks.test.about')}</p>
 				<SendTest id={webhook.id} events={webhook.events} />
 			</Card>
 		</Page>

@@ -73,7 +73,9 @@ export function Followed(props: { id: string }): JSX.Element {
 						<p class="wh-line" role="status">
 							<DeliveryBadge of={delivery} />
 							<code>{delivery.event_type}</code>
-							<span>{t('webhooks.attempts.of', { made: delivery.attempts_made, most: mostAttempts })}</span>
+							{delivery.attempts_made > 0 && (
+								<span>{t('webhooks.attempts.made', { made: delivery.attempts_made, most: mostAttempts })}</span>
+							)}
 							{delivery.last_attempt && (
 								<span>
 									{responseText(delivery.last_attempt)}, {milliseconds(delivery.last_attempt.duration_ms)}

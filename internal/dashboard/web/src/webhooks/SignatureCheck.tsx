@@ -1,9 +1,9 @@
 import type { JSX } from 'preact';
-import { useId, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { number } from '../format';
 import { t } from '../i18n';
 import { Badge } from '../ui/Badge';
-import { Field } from '../ui/Field';
+import { Field, TextArea } from '../ui/Field';
 import { Form } from '../ui/Form';
 import { type Check, checkSignature, maxAge } from './signature';
 
@@ -13,7 +13,6 @@ export function SignatureCheck(): JSX.Element {
 	const [header, setHeader] = useState('');
 	const [body, setBody] = useState('');
 	const [found, setFound] = useState<Check>();
-	const id = useId();
 	const check = async () => setFound(await checkSignature(secret.trim(), header, body, new Date()));
 	return (
 		<details class="wh-verify">
@@ -21,13 +20,12 @@ export function SignatureCheck(): JSX.Element {
 			<p>{t('webhooks.check.how')}</p>
 			<Form submit={check} button={t('webhooks.check.do')} class="wh-check">
 				<Field label={t('webhooks.check.secret')} type="password" value={secret} change={setSecret} />
-				<Field label={t('webhooks.check.header')} placeholder="t=…,v1=…" value={header} change={setHeader} />
-				<div class="field">
-					<label for={id}>{t('webhooks.check.body')}</label>
-					<textarea id={id} rows={5} spellcheck={false} value={body} onInput={(event) => setBody(event.currentTarget.value)} />
-				</div>
+				<TextArea label={t('webhooks.check.header')} rows={2} placeholder="t=…,v1=…" value={header} change={setHeader} />
+				<TextArea label={t('webhooks.check.body')} rows={5} value={body} change={setBody} />
 			</Form>
-			<p role="status">{found && <Found of={found} />}</p>
+			<p role="status" class={found && 'wh-followed'}>
+				{found && <Found of={found} />}
+			</p>
 		</details>
 	);
 }

@@ -10,7 +10,6 @@ import { Empty, Fetched } from '../ui/FetchState';
 import { Field } from '../ui/Field';
 import { Form } from '../ui/Form';
 import { Card, Facts, Page } from '../ui/Page';
-import { ActiveBadge } from './DeliveryBadge';
 import { DeliveryTable } from './DeliveryTable';
 import { EventTypePicker, requireEvents } from './EventTypePicker';
 import type { EventType } from './eventTypes';
@@ -65,7 +64,6 @@ function One(props: { webhook: Endpoint }): JSX.Element {
 			<Card>
 				<header class="card-head">
 					<h2 class="wh-url">{webhook.url}</h2>
-					<ActiveBadge active={webhook.active} />
 				</header>
 				<HealthLine id={webhook.id} />
 				<Facts
@@ -106,11 +104,13 @@ function One(props: { webhook: Endpoint }): JSX.Element {
 					</p>
 				)}
 				{open === 'edit' && <Edit webhook={webhook} done={close} />}
-				<VerifySnippet />
 			</Card>
 			<Card title={t('webhooks.test')}>
 				<p class="hint">{t('webhooks.test.about')}</p>
 				<SendTest id={webhook.id} events={webhook.events} />
+			</Card>
+			<Card title={t('webhooks.signatures')}>
+				<VerifySnippet />
 				<SignatureCheck />
 			</Card>
 			{open === 'rotate' && <RotateSecretDialog webhook={webhook} close={close} />}

@@ -33,7 +33,7 @@ export function RotateSecretDialog(props: { webhook: Webhook; close: () => void 
 		invalidate('webhooks');
 	};
 	return (
-		<Dialog title={t('webhooks.rotate')} close={props.close} {...(made && { kept: t('webhooks.secret.kept') })}>
+		<Dialog title={t(made ? 'webhooks.rotated' : 'webhooks.rotate')} close={props.close} {...(made && { kept: t('webhooks.secret.kept') })}>
 			{made ? (
 				<>
 					<WebhookSecret value={made.secret} />

@@ -5,7 +5,6 @@ import { t } from '../i18n';
 import { Time } from '../ui/Badge';
 import { Rows, useList } from '../ui/List';
 import { Card, Facts, Page } from '../ui/Page';
-import { ActiveBadge } from './DeliveryBadge';
 import { HealthLine } from './HealthLine';
 import type { Webhook } from './queries';
 import './webhooks.css';
@@ -29,7 +28,7 @@ export function Webhooks(): JSX.Element {
 			}
 		>
 			<p class="hint">{t('webhooks.about')}</p>
-			<Rows list={list} empty={t('webhooks.none')} hint={<p>{t('webhooks.none.hint')}</p>}>
+			<Rows list={list} empty={t('webhooks.none')} hint={<None />}>
 				{(rows) => (
 					<>
 						{rows.map((webhook) => (
@@ -42,6 +41,17 @@ export function Webhooks(): JSX.Element {
 	);
 }
 
+function None(): JSX.Element {
+	return (
+		<>
+			<p>{t('webhooks.none.hint')}</p>
+			<Link href="/webhooks/new" class="button">
+				{t('webhooks.add')}
+			</Link>
+		</>
+	);
+}
+
 function One(props: { webhook: Webhook }): JSX.Element {
 	const { webhook } = props;
 	return (
@@ -50,7 +60,6 @@ function One(props: { webhook: Webhook }): JSX.Element {
 				<h2 class="wh-url">
 					<Link href={`/webhooks/${webhook.id}`}>{webhook.url}</Link>
 				</h2>
-				<ActiveBadge active={webhook.active} />
 			</header>
 			<HealthLine id={webhook.id} />
 			<Facts

@@ -13,6 +13,7 @@ export const maxAge = 300;
 /** checkSignature checks the header of a delivery with a secret and the text of its body. Nothing leaves the browser. */
 export async function checkSignature(secret: string, header: string, body: string, now: Date): Promise<Check> {
 	const items = header
+		.replace(/[\r\n]+/g, '')
 		.replace(/^\s*X-SERVICE-Signature\s*:/i, '')
 		.split(',')
 		.map((item) => item.trim().split('='));
