@@ -1,6 +1,7 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { t } from '../i18n';
+import './dialog.css';
 
 /**
  * Dialog is a modal dialog that is open while it is rendered. The browser's dialog element traps the focus and

@@ -3,6 +3,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { problemOf } from '../api/client';
 import { instant } from '../format';
 import { t } from '../i18n';
+import './fetchState.css';
 
 /** Loading is a placeholder while data loads. */
 export function Loading(): JSX.Element {
