@@ -24,3 +24,15 @@ test('another header that differs is shown, without number and signature', () =>
 	render(<CompareAttempts attempts={[attempt(1), attempt(2, 'live')]} />);
 	expect(screen.getAllByRole('rowheader').map((header) => header.textContent)).toEqual([expect.stringContaining('X-SERVICE-Mode')]);
 });
+
+test('an attempt is compared with another one, never with itself', () => {
+	const { unmount } = render(<CompareAttempts attempts={[attempt(1), attempt(2)]} />);
+	expect(screen.queryByRole('combobox')).toBeNull();
+	unmount();
+	render(<CompareAttempts attempts={[attempt(1), attempt(2), attempt(3)]} />);
+	const offered = (label: string) => [...screen.getByLabelText<HTMLSelectElement>(label).options].map(({ value }) => value);
+	expect([offered('Attempt'), offered('Compared with')]).toEqual([
+		['1', '2'],
+		['1', '3'],
+	]);
+});

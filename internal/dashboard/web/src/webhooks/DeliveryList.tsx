@@ -192,7 +192,10 @@ function Tabs(props: { wanted: Wanted; change: (changed: { state: string; retrie
 					key={tab.name}
 					type="button"
 					aria-current={(state ?? '') === tab.state && (retried ?? '') === tab.retried ? 'page' : undefined}
-					onClick={() => props.change({ state: tab.state, retried: tab.retried })}
+					onClick={(event) => {
+						event.currentTarget.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+						props.change({ state: tab.state, retried: tab.retried });
+					}}
 				>
 					{tab.name}
 				</button>

@@ -12,6 +12,7 @@ const header = `t=${stamp},v1=${signed(body)}`;
 test.each([
 	['the body as it was sent', secret, header, body, { result: 'valid', age: 60 }],
 	['the header with its name', secret, `X-SERVICE-Signature: ${header}`, body, { result: 'valid', age: 60 }],
+	['a header that a terminal broke into lines', secret, header.replace(/.{40}/, '$&\n'), body, { result: 'valid', age: 60 }],
 	['the second of two secrets', secret, `t=${stamp},v1=${signed(body, 'old')},v1=${signed(body)}`, body, { result: 'valid', age: 60 }],
 	['a line break that an editor added', secret, header, `${body}\n`, { result: 'lines', age: 60 }],
 	['a body that was parsed and printed', secret, header, JSON.stringify(JSON.parse(body), null, 2), { result: 'compact', age: 60 }],
