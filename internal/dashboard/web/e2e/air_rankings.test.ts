@@ -54,7 +54,7 @@ test('the cities are ranked as by the API, now and over a month, and the address
 	const shown = () => rows(table);
 	await same(shown, async () => lines((await ranking('period=now')).data.slice(0, 100), 'stations'));
 	await pictured(page, 'air-rankings');
-	await page.getByLabel('Rank 1', { exact: true }).selectOption('lowest');
+	await page.getByLabel('Order', { exact: true }).selectOption('lowest');
 	await same(shown, async () => lines((await ranking('period=now&order=lowest')).data.slice(0, 100), 'stations'));
 
 	await page.goto(`/dashboard/rankings?period=month&date=${month}-15`);

@@ -127,6 +127,7 @@ function Edit(props: { alert: Definition; done: () => void }): JSX.Element {
 	};
 	return (
 		<Form class="alerts-edit" submit={save} button={t('action.save')} tone="primary" cancel={done}>
+			<h2>{t('alerts.edit')}</h2>
 			<AlertFields draft={draft} change={(changed) => setDraft((old) => ({ ...old, ...changed }))} />
 		</Form>
 	);

@@ -82,7 +82,7 @@ test('an error names the label of its field, and not the field of the API', asyn
 	for (const text of [
 		'Latitude must be a number.',
 		'Longitude must be a number.',
-		'Hysteresis must be a number.',
+		'Margin (hysteresis) must be a number.',
 		'Minimum interval cannot be null; leave it out.',
 	]) {
 		expect(await screen.findByText(text)).toBeTruthy();

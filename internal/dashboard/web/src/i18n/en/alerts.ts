@@ -6,7 +6,8 @@ export const alerts = {
 	'alerts.one': 'Alert',
 	'alerts.back': 'All alerts',
 	'alerts.none': 'No alerts yet',
-	'alerts.none.hint': 'Add one to learn when the air of a place gets worse or better.',
+	'alerts.none.hint':
+		'Add one to learn when the air of a place gets worse or better. A webhook receives its events, so add a webhook, too.',
 	'alerts.save': 'Save alert',
 	'alerts.id': 'ID',
 	'alerts.created': 'Created',
@@ -66,7 +67,8 @@ export const alerts = {
 	'alerts.options': 'Options',
 	'alerts.name': 'Name',
 	'alerts.name.hint': 'Your name for the alert, in its events. It may be empty.',
-	'alerts.hysteresis': 'Hysteresis',
+	'alerts.edit': 'Edit alert',
+	'alerts.hysteresis': 'Margin (hysteresis)',
 	'alerts.hysteresis.hint':
 		'How far the value must move back past the limit to resolve the alert, in its unit (AQI for categories and bands)',
 	'alerts.interval': 'Minimum interval',
