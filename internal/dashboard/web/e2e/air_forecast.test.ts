@@ -40,11 +40,13 @@ test('the forecast of a city and its score are those of the API', async () => {
 			forecast.days.map(({ aqi, category, categories }) =>
 				[
 					`${aqi?.p50} ${category}`,
-					`${number(aqi?.p10 ?? 0)}–${number(aqi?.p90 ?? 0)}`,
+					`${number(Math.round(aqi?.p10 ?? 0))}–${number(Math.round(aqi?.p90 ?? 0))}`,
 					...Object.values(categories ?? {}).map(percent),
 				].join(' | '),
 			),
 	);
+	expect(await fan.locator('text:not(.tick, .name)').allTextContents()).toEqual(['0', '50', '100', '200', '300']);
+	await page.getByText('How good the forecasts were').click();
 	const scores = await ask<Scores>('/v1/forecast/score?city=Delhi');
 	const table = await rows(page.getByRole('region', { name: 'Score of the last 90 days' }));
 	expect(table.length).toBe(scores.models.filter(({ model }) => model === 'damped_anomaly').length);

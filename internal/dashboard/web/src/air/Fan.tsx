@@ -56,30 +56,35 @@ export function Fan(props: {
 	const y = (value: number) => (height - bottom) * (1 - Math.min(value, most) / most);
 	const line = (of: (one: Percentiles) => number): Point[] => days.map((day, i) => [x(i), y(of(day.of))]);
 	const edges = [0, ...highest[figure]];
-	const ticks = [0, most / 2, most / 1.1];
+	// The ticks are the limits of the categories. One that is too close to the last has none.
+	const ticks: number[] = [];
+	for (const limit of edges) {
+		if (limit <= most && (ticks.length === 0 || y(ticks.at(-1) ?? 0) - y(limit) >= 14)) {
+			ticks.push(limit);
+		}
+	}
+	const shown = bands.map((band, i) => ({ band, top: y(edges[i + 1] ?? most), base: y(edges[i] ?? most) }));
+	const few = days.length <= 10;
 	return (
 		<div ref={frame} class="fan">
 			<svg viewBox={`0 0 ${width} ${height}`} role="img" aria-label={props.label}>
-				{bands.map((band, i) => {
-					const top = y(edges[i + 1] ?? most);
-					const base = y(edges[i] ?? most);
-					return (
+				{shown.map(
+					({ band, top, base }) =>
 						base > top && (
 							<rect key={band.word} class={`band aqi-${band.token}`} x={left} y={top} width={width - left} height={base - top} />
-						)
-					);
-				})}
+						),
+				)}
 				{ticks.map((tick) => (
-					<text key={tick} x={left - 6} y={Math.max(y(tick), 12)} text-anchor="end">
-						{number(Math.round(tick))}
+					<text key={tick} x={left - 6} y={Math.max(y(tick) + 4, 12)} text-anchor="end">
+						{number(tick)}
 					</text>
 				))}
 				<polygon class="interval" points={corners([...line((one) => one.p10), ...line((one) => one.p90).reverse()])} />
 				<polyline class="central" points={corners(line((one) => one.p50))} />
 				{days.map(({ at, of }, i) => (
 					<g key={at}>
-						<line class="range" x1={x(i)} x2={x(i)} y1={y(of.p10)} y2={y(of.p90)} />
-						<circle cx={x(i)} cy={y(of.p50)} r={days.length > 10 ? 2 : 5} />
+						{few && <line class="range" x1={x(i)} x2={x(i)} y1={y(of.p10)} y2={y(of.p90)} />}
+						<circle cx={x(i)} cy={y(of.p50)} r={few ? 5 : 2} />
 						{texts.get(at)?.map((text, n) => (
 							<text key={n} class="tick" x={x(i)} y={height - bottom + 16 + 16 * n} text-anchor="middle">
 								{text}
@@ -87,7 +92,15 @@ export function Fan(props: {
 						))}
 					</g>
 				))}
-				<text x={left + 6} y={14}>
+				{shown.map(
+					({ band, top, base }) =>
+						base - top >= 16 && (
+							<text key={band.word} class="name" x={left + 6} y={base - 4}>
+								{t(band.name)}
+							</text>
+						),
+				)}
+				<text class="name" x={width - 6} y={14} text-anchor="end">
 					{props.unit || t('air.index')}
 				</text>
 			</svg>

@@ -1,8 +1,8 @@
-import type { JSX } from 'preact';
+import type { ComponentProps, JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
 import { Problem } from '../api/client';
-import { instant, number } from '../format';
+import { instant, number, tenths } from '../format';
 import { cityName, t } from '../i18n';
 import { Time } from '../ui/Badge';
 import { Empty, Fetched } from '../ui/FetchState';
@@ -10,7 +10,7 @@ import { Select } from '../ui/Field';
 import { Card, Facts, Page } from '../ui/Page';
 import { Table } from '../ui/Table';
 import { nameOf, unitOf } from './AirCharts';
-import { Index, RequireScope } from './AirLegend';
+import { Index, RequireScope, titleOf } from './AirLegend';
 import { bands, type Figure, figureOf, pollutants } from './category';
 import { Fan } from './Fan';
 import { beside, type Forecast, type Percentiles, useForecast, useScores } from './forecast';
@@ -52,7 +52,10 @@ export function CityForecast(props: Record<string, string>): JSX.Element {
 		>
 			<RequireScope>
 				<Days city={city} />
-				<Score city={city} />
+				<details class="forecast-more">
+					<summary>{t('air.forecast.good')}</summary>
+					<Score city={city} />
+				</details>
 			</RequireScope>
 		</Page>
 	);
@@ -123,6 +126,35 @@ function Days(props: { city: string }): JSX.Element {
 	);
 }
 
+/** Made has the facts about the model of a forecast behind a heading that opens. */
+function Made(props: { of: ComponentProps<typeof Facts>['of']; score: Forecast['score'] | undefined }): JSX.Element {
+	const { score } = props;
+	return (
+		<details class="forecast-more">
+			<summary>{t('air.forecast.made')}</summary>
+			<Facts
+				of={[
+					...props.of,
+					[t('air.forecast.error'), score && tenths(score.mae)],
+					[t('air.forecast.error.persistence'), score && tenths(score.persistence_mae)],
+				]}
+			/>
+		</details>
+	);
+}
+
+/** Issued says when a forecast was issued. */
+function Issued(props: { at: string | null }): JSX.Element | null {
+	return props.at === null ? null : (
+		<p class="hint">
+			{t('air.forecast.issued')}: <Time at={props.at} minutes />
+		</p>
+	);
+}
+
+/** interval writes the likely range of an index. */
+const interval = ({ p10, p90 }: Percentiles) => `${number(Math.round(p10))}–${number(Math.round(p90))}`;
+
 function Shown(props: { forecast: Forecast }): JSX.Element {
 	const { days, score, issued_at: issued, fitted_at: fitted, model, reason } = props.forecast;
 	const [figure, setFigure] = useState<Figure>('aqi');
@@ -136,6 +168,26 @@ function Shown(props: { forecast: Forecast }): JSX.Element {
 	);
 	return (
 		<Card title={t('air.forecast.next')}>
+			<Table
+				caption={t('air.forecast.next')}
+				rows={days}
+				id={(day) => day.date}
+				columns={[
+					{ name: t('air.day'), show: (day) => dayName(day.date) },
+					{ name: t('air.index'), show: (day) => <Index aqi={day.aqi?.p50 ?? null} category={day.category} /> },
+					{
+						name: t('air.forecast.interval'),
+						figure: true,
+						show: (day) => (day.aqi ? interval(day.aqi) : '–'),
+					},
+					...bands.map(({ word, name }) => ({
+						name: t(name),
+						figure: true,
+						show: (day: Forecast['days'][number]) => (day.categories ? `${number(Math.round(day.categories[word] * 100))} %` : '–'),
+					})),
+				]}
+			/>
+			<Issued at={issued} />
 			<Select
 				label={t('air.figure')}
 				value={figure}
@@ -151,34 +203,13 @@ function Shown(props: { forecast: Forecast }): JSX.Element {
 			{drawn.length > 0 && (
 				<Save of={drawn} figure={figure} step="day" title={t('air.forecast.of', { city: cityName(props.forecast.city) })} issued={issued} />
 			)}
-			<Table
-				caption={t('air.forecast.next')}
-				rows={days}
-				id={(day) => day.date}
-				columns={[
-					{ name: t('air.day'), show: (day) => dayName(day.date) },
-					{ name: t('air.index'), show: (day) => <Index aqi={day.aqi?.p50 ?? null} category={day.category} /> },
-					{
-						name: t('air.forecast.interval'),
-						figure: true,
-						show: (day) => (day.aqi ? `${number(day.aqi.p10)}–${number(day.aqi.p90)}` : '–'),
-					},
-					...bands.map(({ word, name }) => ({
-						name: t(name),
-						figure: true,
-						show: (day: Forecast['days'][number]) => (day.categories ? `${number(Math.round(day.categories[word] * 100))} %` : '–'),
-					})),
-				]}
-			/>
-			<Facts
+			<Made
 				of={[
 					[t('air.forecast.model'), t(`air.forecast.model.${model}`)],
 					[t('air.forecast.why'), reason && t(`air.forecast.reason.${reason}`)],
-					[t('air.forecast.issued'), <Time key="issued" at={issued} />],
-					[t('air.forecast.fitted'), <Time key="fitted" at={fitted} />],
-					[t('air.forecast.error'), score && number(score.mae)],
-					[t('air.forecast.error.persistence'), score && number(score.persistence_mae)],
+					[t('air.forecast.fitted'), fitted && <Time key="fitted" at={fitted} minutes />],
 				]}
+				score={score}
 			/>
 		</Card>
 	);
@@ -203,16 +234,11 @@ function Hours(props: { of: NonNullable<Forecast['hourly']>; city: string }): JS
 	});
 	return (
 		<Card title={t('air.forecast.hours')}>
+			<Issued at={issued} />
 			<Fan days={drawn} step="hour" figure="pm25" unit={unit} label={label} />
 			<p class="hint">{t('air.forecast.hours.hint')}</p>
 			<Save of={drawn} figure="pm25" step="hour" title={t('air.forecast.of', { city: cityName(props.city) })} issued={issued} />
-			<Facts
-				of={[
-					[t('air.forecast.issued'), issued && <Time key="issued" at={issued} />],
-					[t('air.forecast.error'), score && number(score.mae)],
-					[t('air.forecast.error.persistence'), score && number(score.persistence_mae)],
-				]}
-			/>
+			{score && <Made of={[]} score={score} />}
 		</Card>
 	);
 }
@@ -240,11 +266,11 @@ function Score(props: { city: string | undefined }): JSX.Element {
 								rows={beside(models)}
 								id={({ id }) => id}
 								columns={[
-									{ name: t('air.figure'), show: ({ parameter }) => nameOf(parameter) },
+									{ name: t('air.figure'), show: ({ parameter }) => titleOf(parameter) },
 									{ name: t('air.forecast.horizon'), figure: true, show: ({ horizon }) => number(horizon) },
-									{ name: t('air.forecast.error'), figure: true, show: ({ model }) => number(model.mae) },
-									{ name: t('air.forecast.error.persistence'), figure: true, show: ({ persistence }) => number(persistence.mae) },
-									{ name: t('air.forecast.bias'), figure: true, show: ({ model }) => number(model.bias) },
+									{ name: t('air.forecast.error'), figure: true, show: ({ model }) => tenths(model.mae) },
+									{ name: t('air.forecast.error.persistence'), figure: true, show: ({ persistence }) => tenths(persistence.mae) },
+									{ name: t('air.forecast.bias'), figure: true, show: ({ model }) => tenths(model.bias) },
 									{ name: t('air.forecast.covered'), figure: true, show: ({ model }) => `${number(Math.round(model.coverage80 * 100))} %` },
 									{ name: t('air.forecast.forecasts'), figure: true, show: ({ model }) => number(model.forecasts) },
 								]}

@@ -25,7 +25,7 @@ export function Reliability(props: { of: Scores['reliability'] }): JSX.Element {
 	const [x0, y0] = place(0, 0);
 	return (
 		<div class="reliability">
-			<svg viewBox={`0 -8 ${size + 20} ${size + 8}`} role="img" aria-label={t('air.forecast.reliability.label')}>
+			<svg viewBox={`0 -24 ${size + 20} ${size + 24}`} role="img" aria-label={t('air.forecast.reliability.label')}>
 				<line class="right" x1={x0} y1={y0} x2={right} y2={top} />
 				<polyline class="axis" points={corners([place(0, 1), place(0, 0), place(1, 0)])} />
 				{[0, 0.5, 1].map((share) => (
@@ -33,13 +33,16 @@ export function Reliability(props: { of: Scores['reliability'] }): JSX.Element {
 						<text x={place(share, 0)[0]} y={size - 18} text-anchor="middle">
 							{number(share * 100)}
 						</text>
-						<text x={margin - 6} y={Math.max(place(0, share)[1], 12)} text-anchor="end">
+						<text x={margin - 8} y={place(0, share)[1] + 4} text-anchor="end">
 							{number(share * 100)}
 						</text>
 					</g>
 				))}
 				<text x={(size + margin) / 2} y={size - 4} text-anchor="middle">
 					{t('air.forecast.probability')}, %
+				</text>
+				<text x={margin - 24} y={-12}>
+					{t('air.forecast.frequency')}, %
 				</text>
 				{events.map((event, i) => {
 					const points = shown.filter((one) => one.event === event).map((one) => place(one.probability, one.frequency));
@@ -58,7 +61,14 @@ export function Reliability(props: { of: Scores['reliability'] }): JSX.Element {
 				rows={shown}
 				id={(one) => `${one.event} ${one.probability}`}
 				columns={[
-					{ name: t('air.forecast.event'), show: (one) => t('air.forecast.over', { limit: one.event.slice('over '.length) }) },
+					{
+						name: t('air.forecast.event'),
+						show: (one) => (
+							<span class={`event event-${events.findIndex((event) => event === one.event) + 1}`}>
+								<span>{t('air.forecast.over', { limit: one.event.slice('over '.length) })}</span>
+							</span>
+						),
+					},
 					{ name: t('air.forecast.probability'), figure: true, show: (one) => percent(one.probability) },
 					{ name: t('air.forecast.frequency'), figure: true, show: (one) => percent(one.frequency) },
 					{ name: t('air.forecast.forecasts'), figure: true, show: (one) => number(one.forecasts) },

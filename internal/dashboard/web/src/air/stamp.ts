@@ -22,8 +22,8 @@ export function stamp(x: number, step: Step): string {
 }
 
 /**
- * times writes the ticks of an axis: hours, or dates at midnight and for days. The year stands below the first tick
- * and below each tick that begins another year.
+ * times writes the ticks of an axis: hours, or dates at midnight and for days. The date stands below the first hour of each
+ * day. The year stands below the first date and below each date that begins another year.
  */
 export function times(ticks: readonly number[], step: Step): string[] {
 	const timeZone = zoneOf(step);
@@ -34,9 +34,17 @@ export function times(ticks: readonly number[], step: Step): string[] {
 	const hour = write({ hour: '2-digit', minute: '2-digit', hour12: false });
 	let last = '';
 	let written = '';
+	let dated = '';
 	return ticks.map((tick) => {
 		const at = new Date(tick * 1000);
-		const text = step === 'day' || (tick + east) % 86_400 === 0 ? date.format(at) : hour.format(at);
+		const ofDay = date.format(at);
+		if (step === 'hour' && (tick + east) % 86_400 !== 0) {
+			const text = ofDay === dated ? hour.format(at) : `${hour.format(at)}\n${ofDay}`;
+			dated = ofDay;
+			return text;
+		}
+		dated = ofDay;
+		const text = ofDay;
 		// A chart of few days has several ticks in a day. Only the first names it.
 		if (step === 'day' && text === written) {
 			return '';
