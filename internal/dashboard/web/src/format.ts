@@ -62,6 +62,13 @@ export function day(date: string): string {
 	);
 }
 
+/** dayOfMonth formats a date of the API without its year. */
+export function dayOfMonth(date: string): string {
+	return kept('dayOfMonth', () => new Intl.DateTimeFormat(locale.value, { day: 'numeric', month: 'short', timeZone: 'UTC' })).format(
+		new Date(`${date}T00:00:00Z`),
+	);
+}
+
 const steps: readonly [Intl.RelativeTimeFormatUnit, number][] = [
 	['day', 86_400],
 	['hour', 3_600],

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { day, hour as hourText, number } from '../format';
+import { dayOfMonth, hour as hourText, number } from '../format';
 import { t } from '../i18n';
 import { daysOf, type Hour, hoursOf, type Level, limits, type SourceRow } from './coverage';
 import './sources.css';
@@ -10,18 +10,24 @@ const levels: readonly Level[] = ['full', 'some', 'low', 'none', 'open'];
 
 const dayHours: readonly number[] = Array.from({ length: 24 }, (_, hour) => hour);
 
-/** CoverageStrip shows the hours of 7 days as one line of colours. */
+/** CoverageStrip shows the hours of 7 days as one line of colours, and below it how many are low. */
 export function CoverageStrip(props: { of: Of }): JSX.Element {
 	const hours = hoursOf(props.of);
 	const low = hours.filter(({ level }) => level === 'low' || level === 'none').length;
 	const text = t('air.sources.coverage.row', { low: number(low), hours: number(hours.length), limit: number(limits.low) });
+	const compared = hours.some(({ level }) => level !== 'open');
 	return (
-		<svg class="coverage-strip" role="img" aria-label={text} viewBox={`0 0 ${hours.length} 12`} preserveAspectRatio="none">
-			<title>{text}</title>
-			{hours.map(({ end, level }, i) => (
-				<rect key={end} class={`coverage-${level}`} x={i} width="1" height="12" />
-			))}
-		</svg>
+		<>
+			<svg class="coverage-strip" role="img" aria-label={text} viewBox={`0 0 ${hours.length} 12`} preserveAspectRatio="none">
+				<title>{text}</title>
+				{hours.map(({ end, level }, i) => (
+					<rect key={end} class={`coverage-${level}`} x={i} width="1" height="12" />
+				))}
+			</svg>
+			<span class="hint" aria-hidden="true">
+				{compared ? t('air.sources.coverage.lows', { low: number(low) }) : t('air.sources.coverage.open')}
+			</span>
+		</>
 	);
 }
 
@@ -56,7 +62,7 @@ export function CoverageMap(props: { of: Of }): JSX.Element {
 					<tbody>
 						{daysOf(hoursOf(props.of)).map(({ date, hours }) => (
 							<tr key={date}>
-								<th scope="row">{day(date)}</th>
+								<th scope="row">{dayOfMonth(date)}</th>
 								{dayHours.map((hour) => {
 									const one = hours[hour];
 									return one ? (

@@ -136,7 +136,8 @@ test('the progress of a source and of its backfill is shown', async () => {
 	const oldest = within(screen.getByRole('table', { name: 'Partitions that are furthest behind' }));
 	expect(oldest.getByText('8118')).toBeTruthy();
 	expect(oldest.getByText('4')).toBeTruthy();
-	expect(screen.getByText('running')).toBeTruthy();
+	expect(screen.getByText('no progress')).toBeTruthy();
+	expect(screen.getByText(/The last progress is more than an hour old/)).toBeTruthy();
 	expect(screen.getByRole('progressbar', { name: '42 % of the range' })).toBeTruthy();
 	expect(screen.getByText('1 of 3')).toBeTruthy();
 	expect(screen.getByText('51,20,034')).toBeTruthy();
@@ -147,4 +148,13 @@ test('a source of unknown progress has no such part', async () => {
 	show('one');
 	await screen.findByText('few readings');
 	expect(screen.queryByText('Progress')).toBeNull();
+});
+
+test('a backfill with progress in the last hour is running', async () => {
+	const { progress } = row;
+	const backfill = progress?.backfill && { ...progress.backfill, advanced_at: new Date(Date.now() - 60_000).toISOString() };
+	replies.set('/v1/sources', { status: 'success', data: [{ ...row, progress: progress && { ...progress, backfill } }] });
+	show('one');
+	expect(await screen.findByText('running')).toBeTruthy();
+	expect(screen.queryByText('no progress')).toBeNull();
 });

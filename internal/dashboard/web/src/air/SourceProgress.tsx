@@ -4,6 +4,7 @@ import { t } from '../i18n';
 import { Badge, Time, type Tone } from '../ui/Badge';
 import { Card, Facts } from '../ui/Page';
 import { Table } from '../ui/Table';
+import { useMinute } from '../ui/useNow';
 import type { SourceRow } from './coverage';
 
 type Progress = NonNullable<SourceRow['progress']>;
@@ -16,7 +17,7 @@ export function SourceProgress(props: { of: Progress }): JSX.Element {
 			<Card title={t('air.sources.progress')}>
 				<Facts
 					of={[
-						[t('air.sources.watermark'), <Time key="watermark" at={watermark_at} />],
+						[t('air.sources.watermark'), <Time key="watermark" at={watermark_at} minutes />],
 						...(partitions > 0 ? [partitionsFact(partitions, partitions_failing)] : []),
 					]}
 				/>
@@ -48,15 +49,26 @@ function Oldest(props: { of: Progress['oldest_partitions'] }): JSX.Element {
 
 const tones: Readonly<Record<string, Tone>> = { running: 'busy', done: 'good', failed: 'bad' };
 
+/** silence is the age in milliseconds from which the last progress of a running backfill is too old. */
+const silence = 3_600_000;
+
 function Backfill(props: { of: NonNullable<Progress['backfill']> }): JSX.Element {
 	const { of } = props;
+	// The state comes from the last row that the command wrote. A command that was killed leaves it at running.
+	const now = useMinute();
+	const halted = of.state === 'running' && now.getTime() - Date.parse(of.advanced_at) > silence;
 	const part = t('air.sources.backfill.part', { percent: number(Math.floor(of.fraction * 100)) });
 	return (
 		<Card title={t('air.sources.backfill')}>
-			<p>
-				<Badge tone={tones[of.state] ?? 'quiet'}>{t(`air.sources.backfill.${of.state}`)}</Badge>{' '}
-				<progress max={1} value={of.fraction} aria-label={part} /> {part}
+			<p class="backfill-part">
+				{halted ? (
+					<Badge tone="warn">{t('air.sources.backfill.halted')}</Badge>
+				) : (
+					<Badge tone={tones[of.state] ?? 'quiet'}>{t(`air.sources.backfill.${of.state}`)}</Badge>
+				)}{' '}
+				<progress max={1} value={of.fraction} aria-label={part} /> <span>{part}</span>
 			</p>
+			{halted && <p>{t('air.sources.backfill.halted.hint')}</p>}
 			<Facts
 				of={[
 					[t('air.sources.backfill.range'), <Range key="range" from={of.from} to={of.to} />],
@@ -76,7 +88,7 @@ function Backfill(props: { of: NonNullable<Progress['backfill']> }): JSX.Element
 function Range(props: { from: string; to: string }): JSX.Element {
 	return (
 		<>
-			<Time at={props.from} /> – <Time at={props.to} />
+			<Time at={props.from} minutes /> – <Time at={props.to} minutes />
 		</>
 	);
 }

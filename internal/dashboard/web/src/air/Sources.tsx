@@ -31,8 +31,14 @@ export function Sources(): JSX.Element {
 									columns={[
 										{ name: t('air.source'), show: ({ source }) => <Link href={sourcePath(source)}>{source}</Link> },
 										{ name: t('air.sources.state'), show: (row) => <State of={row} /> },
-										{ name: t('air.sources.outcome'), show: (row) => <Outcome outcome={row.last_run.outcome} /> },
-										{ name: t('air.sources.run'), show: (row) => <Time at={row.last_run.started_at} relative /> },
+										{
+											name: t('air.sources.outcome'),
+											show: ({ last_run: run }) => (
+												<>
+													<Outcome outcome={run.outcome} /> <Time at={run.started_at} relative />
+												</>
+											),
+										},
 										{ name: t('air.sources.newest'), show: (row) => <Time at={row.newest_reading_at} relative /> },
 										{ name: t('air.sources.coverage'), show: (row) => <CoverageStrip of={row.coverage} /> },
 										{ name: t('air.sources.stored'), figure: true, show: (row) => number(row.last_24_hours.stored) },
