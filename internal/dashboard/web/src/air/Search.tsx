@@ -33,19 +33,20 @@ export function Search(props: {
 		queryFn: ({ signal }) => unwrap(api.GET('/v1/cities', { params: { query: { q: settled, limit: most } }, signal })),
 		enabled: settled !== '' && !/^\d/.test(settled),
 	});
+	const found: Choice[] = (settled === '' ? [] : (query.data?.data ?? [])).map((city) => {
+		const band = bandOf(city.category);
+		const index = city.aqi === null || !band ? t('air.noindex') : `${city.aqi} · ${t(band.name)}`;
+		return {
+			id: city.name,
+			text: cityName(city.name),
+			note: [stateBeside(city.name, city.state), index].filter(Boolean).join(' · '),
+		};
+	});
 	const choices: Choice[] = code
 		? [{ id: `pin:${text}`, text: t('air.pin', { pin: text }) }]
 		: refusal
-			? refusal.choices.map((name) => ({ id: name, text: cityName(name) }))
-			: (settled === '' ? [] : (query.data?.data ?? [])).map((city) => {
-					const band = bandOf(city.category);
-					const index = city.aqi === null || !band ? t('air.noindex') : `${city.aqi} · ${t(band.name)}`;
-					return {
-						id: city.name,
-						text: cityName(city.name),
-						note: [stateBeside(city.name, city.state), index].filter(Boolean).join(' · '),
-					};
-				});
+			? refusal.choices.map((name) => found.find(({ id }) => id === name) ?? { id: name, text: cityName(name) })
+			: found;
 	const choose = ({ id }: Choice) => {
 		setRefusal(undefined);
 		if (id.startsWith('pin:')) {
@@ -86,7 +87,15 @@ export function Search(props: {
 			hint={t(pins ? 'air.search.hint' : 'air.search.city.hint')}
 			choices={choices}
 			announcement={text === '' || text !== settled || query.isFetching ? '' : t('air.search.count', { count: choices.length })}
-			wrong={refusal ? errorMessage(refusal) : query.error && text !== '' ? errorMessage(query.error) : undefined}
+			wrong={
+				refusal?.code === 'ambiguous_location'
+					? t('air.search.several', { name: text })
+					: refusal
+						? errorMessage(refusal)
+						: query.error && text !== ''
+							? errorMessage(query.error)
+							: undefined
+			}
 			onType={(typed) => {
 				turn.current++;
 				setText(typed);

@@ -77,6 +77,10 @@ export function Combobox(props: {
 	return (
 		<div class="combobox field">
 			<label for={id}>{props.label}</label>
+			{/* Above the input: the list covers what is below it. */}
+			<p class="wrong" id={`${id}-wrong`} role="alert">
+				{props.wrong}
+			</p>
 			<div class="combobox-box">
 				<input
 					ref={input}
@@ -118,9 +122,6 @@ export function Combobox(props: {
 					{props.hint}
 				</p>
 			)}
-			<p class="wrong" id={`${id}-wrong`} role="alert">
-				{props.wrong}
-			</p>
 			<p class="unseen" role="status">
 				{open ? props.announcement : ''}
 			</p>
