@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { Link } from 'wouter-preact';
+import { before, today } from '../dates';
 import { day, number } from '../format';
 import { cityName, stateName, t } from '../i18n';
 import { Badge, Time } from '../ui/Badge';
@@ -18,7 +19,8 @@ export function Current(props: {
 	record: Detail;
 	advice: AdviceReply | undefined;
 	date: string | undefined;
-	now: () => void;
+	/** go shows another day, or with an empty date the present. */
+	go: (date: string) => void;
 }): JSX.Element {
 	const { record, date } = props;
 	const now = useMinute();
@@ -30,9 +32,17 @@ export function Current(props: {
 			title={date ? t('air.on', { day: day(date) }) : stale ? lastReported(record.updated, now) : t('air.now')}
 			actions={
 				date && (
-					<button type="button" class="small" onClick={props.now}>
-						{t('air.back')}
-					</button>
+					<div class="actions">
+						<button type="button" onClick={() => props.go(before(date, 1))}>
+							‹ {t('air.ranking.before.day')}
+						</button>
+						<button type="button" disabled={date >= today(now)} onClick={() => props.go(before(date, -1))}>
+							{t('air.ranking.after.day')} ›
+						</button>
+						<button type="button" onClick={() => props.go('')}>
+							{t('air.back')}
+						</button>
+					</div>
 				)
 			}
 		>
@@ -40,20 +50,32 @@ export function Current(props: {
 				<Index aqi={record.aqi} category={record.category} large stale={stale} />
 				<div>
 					<p class="health">{stale ? t('air.stale.why') : health}</p>
+					{!record.station && !record.pincode && record.stations_used > 1 && (
+						<p class="hint">{t('air.mean.short', { count: number(record.stations_used) })}</p>
+					)}
 					<Facts
 						of={[
 							[t('air.dominant'), record.dominant],
 							[
 								t('air.updated'),
 								<span key="at">
-									<Time at={record.updated} /> (<Time at={record.updated} relative />)
+									<Time at={record.updated} />
+									{!date && (
+										<>
+											{' '}
+											(<Time at={record.updated} relative />)
+										</>
+									)}
 								</span>,
 							],
 							[t('air.state'), record.state && stateName(record.state)],
 							[t('air.pincode'), record.pincode],
 							[t('air.answered'), record.pincode ? cityName(record.city) : undefined],
 							[t('air.answered'), record.station && <Link href={cityPath(record.city)}>{cityName(record.city)}</Link>],
-							[t('air.kind'), record.station && record.stations[0] && t(`air.kind.${record.stations[0].kind}`)],
+							[
+								t('air.kind'),
+								record.station && record.stations[0] && <span class="sentence">{t(`air.kind.${record.stations[0].kind}`)}</span>,
+							],
 							[t('air.nearest'), record.distance_km === undefined ? undefined : `${number(record.distance_km)} km`],
 						]}
 					/>
@@ -140,7 +162,7 @@ export function Stations(props: { record: Detail; date: string | undefined }): J
 	const { record } = props;
 	const stale = isStale(record, useMinute()) && !props.date;
 	return (
-		<Card title={t(record.station ? 'air.attribution' : 'air.stations')}>
+		<Card title={t(record.station ? 'shell.sources' : 'air.stations')}>
 			{!record.station && (
 				<p class="hint">
 					{t('air.used', { used: record.stations_used, total: record.stations_total })}

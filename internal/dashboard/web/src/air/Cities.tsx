@@ -23,6 +23,7 @@ import { Search } from './Search';
 import { bandIn, bandsOf, figuresOf, onScale, type Scale, scaleOf, scales } from './scale';
 import { surfaceOf } from './surface';
 import { TimeSlider } from './TimeSlider';
+import './map.css';
 import './scale.css';
 
 const DetailedMap = lazy(async () => (await import('./DetailedMap')).DetailedMap);
@@ -128,16 +129,18 @@ function Places(props: { places: readonly Place[]; layer: Layer; filters: Filter
 			/>
 			<div class="overview">
 				<Card>
-					<Segments
-						label={t('air.map.type')}
-						value={detailed ? 'detailed' : 'simple'}
-						options={[
-							['simple', t('air.map.simple')],
-							['detailed', t('air.map.detailed')],
-						]}
-						change={(one) => change({ map: one === 'simple' ? '' : one, ...(one === 'simple' && { surface: '', hour: '' }) })}
-					/>{' '}
-					<NearMe places={shown} onChoose={map.onChoose} />
+					<div class="map-choices">
+						<Segments
+							label={t('air.map.type')}
+							value={detailed ? 'detailed' : 'simple'}
+							options={[
+								['simple', t('air.map.simple')],
+								['detailed', t('air.map.detailed')],
+							]}
+							change={(one) => change({ map: one === 'simple' ? '' : one, ...(one === 'simple' && { surface: '', hour: '' }) })}
+						/>
+						<NearMe places={shown} onChoose={map.onChoose} />
+					</div>
 					{detailed ? (
 						<LazyPart>
 							<DetailedMap

@@ -158,7 +158,7 @@ function Air(props: { where: Subject; title: string }): JSX.Element {
 			>
 				{record.data && !loading ? (
 					<>
-						<Current record={record.data} advice={advice.data} date={date} now={() => change({ date: '' })} />
+						<Current record={record.data} advice={advice.data} date={date} go={(to) => change({ date: to })} />
 						{!date && !isStale(record.data, minute) && <Advice reply={advice.data} category={record.data.category} />}
 						<Pollutants record={record.data} date={date} />
 					</>

@@ -63,6 +63,9 @@ export function DetailedMap(
 					<p class="hint">{t('air.time.surface')}</p>
 				)}
 			</div>
+			{(props.surface === 'aqi' || props.surface === 'pm25') && (
+				<Legend figure={props.surface} title={`${t('air.surface')}: ${titleOf(props.surface)}`} />
+			)}
 			{/* The library adds classes to its element, so the classes that change are those of another. */}
 			<div class={`detailed ${props.surface === 'none' ? '' : 'surfaced'}`}>
 				<div ref={frame} class="detailed-frame" role="application" aria-roledescription={t('air.map')} aria-label={t('air.map.label')} />
@@ -85,9 +88,6 @@ export function DetailedMap(
 					{t('air.whole')}
 				</button>
 			</div>
-			{(props.surface === 'aqi' || props.surface === 'pm25') && (
-				<Legend figure={props.surface} title={`${t('air.surface')}: ${titleOf(props.surface)}`} />
-			)}
 			<p class="hint">{t('air.map.marks')}</p>
 			{props.surface !== 'none' && <p class="hint">{t(props.surface === 'error' ? 'air.surface.error.hint' : 'air.surface.hint')}</p>}
 			<Credit />

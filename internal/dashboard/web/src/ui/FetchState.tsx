@@ -37,9 +37,16 @@ export function errorMessage(error: unknown): string {
 	return problem.message || t('state.error');
 }
 
-/** Failed shows an error with its request id and a retry button. */
+/** Failed shows an error with its request id and a retry button. A retry cannot find what does not exist. */
 export function Failed(props: { error: unknown; again?: () => void }): JSX.Element {
 	const problem = problemOf(props.error);
+	if (problem.status === 404) {
+		return (
+			<div class="state empty" role="alert">
+				<p class="lead">{errorMessage(problem)}</p>
+			</div>
+		);
+	}
 	return (
 		<div class="state failed" role="alert">
 			<p class="lead">{errorMessage(problem)}</p>
