@@ -28,7 +28,7 @@ test('charts of hours follow the zone, and charts of days do not', () => {
 	expect(stamp(midnight, 'hour')).toBe('21 Nov 2026, 6:30 pm');
 	expect(stamp(midnight, 'day')).toBe('22 Nov 2026');
 	expect(times([midnight], 'day')).toEqual(['22 Nov\n2026']);
-	expect(times([midnight, midnight + 19_800], 'hour')).toEqual(['18:30\n2026', '22 Nov']);
+	expect(times([midnight, midnight + 19_800], 'hour')).toEqual(['18:30\n21 Nov', '22 Nov\n2026']);
 });
 
 test.each([

@@ -64,7 +64,7 @@ export function Reliability(props: { of: Scores['reliability'] }): JSX.Element {
 					{
 						name: t('air.forecast.event'),
 						show: (one) => (
-							<span class={`event event-${events.findIndex((event) => event === one.event) + 1}`}>
+							<span class={`event event-${(events as readonly string[]).indexOf(one.event) + 1}`}>
 								<span>{t('air.forecast.over', { limit: one.event.slice('over '.length) })}</span>
 							</span>
 						),
