@@ -147,7 +147,7 @@ function Made(props: { of: ComponentProps<typeof Facts>['of']; score: Forecast['
 function Issued(props: { at: string | null }): JSX.Element | null {
 	return props.at === null ? null : (
 		<p class="hint">
-			{t('air.forecast.issued')}: <Time at={props.at} minutes />
+			{t('air.forecast.issued')}: <Time at={props.at} />
 		</p>
 	);
 }
@@ -207,7 +207,7 @@ function Shown(props: { forecast: Forecast }): JSX.Element {
 				of={[
 					[t('air.forecast.model'), t(`air.forecast.model.${model}`)],
 					[t('air.forecast.why'), reason && t(`air.forecast.reason.${reason}`)],
-					[t('air.forecast.fitted'), fitted && <Time key="fitted" at={fitted} minutes />],
+					[t('air.forecast.fitted'), fitted && <Time key="fitted" at={fitted} />],
 				]}
 				score={score}
 			/>

@@ -17,7 +17,7 @@ export function SourceProgress(props: { of: Progress }): JSX.Element {
 			<Card title={t('air.sources.progress')}>
 				<Facts
 					of={[
-						[t('air.sources.watermark'), <Time key="watermark" at={watermark_at} minutes />],
+						[t('air.sources.watermark'), <Time key="watermark" at={watermark_at} />],
 						...(partitions > 0 ? [partitionsFact(partitions, partitions_failing)] : []),
 					]}
 				/>
@@ -88,7 +88,7 @@ function Backfill(props: { of: NonNullable<Progress['backfill']> }): JSX.Element
 function Range(props: { from: string; to: string }): JSX.Element {
 	return (
 		<>
-			<Time at={props.from} minutes /> – <Time at={props.to} minutes />
+			<Time at={props.from} /> – <Time at={props.to} />
 		</>
 	);
 }
