@@ -61,7 +61,7 @@ func newScheduler(w World, log *slog.Logger) *scheduler {
 }
 
 // changed starts a roll-up of stored readings. If wait is true and this instance is the leader, changed returns after
-// that roll-up. A backfill waits, so that it does not store readings faster than the roll-up can compute.
+// that roll-up. A backfill run waits, so that it does not store readings faster than the roll-up can compute.
 func (r *scheduler) changed(ctx context.Context, wait bool) {
 	r.mu.Lock()
 	done := r.next

@@ -38,7 +38,7 @@ type Config struct {
 	// Progress stores the progress of feeds. If it is nil, the progress is in memory only.
 	Progress ingest.ProgressStore
 	// OnChange notifies the roll-up. The runner calls it after each window with stored or withdrawn readings, from
-	// several goroutines. If wait is true, OnChange returns after the roll-up. A backfill waits, so that it does not
+	// several goroutines. If wait is true, OnChange returns after the roll-up. A backfill run waits, so that it does not
 	// store readings faster than the roll-up processes them. The first run of a feed waits, so that the roll-up of the
 	// newest readings comes first.
 	OnChange func(ctx context.Context, wait bool)
