@@ -188,12 +188,14 @@ function Shown(props: { forecast: Forecast }): JSX.Element {
 				]}
 			/>
 			<Issued at={issued} />
-			<Select
-				label={t('air.figure')}
-				value={figure}
-				options={[['aqi', t('air.index')], ...pollutants.map(({ id, name, unit }) => [id, `${name} (${unit})`] as const)]}
-				change={(of) => setFigure(figureOf(of))}
-			/>
+			<div class="filters">
+				<Select
+					label={t('air.figure')}
+					value={figure}
+					options={[['aqi', t('air.index')], ...pollutants.map(({ id, name, unit }) => [id, `${name} (${unit})`] as const)]}
+					change={(of) => setFigure(figureOf(of))}
+				/>
+			</div>
 			{drawn.length > 0 ? (
 				<Fan days={drawn} step="day" figure={figure} unit={unit} label={`${nameOf(figure)}. ${label.join(' ')}`} />
 			) : (
