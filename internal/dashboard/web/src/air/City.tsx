@@ -88,15 +88,12 @@ function Place(props: { where: Subject; title: string }): JSX.Element {
 	);
 }
 
-/** Save saves a city on the home page, or removes it. */
-function Save(props: { of: string | undefined }): JSX.Element | null {
-	const { of } = props;
-	if (!of) {
-		return null;
-	}
+/** Save saves a city on the home page, or removes it. It has its place before the name of the city is known. */
+function Save(props: { of: string | undefined }): JSX.Element {
+	const { of = '' } = props;
 	const on = saved.value.includes(of);
 	return (
-		<button type="button" aria-pressed={on} onClick={() => save(of, !on)}>
+		<button type="button" disabled={!of} aria-pressed={on} onClick={() => save(of, !on)}>
 			{on ? '★' : '☆'} {t('home.air.save')}
 		</button>
 	);
