@@ -38,7 +38,7 @@ func CreateAccount(tx *sqlstore.Tx, plans map[string]int64, name, plan string) (
 	return made, AppendAudit(tx, entry, err)
 }
 
-// CreateKey creates a key, and appends an audit row about it.
+// CreateKey creates a key, and appends an audit row about it. Its errors are those of [apikey.Create] and of the store.
 func CreateKey(tx *sqlstore.Tx, cipher *encryption.Cipher, spec apikey.Spec) (apikey.Created, error) {
 	made, entry, err := apikey.Create(tx, cipher, spec, time.Now())
 	return made, AppendAudit(tx, entry, err)

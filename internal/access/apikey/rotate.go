@@ -21,10 +21,11 @@ const (
 var ErrGrace = schema.NewProblem(schema.InvalidRequest, "grace_seconds", "The grace period must be between 0 and 604800 seconds (7 days).")
 
 // Rotate creates a key that replaces another. The new key has the same name, scopes, world (live or sandbox),
-// allow-list, signature requirement and expiry, and a new secret. The old key expires after the grace period,
-// unless it expires sooner. A second rotation never postpones the expiry of the old key. A revoked or expired
-// key cannot be rotated. Both keys count as active during the grace period. The parameter `most` limits active
-// keys like [Spec.MaxActive].
+// allow-list, signature requirement and expiry, and a new secret. The old key expires after the grace period, unless it
+// expires sooner. A second rotation never postpones the expiry of the old key. A revoked or expired key cannot be
+// rotated. Both keys count as active during the grace period. The parameter `most` limits active keys like
+// [Spec.MaxActive]. The error is [ErrGrace] for a grace period below 0 or above LongestGrace, [ErrNotFound], another
+// *schema.Problem if the key cannot be rotated, or one of the store.
 func Rotate(tx *sqlstore.Tx, cipher *encryption.Cipher, id string, grace time.Duration, most int, now time.Time) (Created, audit.Entry, error) {
 	if grace < 0 || grace > LongestGrace {
 		return Created{}, audit.Entry{}, ErrGrace

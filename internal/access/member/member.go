@@ -121,8 +121,9 @@ func (a Author) appendAudit(tx *sqlstore.Tx, e audit.Entry, err error, now time.
 	return audit.Append(tx, now, e)
 }
 
-// Add adds a member with a role, and schedules a mail with a link. The error is a *schema.Problem if the address or the
-// role is invalid, or if the author may not grant the role.
+// Add adds a member with a role to the account with the id holder, and schedules a mail with a link. The error is a
+// *schema.Problem in these cases: the address or the role is invalid, a member has the address, the account has too many
+// members, or the author may not grant the role. Otherwise it is one of the store.
 func Add(tx *sqlstore.Tx, cipher *encryption.Cipher, holder, email, role string, by Author, now time.Time) (wire.Member, error) {
 	if !signup.IsEmail(email) {
 		return wire.Member{}, errEmail

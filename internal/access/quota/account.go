@@ -22,7 +22,7 @@ type Account struct {
 	batch            string // id of the latest batch; "" before the first
 }
 
-// Account returns the counters of the account with an id. The same id always yields the same pointer.
+// Account returns the counters of the account with an id, never nil. The same id always yields the same pointer.
 func (c *Counters) Account(id string) *Account {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -44,9 +44,9 @@ func (c *Counters) excludeFlush(ctx context.Context) (release func(), ok bool) {
 	}
 }
 
-// Flush writes the counted usage in one transaction, and merges the totals of other instances.
-// After an error, the next flush first repeats the same batch. If the reply to COMMIT was lost, the batch may be in
-// the store, which then ignores the repetition.
+// Flush writes the counted usage in one transaction, and merges the totals of other instances. After an error, the next
+// flush first repeats the same batch. If the reply to COMMIT was lost, the batch may be in the store, which then
+// ignores the repetition. The error is one of the store, or of ctx, after five seconds at the latest.
 func (c *Counters) Flush(ctx context.Context) error {
 	ctx, done := context.WithTimeout(ctx, flushTimeout)
 	defer done()

@@ -79,7 +79,8 @@ const (
 	flushKept = time.Hour
 )
 
-// Run flushes usage, and reads the totals of all instances, until ctx ends. It then flushes the remaining usage.
+// Run flushes usage, and reads the totals of all instances, until ctx ends. It then flushes the remaining usage. It
+// logs errors of the store, and returns only that of the last flush.
 func (c *Counters) Run(ctx context.Context) error {
 	const store = "access: the state store"
 	reading := failurelog.New(c.Log, store, "reading quotas", "calls are counted on this instance only", nil)
