@@ -65,11 +65,13 @@ func TestWaitForConnectionTimesOut(t *testing.T) {
 	})
 }
 
+// endless is a query of SQLite that ends only if it is interrupted.
+const endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+
 func TestSlowSQLiteQueryTimesOut(t *testing.T) {
 	t.Parallel()
 	db := sqlstoretest.SQLite(t)
 	db.SetAnswerTimeout(50 * time.Millisecond)
-	const endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 	wantStoreTimeout(t, db, func(ctx context.Context, db *sqlstore.DB) error {
 		var n int
 		return db.View(ctx).QueryRow(endless).Scan(&n)
@@ -77,4 +79,17 @@ func TestSlowSQLiteQueryTimesOut(t *testing.T) {
 	wantStoreTimeout(t, db, func(ctx context.Context, db *sqlstore.DB) error {
 		return sqlstore.Each(db.View(ctx), func(sqlstore.Scanner) error { return nil }, endless)
 	})
+}
+
+// SQLite ignores an interrupt that arrives after the driver has checked the context and before the first step.
+func TestSQLiteQueryTimesOutAtItsStart(t *testing.T) {
+	t.Parallel()
+	db := sqlstoretest.SQLite(t)
+	for i := range 2000 {
+		db.SetAnswerTimeout(time.Duration(i%200) * time.Microsecond)
+		var n int
+		if err := db.View(t.Context()).QueryRow(endless).Scan(&n); !unavailable(err) {
+			t.Fatalf("got %v, want service_unavailable", err)
+		}
+	}
 }
