@@ -11,14 +11,14 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"vayu/query"
-	"vayu/query/rollup"
+	"vayu/query/aggregate"
 	"vayu/schema"
 )
 
 // hangingConn is a connection to an engine that accepts queries and never answers
 // them while it is stopped.
 type hangingConn struct {
-	rollup.Conn
+	aggregate.Conn
 	down    atomic.Bool
 	queries atomic.Int64
 }
@@ -68,7 +68,7 @@ func TestQueriesFailFastWhenTheEngineHangs(t *testing.T) {
 func TestOneSuccessClosesTheBreaker(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		g := rollup.NewBreaker("test")
+		g := aggregate.NewBreaker("test")
 		execute := func(answer error) error {
 			_, err := g.Execute(func() (struct{}, error) { return struct{}{}, answer })
 			return err

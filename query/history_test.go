@@ -18,14 +18,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/query"
-	"vayu/query/rollup"
+	"vayu/query/aggregate"
 	"vayu/schema"
 	"vayu/schema/air"
 )
 
 // flakyConn is a connection that can fail, with a counter of queries.
 type flakyConn struct {
-	rollup.Conn
+	aggregate.Conn
 	down    atomic.Bool
 	queries atomic.Int64
 }
@@ -246,7 +246,7 @@ func TestDamagedSnapshotIsIgnored(t *testing.T) {
 
 // countingConn counts queries of a table.
 type countingConn struct {
-	rollup.Conn
+	aggregate.Conn
 	table   string
 	queries atomic.Int64
 }

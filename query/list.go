@@ -8,9 +8,9 @@ import (
 	"github.com/gorilla/mux"
 
 	"vayu/internal/httpapi"
+	"vayu/query/aggregate"
 	"vayu/query/param"
 	"vayu/query/request"
-	"vayu/query/rollup"
 	"vayu/query/snapshot"
 	"vayu/query/station"
 	"vayu/schema"
@@ -67,7 +67,7 @@ func (s *Service) oneStation(c *httpapi.Call) (httpapi.Response, error) {
 	reply := air.StationReply{Status: schema.Success, StationEntry: station.Entry(&st.Station, &st.Figures, now), Readings: w.latest(c.Context(), &st.Station)}
 	resp := httpapi.Response{Cache: s.cacheControl.At(now)}
 	if st.At > 0 {
-		at := rollup.Instant(st.At)
+		at := aggregate.Instant(st.At)
 		reply.Hour, resp.Measured = &at, int64(st.Updated)
 	}
 	resp.Value = reply
@@ -81,7 +81,7 @@ func (w *worldState) latest(ctx context.Context, st *air.Station) []air.LatestRe
 	if !w.tables.Healthy() {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, rollup.QueryTimeout)
+	ctx, cancel := context.WithTimeout(ctx, aggregate.QueryTimeout)
 	defer cancel()
 	rows, err := station.Readings(ctx, w.tables, st)
 	if err != nil {

@@ -4,7 +4,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promauto"
 
-	"vayu/query/rollup"
+	"vayu/query/aggregate"
 	"vayu/query/snapshot"
 	"vayu/schema"
 )
@@ -60,7 +60,7 @@ func (m *metrics) watch(s *Service) {
 		gauge("vayu_air_age_seconds", "Age of the newest hour of any city, seconds; 0 while there is none.",
 			func(snap *snapshot.Snapshot) float64 {
 				if at := snap.Newest(); at > 0 {
-					return s.now().Sub(rollup.Instant(at)).Seconds()
+					return s.now().Sub(aggregate.Instant(at)).Seconds()
 				}
 				return 0
 			})

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
+	"vayu/query/aggregate"
 	"vayu/query/gapfill"
 	"vayu/query/places"
 	"vayu/query/request"
-	"vayu/query/rollup"
 	"vayu/query/snapshot"
 	"vayu/query/station"
 	"vayu/schema"
@@ -40,8 +40,8 @@ func (w *worldState) noStationNear(
 		problem.DistanceKM = snapshot.Kilometres(d)
 		problem.Message += fmt.Sprintf(" The nearest with an AQI is %.1f km away.", d)
 	}
-	w.explain(ctx, snap, problem, rollup.Sample{Station: i, KM: km}, q, now)
-	if _, _, ok := snap.Interpolate(p, kinds|rollup.KindsOf(air.Sensor)); ok {
+	w.explain(ctx, snap, problem, aggregate.Sample{Station: i, KM: km}, q, now)
+	if _, _, ok := snap.Interpolate(p, kinds|aggregate.KindsOf(air.Sensor)); ok {
 		problem.Message += " Low-cost sensors have an AQI: send kinds=reference,sensor."
 	}
 	return problem
@@ -53,7 +53,7 @@ func (w *worldState) noFigures(ctx context.Context, snap *snapshot.Snapshot, i i
 	kinds := snap.KindsFor(q.Kinds)
 	c := &snap.Cities[i]
 	problem := schema.NewProblem(schema.NoData, "city", "There is no AQI for "+snap.Index.Label(i)+" yet.")
-	stations := snap.OfCity(c, rollup.KindsOf(air.StationKinds[:]...))
+	stations := snap.OfCity(c, aggregate.KindsOf(air.StationKinds[:]...))
 	if len(stations) == 0 {
 		return problem
 	}
@@ -62,7 +62,9 @@ func (w *worldState) noFigures(ctx context.Context, snap *snapshot.Snapshot, i i
 	}
 	// The message is about a station that has figures but whose kind does not count. If there is none, it is about the
 	// nearest station.
-	candidate := slices.IndexFunc(stations, func(sm rollup.Sample) bool { return sm.Figures.AQI >= 0 && !kinds.Has(snap.Stations[sm.Station].Kind) })
+	candidate := slices.IndexFunc(stations, func(sm aggregate.Sample) bool {
+		return sm.Figures.AQI >= 0 && !kinds.Has(snap.Stations[sm.Station].Kind)
+	})
 	w.explain(ctx, snap, problem, stations[max(candidate, 0)], q, now)
 	if candidate >= 0 && !kinds.Has(air.Sensor) {
 		problem.Message += " Low-cost sensors have an AQI: send kinds=reference,sensor."
@@ -72,7 +74,7 @@ func (w *worldState) noFigures(ctx context.Context, snap *snapshot.Snapshot, i i
 
 // explain adds a station to a problem, with the reasons why the station does not count.
 func (w *worldState) explain(
-	ctx context.Context, snap *snapshot.Snapshot, problem *schema.Problem, sm rollup.Sample, q *request.Query, now time.Time,
+	ctx context.Context, snap *snapshot.Snapshot, problem *schema.Problem, sm aggregate.Sample, q *request.Query, now time.Time,
 ) {
 	st := &snap.Stations[sm.Station]
 	n := &schema.NearestStation{ID: st.ID, Kind: st.Kind.String(), Has: []string{}, Missing: []schema.Condition{}}
@@ -129,7 +131,7 @@ func (w *worldState) measuredPollutants(ctx context.Context, st *snapshot.Statio
 		}
 	}
 	for i, p := range air.Pollutants {
-		if st.Index[i] >= 0 || i < rollup.Records && st.Amount[i].Known() {
+		if st.Index[i] >= 0 || i < aggregate.Records && st.Amount[i].Known() {
 			has = append(has, p)
 		}
 	}

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"vayu/internal/httpapi"
+	"vayu/query/aggregate"
 	"vayu/query/param"
-	"vayu/query/rollup"
 	"vayu/query/snapshot"
 	"vayu/query/station"
 	"vayu/schema"
@@ -20,7 +20,7 @@ func (w *worldState) stationByID(c *httpapi.Call, snap *snapshot.Snapshot, id st
 		st := &snap.Stations[i]
 		return &station.WithFigures{Station: st.Station, Figures: st.Figures}, nil
 	}
-	ctx, cancel := context.WithTimeout(c.Context(), rollup.QueryTimeout)
+	ctx, cancel := context.WithTimeout(c.Context(), aggregate.QueryTimeout)
 	defer cancel()
 	found, err := station.Own(ctx, w.tables, c.Account, id)
 	if err == nil && len(found) > 0 {
@@ -28,7 +28,7 @@ func (w *worldState) stationByID(c *httpapi.Call, snap *snapshot.Snapshot, id st
 	}
 	switch {
 	case err != nil:
-		return nil, rollup.Unavailable(err)
+		return nil, aggregate.Unavailable(err)
 	case len(found) == 0:
 		return nil, schema.NewProblem(schema.NotFound, "id", "There is no such station.")
 	}
@@ -49,18 +49,18 @@ func (s *Service) listOwnStations(c *httpapi.Call, own string, params map[string
 		}
 	}
 	w := s.worlds[c.World]
-	ctx, cancel := context.WithTimeout(c.Context(), rollup.QueryTimeout)
+	ctx, cancel := context.WithTimeout(c.Context(), aggregate.QueryTimeout)
 	defer cancel()
 	all, err := station.Own(ctx, w.tables, c.Account, "")
 	if err != nil {
-		return httpapi.Response{}, rollup.Unavailable(err)
+		return httpapi.Response{}, aggregate.Unavailable(err)
 	}
 	from, to, next, err := station.PageRange(params, "own stations", len(all), func(i int) string { return all[i].ID })
 	if err != nil {
 		return httpapi.Response{}, err
 	}
 	if err := station.ReadFigures(ctx, w.tables, all[from:to]); err != nil {
-		return httpapi.Response{}, rollup.Unavailable(err)
+		return httpapi.Response{}, aggregate.Unavailable(err)
 	}
 	reply := schema.List[air.StationEntry]{Status: schema.Success, Data: []air.StationEntry{}, HasMore: next != nil, NextCursor: next}
 	for i := range all[from:to] {

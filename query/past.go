@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"vayu/internal/httpapi"
+	"vayu/query/aggregate"
 	"vayu/query/history"
 	"vayu/query/request"
-	"vayu/query/rollup"
 	"vayu/query/snapshot"
 	"vayu/schema"
 )
@@ -58,7 +58,7 @@ func (s *Service) noDataNear(c *httpapi.Call, w *worldState, snap *snapshot.Snap
 		return err
 	}
 	defer release()
-	ctx, cancel := context.WithTimeout(c.Context(), rollup.QueryTimeout)
+	ctx, cancel := context.WithTimeout(c.Context(), aggregate.QueryTimeout)
 	defer cancel()
 	near := snap.Around(h.Point, snapshot.NearestReach, snap.KindsFor(q.Kinds))
 	if len(near) == 0 {
@@ -66,7 +66,7 @@ func (s *Service) noDataNear(c *httpapi.Call, w *worldState, snap *snapshot.Snap
 	}
 	problem := noData(snap.PlaceName(near[0].Station), q, h.Span)
 	if i, km := snap.Nearest(h.Point, func(*snapshot.Station) bool { return true }); i >= 0 {
-		w.explain(ctx, snap, problem, rollup.Sample{Station: i, KM: km}, q, time.Time{})
+		w.explain(ctx, snap, problem, aggregate.Sample{Station: i, KM: km}, q, time.Time{})
 	}
 	return problem
 }

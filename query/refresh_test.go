@@ -13,7 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/query"
-	"vayu/query/rollup"
+	"vayu/query/aggregate"
 	"vayu/schema"
 )
 
@@ -174,7 +174,7 @@ func TestRefreshReadsNoDays(t *testing.T) {
 
 // observedConn signals when a table is read.
 type observedConn struct {
-	rollup.Conn
+	aggregate.Conn
 	of   string
 	seen chan struct{}
 }

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"vayu/internal/httpapi"
+	"vayu/query/aggregate"
 	"vayu/query/history"
 	"vayu/query/request"
-	"vayu/query/rollup"
 	"vayu/query/scales"
 	"vayu/query/snapshot"
 	"vayu/schema/air"
@@ -90,7 +90,7 @@ func (s *Service) meansOf(c *httpapi.Call, w *worldState) func([]scales.Place) (
 		}
 		defer release()
 		got, err := scales.Read(c.Context(), w.tables, of)
-		return got, rollup.Unavailable(err)
+		return got, aggregate.Unavailable(err)
 	}
 }
 
@@ -113,7 +113,7 @@ func (s *Service) figuresOf(
 		}
 		return scales.Record{Figures: &st.Figures}, scales.Stations{IDs: []string{st.ID}, Weights: []float64{1}}, nil
 	}
-	r.Figures = new(rollup.Figures)
+	r.Figures = new(aggregate.Figures)
 	if of, err = s.stationsOf(c.Context(), snap, q); err != nil {
 		return r, of, err
 	}

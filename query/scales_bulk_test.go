@@ -13,12 +13,12 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"vayu/query"
-	"vayu/query/rollup"
+	"vayu/query/aggregate"
 )
 
 // meansConn counts the queries for hourly means, and can refuse them.
 type meansConn struct {
-	rollup.Conn
+	aggregate.Conn
 
 	queries atomic.Int32
 	down    bool

@@ -12,13 +12,13 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"vayu/query/aggregate"
 	"vayu/query/alert/local"
 	"vayu/query/caching"
 	"vayu/query/forecast"
 	"vayu/query/history"
 	"vayu/query/hours"
 	"vayu/query/places"
-	"vayu/query/rollup"
 	"vayu/query/scales"
 	"vayu/query/search"
 	"vayu/query/snapshot"
@@ -32,10 +32,10 @@ import (
 // field's comment states.
 type Config struct {
 	// Conn runs the queries that answer clients, for both worlds.
-	Conn rollup.Conn
+	Conn aggregate.Conn
 	// Snapshots runs the queries that build snapshots; nil means Conn. It should have its own connections, because
 	// queries of clients could use up those of Conn.
-	Snapshots rollup.Conn
+	Snapshots aggregate.Conn
 	// Database returns the name of the database of a world (live or sandbox). nil means [schema.World.Database].
 	Database func(schema.World) string
 	// Operations is the name of the database with the runs of sources. "" means [schema.OpsDatabase].
@@ -94,9 +94,9 @@ type Service struct {
 // worldState has the parts of a Service that are separate for each world (live and sandbox).
 type worldState struct {
 	world          schema.World
-	tables         rollup.Tables // for queries that answer clients
-	snapshotTables rollup.Tables // for queries that build snapshots
-	explainTimeout time.Duration // time limit of the query that explains a missing answer
+	tables         aggregate.Tables // for queries that answer clients
+	snapshotTables aggregate.Tables // for queries that build snapshots
+	explainTimeout time.Duration    // time limit of the query that explains a missing answer
 	publisher      *snapshot.Publisher
 	history        *history.History
 	forecasts      *forecast.Latest
@@ -138,10 +138,10 @@ func New(c Config) (*Service, error) {
 	s.sources = sources.New(c.Conn, cmp.Or(c.Operations, schema.OpsDatabase), c.Problems, c.Progress)
 	for _, world := range schema.Worlds {
 		w := &worldState{world: world, explainTimeout: explainTimeout, metrics: m.world(world), tiles: tiles.NewCache(s.pins), lists: caching.NewReplies(listPeriod, maxLists, maxListBytes)}
-		w.snapshotTables = rollup.NewTables(c.Snapshots, c.Database(world))
+		w.snapshotTables = aggregate.NewTables(c.Snapshots, c.Database(world))
 		w.forecasts = forecast.NewLatest(w.snapshotTables, world.String(), c.Directory, s.log, w.metrics.errors)
 		w.tables = w.snapshotTables.WithBreaker(c.Conn, "history of "+world.String())
-		w.publisher = snapshot.NewPublisher(w.snapshotTables, world, rollup.KindsOf(c.Kinds...), c.Directory)
+		w.publisher = snapshot.NewPublisher(w.snapshotTables, world, aggregate.KindsOf(c.Kinds...), c.Directory)
 		reads := history.Counters{Loads: w.metrics.historyLoads, Failures: w.metrics.historyErrors}
 		var err error
 		if w.history, err = history.New(w.tables, c.HistoryBytes/int64(len(s.worlds)), &s.historySlots, reads); err != nil {
@@ -223,7 +223,7 @@ func (s *Service) follow(ctx context.Context, w *worldState) {
 }
 
 // Refresh publishes a new snapshot of a world if there is none yet, after a new roll-up, and when an hour becomes
-// current (see [rollup.CurrentHour]). Calls for the same world run one after the other.
+// current (see [aggregate.CurrentHour]). Calls for the same world run one after the other.
 func (s *Service) Refresh(ctx context.Context, world schema.World) error {
 	w := s.worlds[world]
 	w.mu.Lock()
@@ -266,5 +266,5 @@ func (s *Service) Newest(world schema.World) (time.Time, bool) {
 	if snap == nil || snap.Newest() == 0 {
 		return time.Time{}, false
 	}
-	return rollup.Instant(snap.Newest()), true
+	return aggregate.Instant(snap.Newest()), true
 }

@@ -11,12 +11,12 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/driver"
 
 	"vayu/query"
-	"vayu/query/rollup"
+	"vayu/query/aggregate"
 )
 
 // gatedConn blocks queries for hours of a city of a database until the gate opens.
 type gatedConn struct {
-	rollup.Conn
+	aggregate.Conn
 	database string
 	city     string // "" for all
 	waiting  chan struct{}

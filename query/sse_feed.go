@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"vayu/internal/sse"
-	"vayu/query/rollup"
+	"vayu/query/aggregate"
 	"vayu/schema"
 )
 
@@ -30,7 +30,7 @@ func (f feed) Changes(_ context.Context, asks []sse.Query) (found sse.Result, er
 		found.Notices = append(found.Notices, sse.Notice{
 			Owner: a.Owner, Kind: schema.LiveAir, Scope: schema.AQIRead,
 			Data: schema.LiveAirNotice{
-				Updated: schema.FormatTime(rollup.Instant(snap.Newest())), Cities: len(snap.Cities), Built: schema.FormatTime(snap.Built),
+				Updated: schema.FormatTime(aggregate.Instant(snap.Newest())), Cities: len(snap.Cities), Built: schema.FormatTime(snap.Built),
 			},
 		})
 	}

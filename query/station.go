@@ -9,10 +9,10 @@ import (
 	"github.com/gorilla/mux"
 
 	"vayu/internal/httpapi"
+	"vayu/query/aggregate"
 	"vayu/query/history"
 	"vayu/query/param"
 	"vayu/query/request"
-	"vayu/query/rollup"
 	"vayu/query/snapshot"
 	"vayu/query/station"
 	"vayu/schema"
@@ -54,7 +54,7 @@ func (w *worldState) placeOf(snap *snapshot.Snapshot, st *air.Station) string {
 func (w *worldState) noStationAQI(ctx context.Context, snap *snapshot.Snapshot, st *air.Station, q *request.Query, now time.Time) error {
 	problem := schema.NewProblem(schema.NoData, "station", "There is no AQI for the station "+st.ID+" yet.")
 	if i, ok := snap.ByID[st.ID]; ok {
-		w.explain(ctx, snap, problem, rollup.Sample{Station: i, KM: -1}, q, now)
+		w.explain(ctx, snap, problem, aggregate.Sample{Station: i, KM: -1}, q, now)
 	}
 	return problem
 }
@@ -83,11 +83,11 @@ func (s *Service) stationQuality(c *httpapi.Call) (httpapi.Response, error) {
 	if err := page.Parse(c.Params); err != nil {
 		return httpapi.Response{}, err
 	}
-	ctx, cancel := context.WithTimeout(c.Context(), rollup.QueryTimeout)
+	ctx, cancel := context.WithTimeout(c.Context(), aggregate.QueryTimeout)
 	defer cancel()
 	reply, err := station.Quality(ctx, w.tables, page)
 	if err != nil {
-		return httpapi.Response{}, rollup.Unavailable(err)
+		return httpapi.Response{}, aggregate.Unavailable(err)
 	}
 	return httpapi.Response{Value: reply, Cache: s.cacheControl.At(s.now())}, nil
 }

@@ -2,9 +2,9 @@ package query
 
 import (
 	"vayu/internal/httpapi"
+	"vayu/query/aggregate"
 	"vayu/query/param"
 	"vayu/query/ranking"
-	"vayu/query/rollup"
 	"vayu/query/statistics"
 	"vayu/schema"
 )
@@ -28,7 +28,7 @@ func (s *Service) statistics(c *httpapi.Call) (resp httpapi.Response, err error)
 	}
 	defer release()
 	reply, err := statistics.Read(c.Context(), w.tables, q)
-	return httpapi.Response{Value: reply, Cache: s.cacheControl.At(s.now())}, rollup.Unavailable(err)
+	return httpapi.Response{Value: reply, Cache: s.cacheControl.At(s.now())}, aggregate.Unavailable(err)
 }
 
 // rankings handles GET /v1/rankings. A ranking of a period acquires one of the account's slots for concurrent queries

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"vayu/query/aggregate"
 	"vayu/query/alert/wording"
-	"vayu/query/rollup"
 	"vayu/schema"
 	"vayu/schema/advice"
 	"vayu/schema/air"
@@ -14,7 +14,7 @@ import (
 )
 
 // Data returns the data of the event of a step. f may be nil, if nothing is known about the place.
-func (a *Alert) Data(step *Step, f *rollup.Figures, now time.Time) air.AlertData {
+func (a *Alert) Data(step *Step, f *aggregate.Figures, now time.Time) air.AlertData {
 	d := air.AlertData{
 		AlertID: a.ID, Name: a.Name, State: stateOK, Reason: step.Reason, Place: a.Place.AlertPlace, Condition: a.Condition,
 		Value: step.value, Previous: step.previous, PM25: schema.Unknown, PM10: schema.Unknown, At: schema.FormatTime(now), Language: a.Language,
@@ -23,7 +23,7 @@ func (a *Alert) Data(step *Step, f *rollup.Figures, now time.Time) air.AlertData
 		d.State = stateTriggered
 	}
 	if f != nil && f.At > 0 {
-		hour, updated := schema.FormatTime(rollup.Instant(f.At)), schema.FormatTime(rollup.Instant(f.Updated))
+		hour, updated := schema.FormatTime(aggregate.Instant(f.At)), schema.FormatTime(aggregate.Instant(f.Updated))
 		d.Hour, d.Updated, d.Stale = &hour, &updated, f.Stale(now)
 		d.PM25, d.PM10 = f.Amount[air.PM25-1], f.Amount[air.PM10-1]
 	}

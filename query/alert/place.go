@@ -3,8 +3,8 @@ package alert
 import (
 	"strconv"
 
+	"vayu/query/aggregate"
 	"vayu/query/places"
-	"vayu/query/rollup"
 	"vayu/query/snapshot"
 	"vayu/schema/air"
 )
@@ -40,7 +40,7 @@ func (p *Place) CityName() string {
 }
 
 // Figures returns the current figures of the place, which are those of GET /v1/aqi. It returns false if there are none.
-func (p *Place) Figures(snap *snapshot.Snapshot) (f rollup.Figures, ok bool) {
+func (p *Place) Figures(snap *snapshot.Snapshot) (f aggregate.Figures, ok bool) {
 	switch {
 	case p.Station != "":
 		i, known := snap.ByID[p.Station]

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"vayu/query/rollup"
+	"vayu/query/aggregate"
 	"vayu/schema"
 	"vayu/schema/air"
 	"vayu/schema/naqi"
@@ -87,7 +87,7 @@ type Chances func(category string, day int) (float64, bool)
 
 // Observation is what is known about the air of a place.
 type Observation struct {
-	rollup.Figures
+	aggregate.Figures
 
 	Chances Chances // nil for no forecasts
 }
@@ -102,7 +102,7 @@ func (r *rule) value(f *Observation, now time.Time) (float64, bool) {
 		}
 		return f.Chances(r.category, r.day)
 	case r.metric == metricAge:
-		return max(now.Sub(rollup.Instant(f.Updated)).Seconds(), 0), f.Updated > 0
+		return max(now.Sub(aggregate.Instant(f.Updated)).Seconds(), 0), f.Updated > 0
 	case r.pollutant >= 0:
 		amount := f.Amount[r.pollutant]
 		return float64(amount) / hundredths, amount.Known() && f.GapFilled&(1<<r.pollutant) == 0

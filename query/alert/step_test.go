@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/query/rollup"
+	"vayu/query/aggregate"
 	"vayu/schema"
 	"vayu/schema/air"
 )
@@ -38,7 +38,7 @@ func defined(t *testing.T, definition string) *fixture {
 
 // at returns the observation of the fixture's hour with an AQI.
 func (f *fixture) at(aqi int) *Observation {
-	o := &Observation{Figures: rollup.NoFigures()}
+	o := &Observation{Figures: aggregate.NoFigures()}
 	o.At, o.Updated, o.AQI = f.hour, f.hour, int16(aqi)
 	return o
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"vayu/query/aggregate"
 	"vayu/query/dataset"
-	"vayu/query/rollup"
 )
 
 // stays reports whether the file of a month is kept as it is, although ClickHouse has fewer rows of the month. It is
@@ -47,9 +47,9 @@ func (r *run) removed(ctx context.Context, t dataset.Table, from, to time.Time) 
 		return math.MaxUint64, nil
 	}
 	args := []any{
-		rollup.Param("database", r.o.Database), rollup.Param("table", t.Name),
-		rollup.Param("from", fmt.Sprint(from.Unix())), rollup.Param("to", fmt.Sprint(to.Unix())),
-		rollup.Param("since", fmt.Sprint(r.before.Made.Add(-clocks).Unix())),
+		aggregate.Param("database", r.o.Database), aggregate.Param("table", t.Name),
+		aggregate.Param("from", fmt.Sprint(from.Unix())), aggregate.Param("to", fmt.Sprint(to.Unix())),
+		aggregate.Param("since", fmt.Sprint(r.before.Made.Add(-clocks).Unix())),
 	}
 	var tombstones uint8
 	err = queryValue(ctx, r.conn, &tombstones, `SELECT toUInt8(count() > 0) FROM system.columns

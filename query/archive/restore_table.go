@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"vayu/internal/columnstore"
+	"vayu/query/aggregate"
 	"vayu/query/dataset"
-	"vayu/query/rollup"
 )
 
 // markName is a table that exists while a restore fills the others. It has no rows. Its comment has the time at which the
@@ -21,10 +21,10 @@ const markName = "archive_restore"
 
 // CheckComplete returns an error if a restore has filled only a part of a database, because it is running or was
 // killed.
-func CheckComplete(ctx context.Context, conn rollup.Conn, databases ...string) error {
+func CheckComplete(ctx context.Context, conn aggregate.Conn, databases ...string) error {
 	var database string
 	err := queryValue(ctx, conn, &database, "SELECT database FROM system.tables WHERE database IN {databases:Array(String)} AND name = {name:String}",
-		rollup.Param("databases", databases), rollup.Param("name", markName))
+		aggregate.Param("databases", databases), aggregate.Param("name", markName))
 	if err != nil {
 		return fmt.Errorf("looking for a killed restore: %w", err)
 	}
@@ -46,7 +46,7 @@ func (r *restore) mark() string {
 func (r *restore) begin(ctx context.Context, m Manifest) error {
 	var mark string
 	err := queryValue(ctx, r.conn, &mark, "SELECT comment FROM system.tables WHERE database = {database:String} AND name = {name:String}",
-		rollup.Param("database", r.database), rollup.Param("name", markName))
+		aggregate.Param("database", r.database), aggregate.Param("name", markName))
 	if err != nil {
 		return fmt.Errorf("reading the tables: %w", err)
 	}
@@ -99,7 +99,7 @@ func (r *restore) checkForeign(ctx context.Context, m Manifest, mark string) err
 		}
 		var n uint64
 		err := queryValue(ctx, r.conn, &n, "SELECT count() FROM "+columnstore.QuoteName(r.database, t.Name)+
-			" WHERE toUnixTimestamp("+t.Version+") > {began:Int64}", rollup.Param("began", began[1]))
+			" WHERE toUnixTimestamp("+t.Version+") > {began:Int64}", aggregate.Param("began", began[1]))
 		if err != nil {
 			return fmt.Errorf("reading the table %s: %w", t.Name, err)
 		}

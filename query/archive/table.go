@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"time"
 
+	"vayu/query/aggregate"
 	"vayu/query/dataset"
-	"vayu/query/rollup"
 )
 
 // table archives a table: the months that ClickHouse has, and those that only the archive has.
@@ -131,7 +131,7 @@ func (r *run) emptyMonth(ctx context.Context, t dataset.Table) ([]dataset.Month,
 }
 
 // queryValue reads the only value of a query.
-func queryValue(ctx context.Context, conn rollup.Conn, to any, query string, args ...any) error {
+func queryValue(ctx context.Context, conn aggregate.Conn, to any, query string, args ...any) error {
 	rows, err := conn.Query(ctx, query, args...)
 	if err != nil {
 		return err
@@ -148,11 +148,11 @@ var deletion = regexp.MustCompile(`(?m) TTL (\w+) \+ toInterval(Day|Hour)\((\d+)
 
 // keeps returns how long ClickHouse keeps the rows of a table after their time, and 0 for ever. On a cluster the local
 // table has the clause.
-func keeps(ctx context.Context, conn rollup.Conn, database string, t dataset.Table) (time.Duration, error) {
+func keeps(ctx context.Context, conn aggregate.Conn, database string, t dataset.Table) (time.Duration, error) {
 	var engines string
 	err := queryValue(ctx, conn, &engines, `SELECT arrayStringConcat(groupArray(engine_full), '\n') FROM system.tables
 		WHERE database = {database:String} AND name IN ({table:String}, {local:String})`,
-		rollup.Param("database", database), rollup.Param("table", t.Name), rollup.Param("local", t.Name+"_local"))
+		aggregate.Param("database", database), aggregate.Param("table", t.Name), aggregate.Param("local", t.Name+"_local"))
 	if err != nil {
 		return 0, fmt.Errorf("reading the retention: %w", err)
 	}

@@ -6,8 +6,8 @@ import (
 	"sync"
 
 	"vayu/internal/httpapi"
+	"vayu/query/aggregate"
 	"vayu/query/history"
-	"vayu/query/rollup"
 	"vayu/query/snapshot"
 	"vayu/query/station"
 	"vayu/schema"
@@ -17,8 +17,8 @@ import (
 type Data struct {
 	Snapshot *snapshot.Snapshot
 	History  *history.History
-	Tables   rollup.Tables  // hourly means
-	Slots    *history.Slots // limit of concurrent queries per account
+	Tables   aggregate.Tables // hourly means
+	Slots    *history.Slots   // limit of concurrent queries per account
 	Account  string
 	Station  func(id string) (*station.WithFigures, error) // the station with an id, if the account may see it
 }

@@ -19,8 +19,8 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
 
+	"vayu/query/aggregate"
 	"vayu/query/history"
-	"vayu/query/rollup"
 )
 
 // Chart is a chart with all its figures, ready to be drawn.
@@ -65,13 +65,13 @@ func ofFigures(r *Request, place *place, figures []history.Dated) (*Chart, error
 
 // ofMeans reads the hourly means of a place. It returns the chart of the means by hour of the day, or the wind rose.
 // The error is a *schema.Problem if there are no means.
-func ofMeans(ctx context.Context, t rollup.Tables, r *Request, place *place) (*Chart, error) {
-	ctx, cancel := context.WithTimeout(ctx, rollup.QueryTimeout)
+func ofMeans(ctx context.Context, t aggregate.Tables, r *Request, place *place) (*Chart, error) {
+	ctx, cancel := context.WithTimeout(ctx, aggregate.QueryTimeout)
 	defer cancel()
 	if r.Kind == "rose" {
 		all, err := readRose(ctx, t, place, r)
 		if err != nil {
-			return nil, rollup.Unavailable(err)
+			return nil, aggregate.Unavailable(err)
 		}
 		if len(all) == 0 {
 			return nil, r.noMeans(place.Label)
@@ -80,7 +80,7 @@ func ofMeans(ctx context.Context, t rollup.Tables, r *Request, place *place) (*C
 	}
 	hours, err := readDiurnal(ctx, t, place, r)
 	if err != nil {
-		return nil, rollup.Unavailable(err)
+		return nil, aggregate.Unavailable(err)
 	}
 	if len(hours) == 0 {
 		return nil, r.noMeans(place.Label)

@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/plot/vg"
 
-	"vayu/query/rollup"
+	"vayu/query/aggregate"
 	"vayu/schema"
 	"vayu/schema/naqi"
 )
@@ -153,7 +153,7 @@ func seriesWords(r *Request, points []point) string {
 func pointWords(at point) string {
 	when := at.Day.String()
 	if at.At != 0 {
-		when = indian(rollup.Instant(at.At)).Format("2006-01-02 15:04") + " IST"
+		when = indian(aggregate.Instant(at.At)).Format("2006-01-02 15:04") + " IST"
 	}
 	return fmt.Sprintf("%d, %s, %s", at.AQI, categoryOf(at.AQI).name, when)
 }

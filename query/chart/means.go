@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"vayu/query/rollup"
+	"vayu/query/aggregate"
 )
 
 // hourMeans summarises the hourly means of a parameter for one hour of the day.
@@ -20,7 +20,7 @@ const physical = "transform(toString(station), {stations:Array(String)}, {physic
 
 // readDiurnal reads the plain hourly means of a place's stations, grouped by the hour of the day. It returns their
 // mean, quartiles and number. The stored AQI cannot be used, because it is a mean of 24 hours.
-func readDiurnal(ctx context.Context, t rollup.Tables, place *place, r *Request) (hours []hourMeans, err error) {
+func readDiurnal(ctx context.Context, t aggregate.Tables, place *place, r *Request) (hours []hourMeans, err error) {
 	var (
 		hour, count uint64
 		row         hourMeans
@@ -57,7 +57,7 @@ const calm = 0.5
 
 // readRose reads the hourly means of the parameter, grouped by the direction from which the wind came. It uses only
 // the hours of a station that have wind speed, wind direction and the parameter.
-func readRose(ctx context.Context, t rollup.Tables, place *place, r *Request) (all []sectorMeans, err error) {
+func readRose(ctx context.Context, t aggregate.Tables, place *place, r *Request) (all []sectorMeans, err error) {
 	var (
 		sector int64
 		count  uint64
@@ -83,7 +83,7 @@ func readRose(ctx context.Context, t rollup.Tables, place *place, r *Request) (a
 
 func arguments(place *place, r *Request) []any {
 	return []any{
-		rollup.Param("stations", place.Stations), rollup.Param("physical", place.Physical), rollup.Param("parameter", r.Parameter.ID()),
-		rollup.Number("from", r.From.Start().Unix()), rollup.Number("to", r.To.End().Unix()),
+		aggregate.Param("stations", place.Stations), aggregate.Param("physical", place.Physical), aggregate.Param("parameter", r.Parameter.ID()),
+		aggregate.Number("from", r.From.Start().Unix()), aggregate.Number("to", r.To.End().Unix()),
 	}
 }

@@ -9,7 +9,7 @@ import (
 
 	"github.com/apache/arrow/go/v15/arrow"
 
-	"vayu/query/rollup"
+	"vayu/query/aggregate"
 )
 
 // Column is a column of a table, with the type in which it is exported. Enumerations are exported as text.
@@ -28,15 +28,15 @@ type Column struct {
 
 // Conn is the part of a ClickHouse connection that this package uses.
 type Conn interface {
-	rollup.Conn
+	aggregate.Conn
 	Blocks
 }
 
 // Columns reads the columns of a table. It omits "removed", because only rows that are not removed are exported.
-func Columns(ctx context.Context, conn rollup.Conn, database string, t Table) ([]Column, error) {
+func Columns(ctx context.Context, conn aggregate.Conn, database string, t Table) ([]Column, error) {
 	rows, err := conn.Query(ctx, `SELECT name, type, comment, default_kind != 'ALIAS' FROM system.columns
 		WHERE database = {database:String} AND table = {table:String} AND default_kind NOT IN ('MATERIALIZED', 'EPHEMERAL') ORDER BY position`,
-		rollup.Param("database", database), rollup.Param("table", t.Name))
+		aggregate.Param("database", database), aggregate.Param("table", t.Name))
 	if err != nil {
 		return nil, fmt.Errorf("reading the columns of %s: %w", t.Name, err)
 	}

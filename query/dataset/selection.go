@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"vayu/query/rollup"
+	"vayu/query/aggregate"
 	"vayu/schema"
 	"vayu/schema/air"
 )
@@ -45,28 +45,28 @@ func (s *Selection) conditions(database string) (all []condition, args []any) {
 		add(t.Key[0], t.Only)
 	}
 	if s.From != 0 {
-		add(t.Time, s.bound(">", ">=", "from"), rollup.Param("from", s.limit(s.From)))
+		add(t.Time, s.bound(">", ">=", "from"), aggregate.Param("from", s.limit(s.From)))
 	}
 	if s.To != 0 {
-		add(t.Time, s.bound("<=", "<", "to"), rollup.Param("to", s.limit(s.To+1)))
+		add(t.Time, s.bound("<=", "<", "to"), aggregate.Param("to", s.limit(s.To+1)))
 	}
 	if len(s.Parameters) > 0 && t.Parameter != "" {
-		add(t.Parameter, t.Parameter+" IN {parameters:Array(String)}", rollup.Param("parameters", s.Parameters))
+		add(t.Parameter, t.Parameter+" IN {parameters:Array(String)}", aggregate.Param("parameters", s.Parameters))
 	}
 	if s.Station != "" && t.Station != "" {
-		add(t.Station, t.Station+" = {station:String}", rollup.Param("station", s.Station))
+		add(t.Station, t.Station+" = {station:String}", aggregate.Param("station", s.Station))
 	}
 	if t.Forecast && s.Station != "" {
-		add("place", "place_kind = 'station' AND place = {station:String}", rollup.Param("station", s.Station))
+		add("place", "place_kind = 'station' AND place = {station:String}", aggregate.Param("station", s.Station))
 	}
 	if t.Forecast && s.City != "" {
-		add("place", "place_kind = 'city' AND place = {city:String}", rollup.Param("city", s.City))
+		add("place", "place_kind = 'city' AND place = {city:String}", aggregate.Param("city", s.City))
 	}
 	if t.City && s.City != "" {
-		add("city", "city = {city:String}", rollup.Param("city", s.City))
+		add("city", "city = {city:String}", aggregate.Param("city", s.City))
 	}
 	if (t.City || t.Forecast) && s.State != "" {
-		add("state", "state = {state:String}", rollup.Param("state", s.State))
+		add("state", "state = {state:String}", aggregate.Param("state", s.State))
 	}
 	if t.Station != "" && t.Name != "station" {
 		query, more := s.stations(database)
@@ -116,15 +116,15 @@ func (s *Selection) limit(day schema.Day) string {
 func (s *Selection) stations(database string) (query string, args []any) {
 	place := ""
 	if !s.Table.City && s.City != "" {
-		place, args = " AND city = {city:String}", append(args, rollup.Param("city", s.City))
+		place, args = " AND city = {city:String}", append(args, aggregate.Param("city", s.City))
 	}
 	if !s.Table.City && s.State != "" {
-		place, args = place+" AND state = {state:String}", append(args, rollup.Param("state", s.State))
+		place, args = place+" AND state = {state:String}", append(args, aggregate.Param("state", s.State))
 	}
 	query = "SELECT id FROM " + database + ".station FINAL WHERE 1" + place
 	if s.Account != "" {
 		query += " UNION ALL SELECT id FROM " + database + ".pushed_station FINAL WHERE account = {account:String}" + place
-		args = append(args, rollup.Param("account", s.Account))
+		args = append(args, aggregate.Param("account", s.Account))
 	}
 	return query, args
 }

@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"vayu/query/aggregate"
 	"vayu/query/dataset"
 	"vayu/query/places"
-	"vayu/query/rollup"
 	"vayu/schema"
 	"vayu/schema/air"
 	"vayu/schema/gazetteer"
@@ -40,7 +40,7 @@ const maxSuggestions = 5
 
 // resolver checks a query against a database.
 type resolver struct {
-	conn     rollup.Conn
+	conn     aggregate.Conn
 	database string
 	q        *Query
 	out      Request
@@ -48,7 +48,7 @@ type resolver struct {
 
 // Resolve validates a query. An error about a parameter is a *schema.Problem with the name of the parameter, and
 // suggests similar names.
-func Resolve(ctx context.Context, conn rollup.Conn, database string, q Query) (Request, error) {
+func Resolve(ctx context.Context, conn aggregate.Conn, database string, q Query) (Request, error) {
 	r := &resolver{conn: conn, database: database, q: &q}
 	for _, step := range []func(context.Context) error{r.table, r.format, r.days, r.parameters, r.place, r.scope} {
 		if err := step(ctx); err != nil {
@@ -226,7 +226,7 @@ func (r *resolver) station(ctx context.Context) error {
 	if !r.out.Selection.Table.Derived {
 		query = "SELECT id FROM " + r.database + ".station FINAL UNION DISTINCT SELECT id FROM " + r.database + ".pushed_station FINAL WHERE account = {account:String}"
 	}
-	known, err := r.names(ctx, query+" ORDER BY 1", rollup.Param("account", r.q.Account))
+	known, err := r.names(ctx, query+" ORDER BY 1", aggregate.Param("account", r.q.Account))
 	if err != nil {
 		return err
 	}
@@ -274,7 +274,7 @@ func (r *resolver) city(ctx context.Context) error {
 
 // names returns the texts in the only column of a query's result.
 func (r *resolver) names(ctx context.Context, query string, args ...any) ([]string, error) {
-	ctx, cancel := context.WithTimeout(ctx, rollup.QueryTimeout)
+	ctx, cancel := context.WithTimeout(ctx, aggregate.QueryTimeout)
 	defer cancel()
 	rows, err := r.conn.Query(ctx, query, args...)
 	if err != nil {

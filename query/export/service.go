@@ -16,8 +16,8 @@ import (
 	"github.com/gorilla/mux"
 
 	"vayu/internal/httpapi"
+	"vayu/query/aggregate"
 	"vayu/query/dataset"
-	"vayu/query/rollup"
 	"vayu/schema"
 )
 
@@ -108,7 +108,7 @@ func unavailable(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return err
 	}
-	return rollup.Unavailable(err)
+	return aggregate.Unavailable(err)
 }
 
 // open returns the reply to a valid request.

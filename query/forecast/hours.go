@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
+	"vayu/query/aggregate"
 	"vayu/query/places"
-	"vayu/query/rollup"
 	"vayu/schema/air"
 )
 
@@ -73,7 +73,7 @@ func (h *Hours) after(p *placeHours, now time.Time, hours int) *air.HourlyForeca
 
 // loadHours reads the latest forecasts of hours. It returns the earlier ones if there are no newer, and nil if there are
 // none.
-func loadHours(ctx context.Context, t rollup.Tables, earlier *Hours) (*Hours, error) {
+func loadHours(ctx context.Context, t aggregate.Tables, earlier *Hours) (*Hours, error) {
 	var base, issued, fitted int64
 	err := t.Each(ctx, []any{&base, &issued, &fitted}, func() {}, t.SQL("SELECT toInt64(base), toUnixTimestamp64Milli(issued_at), toUnixTimestamp64Milli(fitted_at) "+
 		"FROM %s.forecast_hour_issue FINAL WHERE run = '' ORDER BY base DESC LIMIT 1"))
@@ -110,11 +110,11 @@ func (h *Hours) place(kind, name, state string) *placeHours {
 	return h.cities[key]
 }
 
-func (h *Hours) load(ctx context.Context, t rollup.Tables) error {
+func (h *Hours) load(ctx context.Context, t aggregate.Tables) error {
 	var kind, name, state, model, reason string
 	var horizon uint8
 	var p10, p50, p90 float32
-	base := rollup.Number("base", h.Base.Unix())
+	base := aggregate.Number("base", h.Base.Unix())
 	err := t.Each(ctx, []any{&kind, &name, &state, &horizon, &model, &p10, &p50, &p90, &reason}, func() {
 		p := h.place(kind, name, state)
 		if horizon == 0 {
@@ -137,5 +137,5 @@ func (h *Hours) load(ctx context.Context, t rollup.Tables) error {
 	}, t.SQL(`SELECT toString(place_kind) AS kind, toString(place) AS name, toString(state) AS region, sumIf(forecasts, model = 'served') AS n,
 			sumIf(mae * forecasts, model = 'served') / n, sumIf(mae * forecasts, model = 'repeated') / sumIf(forecasts, model = 'repeated'), sumIf(coverage80 * forecasts, model = 'served') / n
 		FROM %s.forecast_hour_score WHERE run = '' AND fitted_at = fromUnixTimestamp64Milli({fitted:Int64}, 'UTC') AND until <= {most:UInt32}
-		GROUP BY kind, name, region HAVING n > 0 AND countIf(model = 'repeated') > 0`), rollup.Number("fitted", h.FittedAt.UnixMilli()), rollup.Number("most", uint32(MaxHours)))
+		GROUP BY kind, name, region HAVING n > 0 AND countIf(model = 'repeated') > 0`), aggregate.Number("fitted", h.FittedAt.UnixMilli()), aggregate.Number("most", uint32(MaxHours)))
 }

@@ -11,7 +11,7 @@ import (
 
 	"vayu/internal/failurelog"
 	"vayu/internal/sleep"
-	"vayu/query/rollup"
+	"vayu/query/aggregate"
 )
 
 const (
@@ -23,7 +23,7 @@ const (
 
 // Latest holds the latest issue of one world (live or sandbox). Its methods are safe for concurrent use.
 type Latest struct {
-	tables   rollup.Tables
+	tables   aggregate.Tables
 	failures *failurelog.Log
 	issue    atomic.Pointer[Issue]
 	hours    atomic.Pointer[Hours]
@@ -32,7 +32,7 @@ type Latest struct {
 
 // NewLatest returns a Latest without an issue. Its file is in the folder directory; "" means no file. The counter
 // counts failed polls.
-func NewLatest(t rollup.Tables, world, directory string, log *slog.Logger, failed prometheus.Counter) *Latest {
+func NewLatest(t aggregate.Tables, world, directory string, log *slog.Logger, failed prometheus.Counter) *Latest {
 	l := &Latest{tables: t, failures: failurelog.New(log, "query: ClickHouse", "reading the forecasts of "+world, "the last ones stay published", failed)}
 	if directory != "" {
 		l.file = filepath.Join(directory, world+".forecasts.json")

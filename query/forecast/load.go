@@ -6,14 +6,14 @@ import (
 	"math"
 	"time"
 
+	"vayu/query/aggregate"
 	"vayu/query/places"
-	"vayu/query/rollup"
 	"vayu/schema"
 	"vayu/schema/air"
 )
 
 // load reads the latest issue. It returns `earlier` if that is still the latest, and nil if there is no issue.
-func load(ctx context.Context, t rollup.Tables, earlier *Issue) (*Issue, error) {
+func load(ctx context.Context, t aggregate.Tables, earlier *Issue) (*Issue, error) {
 	var base int32
 	var issued, fitted int64
 	err := t.Each(ctx, []any{&base, &issued, &fitted}, func() {},
@@ -68,7 +68,7 @@ func (i *Issue) place(kind, name, state string) *Place {
 
 // loadDays reads the served forecasts, and the reasons of those that were not issued. If the data of a place came late,
 // its forecasts have the same base, but were issued later.
-func (i *Issue) loadDays(ctx context.Context, t rollup.Tables, issued int64) error {
+func (i *Issue) loadDays(ctx context.Context, t aggregate.Tables, issued int64) error {
 	var kind, name, state, parameter, model, reason string
 	var horizon uint8
 	var p10, p50, p90 float32
@@ -91,12 +91,12 @@ func (i *Issue) loadDays(ctx context.Context, t rollup.Tables, issued int64) err
 		set(&p.days[horizon-1], parameter, &air.Percentiles{P10: round(float64(p10)), P50: round(float64(p50)), P90: round(float64(p90)), Model: model}, chances)
 	}, t.SQL(`SELECT toString(place_kind), toString(place), toString(state), toString(parameter), horizon, toString(model), p10, p50, p90, [good, satisfactory, moderate, poor, very_poor, severe], toString(reason), toUnixTimestamp64Milli(issued_at)
 		FROM %s.forecast FINAL WHERE run = '' AND served AND day >= toDate({base:Int32}) AND day - horizon = toDate({base:Int32}) AND issued_at <= fromUnixTimestamp64Milli({issued:Int64}, 'UTC')
-		ORDER BY place_kind, place, state, horizon, parameter`), rollup.Number("base", int32(i.Base)), rollup.Number("issued", issued))
+		ORDER BY place_kind, place, state, horizon, parameter`), aggregate.Number("base", int32(i.Base)), aggregate.Number("issued", issued))
 }
 
 // loadScores reads the score of each place over the last days. Horizon 1 is the day of the issue, which answers never
 // show.
-func (i *Issue) loadScores(ctx context.Context, t rollup.Tables) error {
+func (i *Issue) loadScores(ctx context.Context, t aggregate.Tables) error {
 	var kind, name, state string
 	var s air.ForecastScore
 	return t.Each(ctx, []any{&kind, &name, &state, &s.Forecasts, &s.MAE, &s.PersistenceMAE, &s.Coverage80}, func() {
@@ -106,7 +106,7 @@ func (i *Issue) loadScores(ctx context.Context, t rollup.Tables) error {
 		i.place(kind, name, state).score = &score
 	}, t.SQL(`SELECT toString(place_kind) AS kind, toString(place) AS name, toString(state) AS region, countIf(served) AS n, avgIf(abs(error), served), avgIf(abs(error), model = 'persistence'), avgIf(covered, served)
 		FROM %s.forecast_outcome WHERE run = '' AND parameter = 'aqi' AND horizon BETWEEN 2 AND 4 AND day > toDate({base:Int32}) - {days:UInt32} AND day <= toDate({base:Int32})
-		GROUP BY kind, name, region HAVING n > 0 AND countIf(model = 'persistence') > 0`), rollup.Number("base", int32(i.Base)), rollup.Number("days", uint32(ScoreDays)))
+		GROUP BY kind, name, region HAVING n > 0 AND countIf(model = 'persistence') > 0`), aggregate.Number("base", int32(i.Base)), aggregate.Number("days", uint32(ScoreDays)))
 }
 
 // recentCities selects the outcomes of cities over the last days.
@@ -131,7 +131,7 @@ func grouping(perCity bool) string {
 // loadModels reads the score of each model. The models of a parameter and a horizon are compared over the same days:
 // those with a forecast of both the damped anomaly and persistence. Without such days, the score of persistence covers
 // all of its days.
-func (i *Issue) loadModels(ctx context.Context, t rollup.Tables, perCity bool) error {
+func (i *Issue) loadModels(ctx context.Context, t aggregate.Tables, perCity bool) error {
 	var name, state string
 	var m air.ModelScore
 	return t.Each(ctx, []any{&name, &state, &m.Parameter, &m.Horizon, &m.Model, &m.Forecasts, &m.Served, &m.MAE, &m.RMSE, &m.Bias, &m.Coverage80}, func() {
@@ -142,11 +142,11 @@ func (i *Issue) loadModels(ctx context.Context, t rollup.Tables, perCity bool) e
 		(SELECT `+grouping(perCity)+`toString(parameter) AS p, horizon, toString(model) AS m, compared, count() AS n, sum(served) AS served, avg(abs(error)) AS mae, sqrt(avg(error * error)) AS rmse, avg(error) AS bias, avg(covered) AS coverage80,
 			max(compared) OVER (PARTITION BY name, region, p, horizon) AS comparable
 		FROM %s.forecast_outcome`+recentCities+` GROUP BY name, region, p, horizon, m, compared)
-		WHERE compared = comparable ORDER BY p, horizon, m`), rollup.Number("base", int32(i.Base)), rollup.Number("days", uint32(ScoreDays)))
+		WHERE compared = comparable ORDER BY p, horizon, m`), aggregate.Number("base", int32(i.Base)), aggregate.Number("days", uint32(ScoreDays)))
 }
 
 // loadWarnings reads how well each model forecast events of the AQI: hits, misses, false alarms and Brier score.
-func (i *Issue) loadWarnings(ctx context.Context, t rollup.Tables, perCity bool) error {
+func (i *Issue) loadWarnings(ctx context.Context, t aggregate.Tables, perCity bool) error {
 	var name, state string
 	var w air.WarningScore
 	return t.Each(ctx, []any{&name, &state, &w.Event, &w.Horizon, &w.Model, &w.Forecasts, &w.Hits, &w.Misses, &w.FalseAlarms, &w.Brier}, func() {
@@ -155,11 +155,11 @@ func (i *Issue) loadWarnings(ctx context.Context, t rollup.Tables, perCity bool)
 		all.Warnings = append(all.Warnings, w)
 	}, "SELECT "+grouping(perCity)+t.SQL(`toString(warned.1) AS event, horizon, toString(model) AS m, count(), countIf(warned.2 AND warned.3), countIf(NOT warned.2 AND warned.3), countIf(warned.2 AND NOT warned.3), avg(pow(warned.4 - warned.3, 2))
 		FROM (SELECT place, state, horizon, model, arrayJoin(warnings) AS warned FROM %s.forecast_outcome`)+recentCities+" AND parameter = 'aqi') GROUP BY name, region, event, horizon, m ORDER BY event, horizon, m",
-		rollup.Number("base", int32(i.Base)), rollup.Number("days", uint32(ScoreDays)))
+		aggregate.Number("base", int32(i.Base)), aggregate.Number("days", uint32(ScoreDays)))
 }
 
 // loadReliability reads how often forecast events happened, by tenths of their probability.
-func (i *Issue) loadReliability(ctx context.Context, t rollup.Tables, perCity bool) error {
+func (i *Issue) loadReliability(ctx context.Context, t aggregate.Tables, perCity bool) error {
 	var name, state string
 	var r air.Reliability
 	return t.Each(ctx, []any{&name, &state, &r.Event, &r.Model, &r.Probability, &r.Frequency, &r.Forecasts}, func() {
@@ -169,5 +169,5 @@ func (i *Issue) loadReliability(ctx context.Context, t rollup.Tables, perCity bo
 	}, "SELECT "+grouping(perCity)+t.SQL(`toString(warned.1) AS event, toString(model) AS m, avg(toFloat64(warned.4)) AS chance, avg(toFloat64(warned.3)), count()
 		FROM (SELECT place, state, model, arrayJoin(warnings) AS warned FROM %s.forecast_outcome`)+recentCities+" AND parameter = 'aqi' AND model != 'climatology')"+
 		" WHERE startsWith(event, 'over') GROUP BY name, region, event, m, least(9, floor(warned.4 * 10 + 1e-4)) ORDER BY event, m, chance",
-		rollup.Number("base", int32(i.Base)), rollup.Number("days", uint32(ScoreDays)))
+		aggregate.Number("base", int32(i.Base)), aggregate.Number("days", uint32(ScoreDays)))
 }

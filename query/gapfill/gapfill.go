@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"vayu/query/rollup"
+	"vayu/query/aggregate"
 	"vayu/schema"
 	"vayu/schema/air"
 )
@@ -20,17 +20,17 @@ const FillWindow = 24 * 3600
 // LastAmounts has, for each pollutant of a record, the last amount that a station measured. at has the end of the hour
 // of each amount in Unix seconds; 0 if there is no amount.
 type LastAmounts struct {
-	Amount [rollup.Records]schema.Figure
-	at     [rollup.Records]uint32
+	Amount [aggregate.Records]schema.Figure
+	at     [aggregate.Records]uint32
 }
 
-func noAmounts() LastAmounts { return LastAmounts{Amount: rollup.NoFigures().Amount} }
+func noAmounts() LastAmounts { return LastAmounts{Amount: aggregate.NoFigures().Amount} }
 
 // Read reads, for each moment and station, the last amount of each pollutant that the station
 // measured in the 24 h before. Moments are ends of hours in ascending order. The result has the
 // amounts by station, in the order of the moments.
 func Read(
-	ctx context.Context, t rollup.Tables, stations []string, moments []uint32,
+	ctx context.Context, t aggregate.Tables, stations []string, moments []uint32,
 ) (map[string][]LastAmounts, error) {
 	from := max(moments[0], FillWindow) - FillWindow + 1
 	return ReadWhere(ctx, t, "station IN {stations:Array(String)}", moments, from, func(ctx context.Context, dest []any, row func(), query string, args ...any) error {
@@ -41,12 +41,12 @@ func Read(
 // ReadWhere is [Read] for the stations that match an SQL condition, and for hours at or after the time `from`.
 // ClickHouse assigns each hour to the first moment that is not before the hour, so it reads each hour once. Then
 // carryForward copies amounts to later moments.
-func ReadWhere(ctx context.Context, t rollup.Tables, condition string, moments []uint32, from uint32,
+func ReadWhere(ctx context.Context, t aggregate.Tables, condition string, moments []uint32, from uint32,
 	read func(context.Context, []any, func(), string, ...any) error,
 ) (map[string][]LastAmounts, error) {
 	var amounts, hours []string
 	for _, p := range air.RecordPollutants {
-		amounts = append(amounts, rollup.Hundredths("argMax("+p.String()+", at)"))
+		amounts = append(amounts, aggregate.Hundredths("argMax("+p.String()+", at)"))
 		hours = append(hours, "toUInt32(maxIf(at, isNotNull("+p.String()+")))")
 	}
 	// The SQL function roundDown returns the greatest element of a sorted list that is not above a number. The numbers
@@ -57,8 +57,8 @@ func ReadWhere(ctx context.Context, t rollup.Tables, condition string, moments [
 	}
 	var id string
 	var moment uint32
-	var got [rollup.Records]int32
-	var at [rollup.Records]uint32
+	var got [aggregate.Records]int32
+	var at [aggregate.Records]uint32
 	dest := []any{&id, &moment}
 	for i := range got {
 		dest = append(dest, &got[i])
@@ -91,7 +91,7 @@ func ReadWhere(ctx context.Context, t rollup.Tables, condition string, moments [
 			WHERE moment < toUInt32(at) + %d
 			GROUP BY station, moment`,
 		strings.Join(list, ", "), strings.Join(amounts, ", "), strings.Join(hours, ", "), t.Database, condition, FillWindow)
-	if err := read(ctx, dest, row, query, rollup.Number("from", from), rollup.Number("to", moments[len(moments)-1])); err != nil {
+	if err := read(ctx, dest, row, query, aggregate.Number("from", from), aggregate.Number("to", moments[len(moments)-1])); err != nil {
 		return nil, fmt.Errorf("reading values for gap filling: %w", err)
 	}
 	for _, of := range out {
@@ -114,7 +114,7 @@ func carryForward(of []LastAmounts, moments []uint32) {
 
 // Fill fills the gaps of each element of wanted. For each gap it uses the nearest station that has measured the
 // pollutant in the 24 h before the element's time. ids are the stations, sorted by distance.
-func Fill(ctx context.Context, t rollup.Tables, ids []string, wanted []*rollup.Figures) error {
+func Fill(ctx context.Context, t aggregate.Tables, ids []string, wanted []*aggregate.Figures) error {
 	var moments []uint32
 	for _, f := range wanted {
 		if f.Missing() != 0 {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"vayu/query/rollup"
+	"vayu/query/aggregate"
 	"vayu/schema"
 )
 
@@ -19,7 +19,7 @@ type Recent struct {
 // unchanged stations from before, the previous result. It reads all stations if before is nil, if the places changed,
 // or if at is earlier than the hour of before.
 func ReadRecent(
-	ctx context.Context, t rollup.Tables, before *Recent, at uint32, ids []string, c *rollup.Changes,
+	ctx context.Context, t aggregate.Tables, before *Recent, at uint32, ids []string, c *aggregate.Changes,
 ) (*Recent, error) {
 	first := max(at, FillWindow) - FillWindow + 1
 	if before == nil || !c.SamePlaces || at < before.at {
@@ -67,15 +67,15 @@ func ReadRecent(
 
 // At returns the last amounts that station number i measured in the 24 h before the hour of r. It returns false if r is
 // nil. It also returns false if the time `at` is after the hour of r, or more than 3 h before it.
-func (r *Recent) At(i int32, at uint32) (*[rollup.Records]schema.Figure, bool) {
-	if r == nil || at > r.at || at+rollup.InterpolationWindow < r.at {
+func (r *Recent) At(i int32, at uint32) (*[aggregate.Records]schema.Figure, bool) {
+	if r == nil || at > r.at || at+aggregate.InterpolationWindow < r.at {
 		return nil, false
 	}
 	last := &r.amounts[i]
 	if slices.Min(last.at[:])+FillWindow > r.at {
 		return &last.Amount, true
 	}
-	within := rollup.NoFigures().Amount
+	within := aggregate.NoFigures().Amount
 	for p := range within {
 		if last.at[p]+FillWindow > r.at {
 			within[p] = last.Amount[p]

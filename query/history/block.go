@@ -9,7 +9,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"vayu/internal/httpapi"
-	"vayu/query/rollup"
+	"vayu/query/aggregate"
 	"vayu/schema"
 	"vayu/schema/air"
 )
@@ -133,7 +133,7 @@ func (c *cache) dropBlocks(p *entry, from schema.Day) {
 
 // rangeResponse assembles the answer for a range of days from blocks. It returns
 // false if no day has a record.
-func rangeResponse(label string, days Span, kinds rollup.KindSet, blocks []*block) (httpapi.Response, bool) {
+func rangeResponse(label string, days Span, kinds aggregate.KindSet, blocks []*block) (httpapi.Response, bool) {
 	head, end := appendRangeHead(make([]byte, 0, 160), label, days, "day"), rangeEnd
 	if kinds != 0 {
 		end = kinds.AppendTo(slices.Clone(rangeEnd))

@@ -11,8 +11,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/singleflight"
 
+	"vayu/query/aggregate"
 	"vayu/query/places"
-	"vayu/query/rollup"
 	"vayu/schema"
 )
 
@@ -37,7 +37,7 @@ type Counters struct{ Loads, Failures prometheus.Counter }
 const maxCities = 10_000
 
 func newCache(t reader, limit int64, c Counters) (*cache, error) {
-	h := &cache{tables: t, limit: limit, reloadTimeout: rollup.CachedTimeout, counters: c}
+	h := &cache{tables: t, limit: limit, reloadTimeout: aggregate.CachedTimeout, counters: c}
 	var err error
 	h.entries, err = lru.NewWithEvict(maxCities, func(_ place, p *entry) { h.onEvict(p) })
 	return h, err
@@ -85,7 +85,7 @@ func (c *cache) cityDays(ctx context.Context, city places.City) (*entry, []row, 
 		var cancel context.CancelFunc
 		timeout := c.reloadTimeout
 		if !c.tables.Healthy() {
-			timeout = min(timeout, rollup.DownTimeout)
+			timeout = min(timeout, aggregate.DownTimeout)
 		}
 		wait, cancel = context.WithTimeout(ctx, timeout)
 		defer cancel()
@@ -109,7 +109,7 @@ func (c *cache) cityDays(ctx context.Context, city places.City) (*entry, []row, 
 }
 
 func (c *cache) load(ctx context.Context, city places.City) (*entry, error) {
-	ctx, cancel := context.WithTimeout(ctx, rollup.QueryTimeout)
+	ctx, cancel := context.WithTimeout(ctx, aggregate.QueryTimeout)
 	defer cancel()
 	c.counters.Loads.Inc()
 	p, ok := c.entries.Peek(place{city: city})

@@ -5,8 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"vayu/query/aggregate"
 	"vayu/query/places"
-	"vayu/query/rollup"
 	"vayu/schema"
 )
 
@@ -21,7 +21,7 @@ type entry struct {
 	dirty schema.Day
 	// invalidations counts the calls of invalidate. If it changed during a reload, the reload leaves dirty unchanged.
 	invalidations uint64
-	filledDays    map[schema.Day]rollup.Figures // days with gaps filled
+	filledDays    map[schema.Day]aggregate.Figures // days with gaps filled
 	// blocks has the JSON text of days, by block number (see blockOf). Only
 	// queries for a range of days create blocks.
 	blocks map[schema.Day]*block
@@ -32,7 +32,7 @@ type entry struct {
 }
 
 func newEntry() *entry {
-	return &entry{dirty: notDirty, filledDays: map[schema.Day]rollup.Figures{}, blocks: map[schema.Day]*block{}, hours: map[schema.Day]dayHours{}}
+	return &entry{dirty: notDirty, filledDays: map[schema.Day]aggregate.Figures{}, blocks: map[schema.Day]*block{}, hours: map[schema.Day]dayHours{}}
 }
 
 // place is the key of a cache entry: a city or a position, and the kinds of stations that count. kinds is 0 for the
@@ -40,7 +40,7 @@ func newEntry() *entry {
 type place struct {
 	city  places.City
 	point places.Point
-	kinds rollup.KindSet
+	kinds aggregate.KindSet
 }
 
 const notDirty = schema.Day(math.MaxInt32)

@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
+	"vayu/query/aggregate"
 	"vayu/query/gapfill"
-	"vayu/query/rollup"
 )
 
 // filled returns the given days with gaps filled from stations nearby, and caches them. If the values of these stations
@@ -21,7 +21,7 @@ func (c *cache) filled(
 		return days, true
 	}
 	out = slices.Clone(days)
-	var wanted []*rollup.Figures
+	var wanted []*aggregate.Figures
 	p.mu.Lock()
 	for i := range out {
 		if out[i].Missing() == 0 {
@@ -39,9 +39,9 @@ func (c *cache) filled(
 		return out, true
 	}
 	ids := neighbours()
-	timeout := rollup.FillTimeout
+	timeout := aggregate.FillTimeout
 	if !c.tables.Healthy() {
-		timeout = min(c.reloadTimeout, rollup.DownTimeout)
+		timeout = min(c.reloadTimeout, aggregate.DownTimeout)
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()

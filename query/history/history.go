@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"vayu/internal/httpapi"
+	"vayu/query/aggregate"
 	"vayu/query/places"
-	"vayu/query/rollup"
 	"vayu/query/snapshot"
 	"vayu/schema"
 )
@@ -26,7 +26,7 @@ type History struct {
 
 // New returns a History with an empty cache. limit is the size of the cache in
 // bytes: three quarters for days of cities, one quarter for hours of places.
-func New(t rollup.Tables, limit int64, s *Slots, c Counters) (*History, error) {
+func New(t aggregate.Tables, limit int64, s *Slots, c Counters) (*History, error) {
 	h := &History{tables: reader{t}, slots: s}
 	var err error
 	if h.dayCache, err = newCache(h.tables, limit-limit/4, c); err != nil {
@@ -69,8 +69,8 @@ type Span struct{ First, Last schema.Day }
 type Query struct {
 	City     int // position in Snapshot.Cities, -1 for a query by position
 	Point    places.Point
-	Pin      int32          // pin code of Point, 0 for none
-	Kinds    rollup.KindSet // kinds of stations that count, 0 for the default kinds
+	Pin      int32             // pin code of Point, 0 for none
+	Kinds    aggregate.KindSet // kinds of stations that count, 0 for the default kinds
 	Span     Span
 	Interval interval
 	Detail   bool   // with the fields of view=detail; only for OneDay
@@ -83,7 +83,7 @@ var ErrNoRows = errors.New("no figures in the span")
 // Answer answers a query for any place and interval. It returns ErrNoRows if there
 // are no figures.
 func (h *History) Answer(ctx context.Context, snap *snapshot.Snapshot, q *Query) (httpapi.Response, error) {
-	limited, cancel := context.WithTimeout(ctx, rollup.QueryTimeout)
+	limited, cancel := context.WithTimeout(ctx, aggregate.QueryTimeout)
 	defer cancel()
 	if q.City >= 0 && q.Kinds == 0 && q.Interval == Days {
 		return h.cachedRange(limited, snap, q)
@@ -112,7 +112,7 @@ func (h *History) cachedRange(ctx context.Context, snap *snapshot.Snapshot, q *Q
 	label := snap.Index.Label(q.City)
 	p, rows, err := h.dayCache.cityDays(ctx, snap.Cities[q.City].City)
 	if err != nil {
-		return httpapi.Response{}, rollup.Unavailable(err)
+		return httpapi.Response{}, aggregate.Unavailable(err)
 	}
 	blocks := h.dayCache.blocks(ctx, p, rows, label, q.Span, snap.NeighboursOf(q.City))
 	resp, ok := rangeResponse(label, q.Span, 0, blocks)
@@ -127,7 +127,7 @@ func (h *History) cachedRange(ctx context.Context, snap *snapshot.Snapshot, q *Q
 func (h *History) dayDetail(
 	ctx context.Context, snap *snapshot.Snapshot, q *Query, label string, r *row,
 ) (httpapi.Response, error) {
-	d := snapshot.DetailOf(&r.Figures, rollup.Instant(r.Updated))
+	d := snapshot.DetailOf(&r.Figures, aggregate.Instant(r.Updated))
 	d.Kinds = q.Kinds.Named()
 	if q.Pin != 0 {
 		d.Pincode = fmt.Sprint(q.Pin)
@@ -137,7 +137,7 @@ func (h *History) dayDetail(
 		d.State = c.State
 		stations := snap.OfCity(c, snap.KindsFor(q.Kinds))
 		if err := h.tables.readHour(ctx, snap, stations, r.At); err != nil {
-			return httpapi.Response{}, rollup.Unavailable(err)
+			return httpapi.Response{}, aggregate.Unavailable(err)
 		}
 		snap.AddStations(&d, stations)
 	}

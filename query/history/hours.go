@@ -4,8 +4,8 @@ import (
 	"context"
 	"unsafe"
 
+	"vayu/query/aggregate"
 	"vayu/query/places"
-	"vayu/query/rollup"
 	"vayu/schema"
 )
 
@@ -85,7 +85,7 @@ func (c *cache) storeHours(p *entry, index *places.Index, days Span, rows []row,
 	}
 	for d := days.First; d <= days.Last; d++ {
 		n := 0
-		for n < len(rows) && schema.DayOf(rollup.Instant(rows[n].At)) <= d {
+		for n < len(rows) && schema.DayOf(aggregate.Instant(rows[n].At)) <= d {
 			n++
 		}
 		known := make(dayHours, n)

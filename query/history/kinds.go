@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"strings"
 
+	"vayu/query/aggregate"
 	"vayu/query/gapfill"
-	"vayu/query/rollup"
 	"vayu/query/snapshot"
 	"vayu/schema"
 	"vayu/schema/air"
@@ -19,17 +19,17 @@ import (
 // cityRowsOfKinds returns a city's days or hours, computed from the city's stations
 // of the given kinds.
 func (t reader) cityRowsOfKinds(
-	ctx context.Context, snap *snapshot.Snapshot, i int, kinds rollup.KindSet, days Span, hourly bool,
+	ctx context.Context, snap *snapshot.Snapshot, i int, kinds aggregate.KindSet, days Span, hourly bool,
 ) ([]row, error) {
 	all := snap.OfCity(&snap.Cities[i], kinds)
-	after, until := uint32(max(days.First.Start().Unix(), rollup.HourReach)), uint32(max(days.Last.End().Unix(), 0))
+	after, until := uint32(max(days.First.Start().Unix(), aggregate.HourReach)), uint32(max(days.Last.End().Unix(), 0))
 	var condition string
 	if !hourly {
-		hours, err := t.ratedHours(ctx, snap, all, after-rollup.HourReach, until)
+		hours, err := t.ratedHours(ctx, snap, all, after-aggregate.HourReach, until)
 		if err != nil {
-			return nil, rollup.Unavailable(err)
+			return nil, aggregate.Unavailable(err)
 		}
-		wanted := rollup.HoursOfDays(hours, days.First)
+		wanted := aggregate.HoursOfDays(hours, days.First)
 		if len(wanted) == 0 {
 			return nil, nil
 		}
@@ -41,24 +41,24 @@ func (t reader) cityRowsOfKinds(
 	}
 	by, err := snap.ReadHours(ctx, t.Tables, all, after, until, condition)
 	if err != nil {
-		return nil, rollup.Unavailable(err)
+		return nil, aggregate.Unavailable(err)
 	}
 	var out []row
 	for _, h := range snap.CityHours(by) {
 		day := hourOnly
 		if !hourly {
-			day = schema.DayOf(rollup.Instant(h.At))
+			day = schema.DayOf(aggregate.Instant(h.At))
 		}
-		out = append(out, row{day, rollup.Mean(by[h.At])})
+		out = append(out, row{day, aggregate.Mean(by[h.At])})
 	}
 	neighbours := snap.StationIDs(snap.Around(snap.Cities[i].Position, snapshot.NearestReach, kinds))
-	return out, rollup.Unavailable(gapfill.Fill(ctx, t.Tables, neighbours, pointers(out)))
+	return out, aggregate.Unavailable(gapfill.Fill(ctx, t.Tables, neighbours, pointers(out)))
 }
 
 // ratedHours counts, for each hour, the stations with an AQI. It counts series of city means only on days on which no
 // other station has an AQI.
-func (t reader) ratedHours(ctx context.Context, snap *snapshot.Snapshot, all []rollup.Sample, after, to uint32) ([]rollup.CityHour, error) {
-	var measured, averaged []rollup.Sample
+func (t reader) ratedHours(ctx context.Context, snap *snapshot.Snapshot, all []aggregate.Sample, after, to uint32) ([]aggregate.CityHour, error) {
+	var measured, averaged []aggregate.Sample
 	for _, sm := range all {
 		if snap.Stations[sm.Station].Kind == air.CityMean {
 			averaged = append(averaged, sm)
@@ -69,29 +69,29 @@ func (t reader) ratedHours(ctx context.Context, snap *snapshot.Snapshot, all []r
 	counts, days := map[uint32]uint64{}, map[schema.Day]bool{}
 	var at uint32
 	var n uint64
-	for _, part := range [][]rollup.Sample{measured, averaged} {
+	for _, part := range [][]aggregate.Sample{measured, averaged} {
 		stand := len(counts) > 0 // city mean series count only on days without stations
 		if len(part) == 0 {
 			continue
 		}
 		err := t.EachNamed(ctx, snap.StationIDs(part), []any{&at, &n}, func() {
-			if day := schema.DayOf(rollup.Instant(at)); !stand || !days[day] {
+			if day := schema.DayOf(aggregate.Instant(at)); !stand || !days[day] {
 				counts[at] += n
 			}
 		}, fmt.Sprintf(`SELECT toUInt32(at), count() FROM %s.station_hour FINAL
 			WHERE station IN {stations:Array(String)} AND aqi IS NOT NULL
 				AND at > toDateTime({after:UInt32}, 'UTC') AND at <= toDateTime({to:UInt32}, 'UTC')
-			GROUP BY at`, t.Database), rollup.Number("after", after), rollup.Number("to", to))
+			GROUP BY at`, t.Database), aggregate.Number("after", after), aggregate.Number("to", to))
 		if err != nil {
 			return nil, fmt.Errorf("reading hours of stations: %w", err)
 		}
 		for at := range counts {
-			days[schema.DayOf(rollup.Instant(at))] = true
+			days[schema.DayOf(aggregate.Instant(at))] = true
 		}
 	}
-	out := make([]rollup.CityHour, 0, len(counts))
+	out := make([]aggregate.CityHour, 0, len(counts))
 	for _, at := range slices.Sorted(maps.Keys(counts)) {
-		out = append(out, rollup.CityHour{At: at, Used: uint16(min(counts[at], math.MaxUint16))})
+		out = append(out, aggregate.CityHour{At: at, Used: uint16(min(counts[at], math.MaxUint16))})
 	}
 	return out, nil
 }

@@ -3,15 +3,15 @@ package history
 import (
 	"context"
 
+	"vayu/query/aggregate"
 	"vayu/query/gapfill"
-	"vayu/query/rollup"
 	"vayu/query/snapshot"
 )
 
 // rows returns the days or hours of a place, and the name of the place in records. Days of a city for the default kinds
 // are cached, and so are hours of any place. Reading missing hours or other days takes one of the account's slots.
 func (h *History) rows(ctx context.Context, snap *snapshot.Snapshot, q *Query) (label string, rows []row, err error) {
-	var near []rollup.Sample
+	var near []aggregate.Sample
 	key := place{point: q.Point, kinds: q.Kinds}
 	if q.City >= 0 {
 		label, key = snap.Index.Label(q.City), place{city: snap.Cities[q.City].City, kinds: q.Kinds}
@@ -22,7 +22,7 @@ func (h *History) rows(ctx context.Context, snap *snapshot.Snapshot, q *Query) (
 		label = snap.PlaceName(near[0].Station)
 	}
 	read := func(ctx context.Context, days Span) ([]row, error) {
-		ctx, cancel := context.WithTimeout(ctx, rollup.QueryTimeout)
+		ctx, cancel := context.WithTimeout(ctx, aggregate.QueryTimeout)
 		defer cancel()
 		if q.City >= 0 {
 			return h.cityRows(ctx, snap, q.City, q.Kinds, days, q.Interval == Hours)
@@ -51,7 +51,7 @@ func (h *History) rows(ctx context.Context, snap *snapshot.Snapshot, q *Query) (
 // cityRows returns a city's days or hours. For the default kinds of stations (kinds is 0), the figures of the city are
 // stored, and its days are cached. For other kinds, the figures are computed from the stations.
 func (h *History) cityRows(
-	ctx context.Context, snap *snapshot.Snapshot, i int, kinds rollup.KindSet, days Span, hourly bool,
+	ctx context.Context, snap *snapshot.Snapshot, i int, kinds aggregate.KindSet, days Span, hourly bool,
 ) ([]row, error) {
 	c := &snap.Cities[i]
 	if kinds != 0 {
@@ -60,14 +60,14 @@ func (h *History) cityRows(
 	if !hourly {
 		p, rows, err := h.dayCache.cityDays(ctx, c.City)
 		if err != nil {
-			return nil, rollup.Unavailable(err)
+			return nil, aggregate.Unavailable(err)
 		}
 		rows, _ = h.dayCache.filled(ctx, p, between(rows, days), snap.NeighboursOf(i))
 		return rows, nil
 	}
 	rows, err := h.tables.cityHours(ctx, c.City, days)
 	if err != nil {
-		return nil, rollup.Unavailable(err)
+		return nil, aggregate.Unavailable(err)
 	}
-	return rows, rollup.Unavailable(gapfill.Fill(ctx, h.tables.Tables, snap.NeighboursOf(i)(), pointers(rows)))
+	return rows, aggregate.Unavailable(gapfill.Fill(ctx, h.tables.Tables, snap.NeighboursOf(i)(), pointers(rows)))
 }

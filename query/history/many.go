@@ -6,8 +6,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"vayu/query/aggregate"
 	"vayu/query/places"
-	"vayu/query/rollup"
 	"vayu/schema"
 )
 
@@ -57,7 +57,7 @@ func (c *cache) loadMany(ctx context.Context, cities []places.City) error {
 	}
 	if len(absent) > 1 {
 		marks := c.invalidations.Load()
-		days, err := c.readMany(ctx, absent, 0, rollup.QueryTimeout)
+		days, err := c.readMany(ctx, absent, 0, aggregate.QueryTimeout)
 		if err != nil {
 			return err
 		}

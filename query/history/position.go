@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"vayu/query/aggregate"
 	"vayu/query/gapfill"
-	"vayu/query/rollup"
 	"vayu/query/snapshot"
 	"vayu/schema"
 )
@@ -20,16 +20,16 @@ import (
 //
 // The city is used because its history may begin earlier than that of any station with a known position.
 func (h *History) positionRows(
-	ctx context.Context, snap *snapshot.Snapshot, near []rollup.Sample, kinds rollup.KindSet, days Span, hourly bool,
+	ctx context.Context, snap *snapshot.Snapshot, near []aggregate.Sample, kinds aggregate.KindSet, days Span, hourly bool,
 ) ([]row, error) {
-	inner := slices.IndexFunc(near, func(sm rollup.Sample) bool { return sm.KM > snapshot.InterpolationReach })
+	inner := slices.IndexFunc(near, func(sm aggregate.Sample) bool { return sm.KM > snapshot.InterpolationReach })
 	if inner < 0 {
 		inner = len(near)
 	}
 	most := rowCount(days, hourly)
 	newest, err := h.tables.newestOfDays(ctx, snap, near, days, hourly)
 	if err != nil {
-		return nil, rollup.Unavailable(err)
+		return nil, aggregate.Unavailable(err)
 	}
 	rows, err := h.tables.interpolateBetween(ctx, snap, near[:inner], newest, days, hourly, snapshot.InterpolationReach)
 	if own := snap.Stations[near[0].Station].InCity; err == nil && inner > 0 && own >= 0 && len(rows) < most {
@@ -47,13 +47,13 @@ func (h *History) positionRows(
 	if err == nil {
 		err = gapfill.Fill(ctx, h.tables.Tables, snap.StationIDs(near), pointers(rows))
 	}
-	return rows, rollup.Unavailable(err)
+	return rows, aggregate.Unavailable(err)
 }
 
 // newestOfDays returns, for each day, the latest hour in which any of the stations has an AQI. For an hourly query the
 // result is empty, because the query does not need it.
 func (t reader) newestOfDays(
-	ctx context.Context, snap *snapshot.Snapshot, near []rollup.Sample, days Span, hourly bool,
+	ctx context.Context, snap *snapshot.Snapshot, near []aggregate.Sample, days Span, hourly bool,
 ) (map[schema.Day]uint32, error) {
 	out := map[schema.Day]uint32{}
 	if hourly {
@@ -61,13 +61,13 @@ func (t reader) newestOfDays(
 	}
 	var at uint32
 	err := t.EachNamed(ctx, snap.StationIDs(near), []any{&at}, func() {
-		day := schema.DayOf(rollup.Instant(at))
+		day := schema.DayOf(aggregate.Instant(at))
 		out[day] = max(out[day], at)
 	}, fmt.Sprintf(`SELECT toUInt32(max(at)) FROM %s.station_hour
 			WHERE station IN {stations:Array(String)} AND aqi IS NOT NULL
 				AND at > toDateTime({from:Int64}, 'UTC') AND at <= toDateTime({to:Int64}, 'UTC')
 			GROUP BY toDate(at + %d)`, t.Database, int(schema.IndiaOffset.Seconds())-1),
-		rollup.Number("from", days.First.Start().Unix()), rollup.Number("to", days.Last.End().Unix()))
+		aggregate.Number("from", days.First.Start().Unix()), aggregate.Number("to", days.Last.End().Unix()))
 	if err != nil {
 		return nil, fmt.Errorf("reading days of stations: %w", err)
 	}
@@ -123,12 +123,12 @@ func join(rows, more []row) []row {
 // day, it uses each station's last hour with an AQI. It skips a station whose hour is more than 3 h older than the
 // newest hour of the day. If reach is 0, it uses only the nearest station.
 func (t reader) interpolateBetween(
-	ctx context.Context, snap *snapshot.Snapshot, near []rollup.Sample, newest map[schema.Day]uint32, days Span, hourly bool, reach float64,
+	ctx context.Context, snap *snapshot.Snapshot, near []aggregate.Sample, newest map[schema.Day]uint32, days Span, hourly bool, reach float64,
 ) ([]row, error) {
 	if len(near) == 0 {
 		return nil, nil
 	}
-	by := make(map[string]rollup.Sample, len(near))
+	by := make(map[string]aggregate.Sample, len(near))
 	for _, sm := range near {
 		by[snap.Stations[sm.Station].ID] = sm
 	}
@@ -137,14 +137,14 @@ func (t reader) interpolateBetween(
 	if hourly {
 		per = "station, at"
 	}
-	got := map[schema.Day][]rollup.Sample{} // by day or, if hourly, by hours since 1970
+	got := map[schema.Day][]aggregate.Sample{} // by day or, if hourly, by hours since 1970
 	var id string
-	var scanned rollup.Scanned
+	var scanned aggregate.Scanned
 	err := t.EachNamed(ctx, snap.StationIDs(near), scanned.Into(&id), func() {
 		sm, f := by[id], scanned.Figures()
 		sm.Figures = &f
-		key := schema.DayOf(rollup.Instant(f.At))
-		if f.At+rollup.InterpolationWindow < newest[key] {
+		key := schema.DayOf(aggregate.Instant(f.At))
+		if f.At+aggregate.InterpolationWindow < newest[key] {
 			return
 		}
 		if hourly {
@@ -154,19 +154,19 @@ func (t reader) interpolateBetween(
 	}, fmt.Sprintf(`SELECT station, %s FROM %s.station_hour
 			WHERE station IN {stations:Array(String)} AND aqi IS NOT NULL
 				AND at > toDateTime({from:Int64}, 'UTC') AND at <= toDateTime({to:Int64}, 'UTC')
-			ORDER BY station, at DESC, computed_at DESC LIMIT 1 BY %s`, rollup.StationFigures, t.Database, per),
-		rollup.Number("from", days.First.Start().Unix()), rollup.Number("to", days.Last.End().Unix()))
+			ORDER BY station, at DESC, computed_at DESC LIMIT 1 BY %s`, aggregate.StationFigures, t.Database, per),
+		aggregate.Number("from", days.First.Start().Unix()), aggregate.Number("to", days.Last.End().Unix()))
 	if err != nil {
 		return nil, fmt.Errorf("reading hours of stations: %w", err)
 	}
 	out := make([]row, 0, len(got))
 	for key, samples := range got {
 		samples = snap.PreferStations(samples)
-		slices.SortFunc(samples, func(a, b rollup.Sample) int { return int(a.KM*1000) - int(b.KM*1000) })
+		slices.SortFunc(samples, func(a, b aggregate.Sample) int { return int(a.KM*1000) - int(b.KM*1000) })
 		if reach == 0 {
 			samples = samples[:1]
 		}
-		f, _ := rollup.WeightedMean(samples)
+		f, _ := aggregate.WeightedMean(samples)
 		if hourly {
 			key = hourOnly
 		}

@@ -3,14 +3,14 @@ package history
 import (
 	"slices"
 
-	"vayu/query/rollup"
+	"vayu/query/aggregate"
 	"vayu/schema"
 )
 
 // row has the figures of a place on one Indian day. If day is hourOnly, the figures are those of one hour.
 type row struct {
 	day schema.Day
-	rollup.Figures
+	aggregate.Figures
 }
 
 // hourOnly marks a row that holds an hour. It is not a valid day.
@@ -27,8 +27,8 @@ func between(rows []row, days Span) []row {
 	return rows[i:j]
 }
 
-func pointers(rows []row) []*rollup.Figures {
-	out := make([]*rollup.Figures, len(rows))
+func pointers(rows []row) []*aggregate.Figures {
+	out := make([]*aggregate.Figures, len(rows))
 	for i := range rows {
 		out[i] = &rows[i].Figures
 	}

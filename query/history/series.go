@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"vayu/query/rollup"
+	"vayu/query/aggregate"
 	"vayu/query/snapshot"
 	"vayu/schema"
 )
@@ -12,19 +12,19 @@ import (
 // Dated has the figures of a place on an Indian day, or in an hour of that day.
 type Dated struct {
 	Day schema.Day
-	rollup.Figures
+	aggregate.Figures
 }
 
 // Figures returns the days or hours of a place, sorted, and the name of the place in records. A day or hour without
 // figures is missing. q.Interval must be Days or Hours.
 func (h *History) Figures(ctx context.Context, snap *snapshot.Snapshot, q *Query) (label string, all []Dated, err error) {
-	limited, cancel := context.WithTimeout(ctx, rollup.QueryTimeout)
+	limited, cancel := context.WithTimeout(ctx, aggregate.QueryTimeout)
 	defer cancel()
 	label, rows, err := h.rows(limited, snap, q)
 	for i := range rows {
 		d := Dated{rows[i].day, rows[i].Figures}
 		if d.Day == hourOnly {
-			d.Day = schema.DayOf(rollup.Instant(d.At))
+			d.Day = schema.DayOf(aggregate.Instant(d.At))
 		}
 		all = append(all, d)
 	}
@@ -39,22 +39,22 @@ func (h *History) StationFigures(ctx context.Context, station, account string, d
 		return nil, err
 	}
 	defer release()
-	ctx, cancel := context.WithTimeout(ctx, rollup.QueryTimeout)
+	ctx, cancel := context.WithTimeout(ctx, aggregate.QueryTimeout)
 	defer cancel()
 	last := ""
 	if !hourly {
 		last = ` ORDER BY at DESC LIMIT 1 BY toDate(at - 1, 'Asia/Kolkata')`
 	}
-	var scanned rollup.Scanned
+	var scanned aggregate.Scanned
 	err = h.tables.Each(ctx, scanned.Into(), func() {
 		f := scanned.Figures()
-		all = append(all, Dated{schema.DayOf(rollup.Instant(f.At)), f})
+		all = append(all, Dated{schema.DayOf(aggregate.Instant(f.At)), f})
 	}, fmt.Sprintf(`SELECT %s FROM (SELECT * FROM %s.station_hour FINAL
 		WHERE station = {station:String} AND aqi IS NOT NULL
-			AND at > toDateTime({from:Int64}, 'UTC') AND at <= toDateTime({to:Int64}, 'UTC')%s) ORDER BY at`, rollup.StationFigures, h.tables.Database, last),
-		rollup.Param("station", station), rollup.Number("from", days.First.Start().Unix()), rollup.Number("to", days.Last.End().Unix()))
+			AND at > toDateTime({from:Int64}, 'UTC') AND at <= toDateTime({to:Int64}, 'UTC')%s) ORDER BY at`, aggregate.StationFigures, h.tables.Database, last),
+		aggregate.Param("station", station), aggregate.Number("from", days.First.Start().Unix()), aggregate.Number("to", days.Last.End().Unix()))
 	if err != nil {
-		return nil, rollup.Unavailable(fmt.Errorf("reading the past of %q: %w", station, err))
+		return nil, aggregate.Unavailable(fmt.Errorf("reading the past of %q: %w", station, err))
 	}
 	return all, nil
 }

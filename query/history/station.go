@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"vayu/internal/httpapi"
-	"vayu/query/rollup"
+	"vayu/query/aggregate"
 	"vayu/query/station"
 	"vayu/schema/air"
 )
@@ -23,7 +23,7 @@ func (h *History) StationAnswer(ctx context.Context, q *Query, st *air.Station, 
 	if q.Interval == OneDay {
 		f := &dated[0].Figures
 		// Now is the time of the figures themselves, so that the record of a past day is never marked as stale.
-		return station.Record{City: city, Date: dated[0].Day.String(), Detail: q.Detail, Now: rollup.Instant(f.Updated)}.Answer(st, f)
+		return station.Record{City: city, Date: dated[0].Day.String(), Detail: q.Detail, Now: aggregate.Instant(f.Updated)}.Answer(st, f)
 	}
 	rows := make([]row, len(dated))
 	name := "day"

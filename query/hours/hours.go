@@ -13,8 +13,8 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 
 	"vayu/internal/httpapi"
+	"vayu/query/aggregate"
 	"vayu/query/param"
-	"vayu/query/rollup"
 	"vayu/query/scales"
 	"vayu/query/snapshot"
 	"vayu/query/station"
@@ -39,7 +39,7 @@ const (
 
 // figures are those of a station in an hour.
 type figures struct {
-	rollup.Figures
+	aggregate.Figures
 	station int32 // in the snapshot
 }
 
@@ -68,7 +68,7 @@ type Slots interface {
 // Answer returns a page of the stations of a snapshot that have figures in the hour of the parameters. Reading an hour
 // that is not cached takes one of the account's slots. So does reading the hourly means for a scale. The error is a
 // *schema.Problem if a parameter is invalid.
-func (c *Cache) Answer(call *httpapi.Call, t rollup.Tables, s *snapshot.Snapshot, slots Slots, now time.Time) (resp httpapi.Response, err error) {
+func (c *Cache) Answer(call *httpapi.Call, t aggregate.Tables, s *snapshot.Snapshot, slots Slots, now time.Time) (resp httpapi.Response, err error) {
 	if err := param.Texts(call.Params); err != nil {
 		return resp, err
 	}
@@ -94,7 +94,7 @@ func (c *Cache) Answer(call *httpapi.Call, t rollup.Tables, s *snapshot.Snapshot
 		c.add(s, at, all)
 	}
 	id := func(i int) string { return s.Stations[all[i].station].ID }
-	hour := rollup.Instant(at)
+	hour := aggregate.Instant(at)
 	from, to, next, err := station.PageRange(call.Params, "hours "+hour.Format(time.RFC3339)+call.Params["scale"], len(all), id)
 	if err != nil {
 		return resp, err
@@ -132,12 +132,12 @@ func withSlot(call *httpapi.Call, slots Slots, read func(context.Context) error)
 		return err
 	}
 	defer release()
-	return rollup.Unavailable(read(call.Context()))
+	return aggregate.Unavailable(read(call.Context()))
 }
 
 // addScale adds the index on a scale to the entries of stations in an hour.
 func addScale(
-	call *httpapi.Call, t rollup.Tables, slots Slots, on scale.Scale, at uint32, of []figures, entries []air.HourEntry,
+	call *httpapi.Call, t aggregate.Tables, slots Slots, on scale.Scale, at uint32, of []figures, entries []air.HourEntry,
 ) error {
 	means := make([]scales.Means, len(of))
 	if on.Hourly() && len(of) > 0 {
@@ -185,18 +185,18 @@ func parse(params map[string]string, s *snapshot.Snapshot, now time.Time) (uint3
 }
 
 // read reads the figures of the stations with a reading in an hour, sorted by id.
-func read(ctx context.Context, t rollup.Tables, s *snapshot.Snapshot, at uint32) (all []figures, err error) {
-	ctx, cancel := context.WithTimeout(ctx, rollup.QueryTimeout)
+func read(ctx context.Context, t aggregate.Tables, s *snapshot.Snapshot, at uint32) (all []figures, err error) {
+	ctx, cancel := context.WithTimeout(ctx, aggregate.QueryTimeout)
 	defer cancel()
 	var id string
-	var row rollup.Scanned
+	var row aggregate.Scanned
 	err = t.Each(ctx, row.Into(&id), func() {
 		f := row.Figures()
 		if i, ok := s.ByID[id]; ok { // else it is the station of an account, or newer than the snapshot
 			all = append(all, figures{Figures: f, station: i})
 		}
-	}, t.SQL("SELECT station, "+rollup.StationFigures+` FROM %s.station_hour FINAL
-		PREWHERE at = toDateTime({at:UInt32}, 'UTC') WHERE updated > at - 3600`), rollup.Number("at", at))
+	}, t.SQL("SELECT station, "+aggregate.StationFigures+` FROM %s.station_hour FINAL
+		PREWHERE at = toDateTime({at:UInt32}, 'UTC') WHERE updated > at - 3600`), aggregate.Number("at", at))
 	if err != nil {
 		return nil, fmt.Errorf("reading the stations of an hour: %w", err)
 	}
@@ -260,7 +260,7 @@ func (c *Cache) renew(s *snapshot.Snapshot) bool {
 func entry(id string, f *figures) air.HourEntry {
 	e := air.HourEntry{
 		Station: id, PM25: f.Amount[0], PM10: f.Amount[1], NO2: f.Amount[2], SO2: f.Amount[3], CO: f.Amount[4], O3: f.Amount[5],
-		Updated: rollup.Instant(f.Updated),
+		Updated: aggregate.Instant(f.Updated),
 	}
 	if f.AQI >= 0 {
 		name := naqi.Category(int(f.AQI))

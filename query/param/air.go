@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"vayu/internal/httpapi"
-	"vayu/query/rollup"
+	"vayu/query/aggregate"
 	"vayu/schema"
 	"vayu/schema/air"
 	"vayu/schema/gazetteer"
@@ -61,14 +61,14 @@ func Cities(list string, most int) ([]string, error) {
 }
 
 // Kinds parses a list of kinds of stations such as "reference,sensor".
-func Kinds(name, value string) (rollup.KindSet, error) {
-	var set rollup.KindSet
+func Kinds(name, value string) (aggregate.KindSet, error) {
+	var set aggregate.KindSet
 	for word := range strings.SplitSeq(value, ",") {
 		switch word {
 		case air.Reference.String():
-			set |= rollup.DefaultKinds
+			set |= aggregate.DefaultKinds
 		case air.Sensor.String():
-			set |= rollup.KindsOf(air.Sensor)
+			set |= aggregate.KindsOf(air.Sensor)
 		default:
 			return 0, Invalid(name, "The kinds must be reference or sensor, separated by a comma.")
 		}

@@ -11,9 +11,9 @@ import (
 	"unicode"
 
 	"vayu/internal/httpapi"
+	"vayu/query/aggregate"
 	"vayu/query/alert/wording"
 	"vayu/query/places"
-	"vayu/query/rollup"
 	"vayu/schema"
 	"vayu/schema/advice"
 	"vayu/schema/naqi"
@@ -108,7 +108,7 @@ func (e *edge) alert(r *request) (resp httpapi.Response, at uint32, err error) {
 
 func (e *edge) alertOf(r *request, i int) alert {
 	c := &r.snap.Cities[i]
-	at := rollup.Instant(c.At)
+	at := aggregate.Instant(c.At)
 	a := alert{
 		Identifier: e.identifier(r, i), Sender: e.authority(), Sent: capTime(at), Status: "Actual", MsgType: "Alert", Scope: "Public",
 	}
@@ -134,7 +134,7 @@ func (e *edge) infoOf(r *request, i int, language advice.Language) info {
 	f := info{
 		Language: string(language) + "-IN", Category: []string{"Health", "Env"}, Event: wording.Of(language).Air, Response: w.response,
 		Urgency: "Immediate", Severity: w.severity, Certainty: "Observed",
-		Effective: capTime(rollup.Instant(c.At)), Expires: capTime(nextHour(r.now)), SenderName: "Vayu, " + strings.Join(e.attribution(r, i), ", "),
+		Effective: capTime(aggregate.Instant(c.At)), Expires: capTime(nextHour(r.now)), SenderName: "Vayu, " + strings.Join(e.attribution(r, i), ", "),
 		Headline: fmt.Sprintf("%s: AQI %d, %s", name, c.AQI, text.Name), Description: text.Statement, Instruction: text.General,
 		Parameters: []parameter{{"AQI", fmt.Sprint(c.AQI)}},
 		Area:       area{Description: name},
@@ -174,7 +174,7 @@ func (e *edge) identifier(r *request, i int) string {
 		}
 		return letter
 	}, c.State+"."+c.Name)
-	return strings.Join([]string{"vayu", e.World.String(), name, rollup.Instant(c.At).Format("20060102T1504Z")}, ".")
+	return strings.Join([]string{"vayu", e.World.String(), name, aggregate.Instant(c.At).Format("20060102T1504Z")}, ".")
 }
 
 // authority returns the name of the host of the service, which makes identifiers unique.

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"vayu/internal/httpapi"
+	"vayu/query/aggregate"
 	"vayu/query/chart"
 	"vayu/query/param"
-	"vayu/query/rollup"
 	"vayu/schema"
 	"vayu/schema/naqi"
 )
@@ -38,7 +38,7 @@ func (e *edge) bars(r *request) (resp httpapi.Response, at uint32, err error) {
 		case len(found) == 0:
 			return resp, schema.NewProblem(schema.NoData, "city", "There are no hours with an AQI for "+label+" yet.")
 		}
-		return svgResponse(drawBars(label, rollup.Instant(c.At), days, found)), nil
+		return svgResponse(drawBars(label, aggregate.Instant(c.At), days, found)), nil
 	})
 	return resp, c.At, err
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/gorilla/mux"
 
 	"vayu/internal/httpapi"
+	"vayu/query/aggregate"
 	"vayu/query/history"
 	"vayu/query/param"
-	"vayu/query/rollup"
 	"vayu/schema"
 	"vayu/schema/advice"
 	"vayu/schema/naqi"
@@ -136,7 +136,7 @@ func (e *edge) hours(r *request, i, n int) ([]hour, error) {
 		return all, nil
 	}
 	first := end - uint32(n-1)*3600
-	span := history.Span{First: schema.DayOf(rollup.Instant(first)), Last: schema.DayOf(rollup.Instant(end))}
+	span := history.Span{First: schema.DayOf(aggregate.Instant(first)), Last: schema.DayOf(aggregate.Instant(end))}
 	q := history.Query{City: i, Span: span, Interval: history.Hours, Account: account}
 	ctx := context.WithoutCancel(r.Context()) // other clients may wait for the same reply
 	_, found, err := e.History.Figures(ctx, r.snap, &q)
@@ -145,7 +145,7 @@ func (e *edge) hours(r *request, i, n int) ([]hour, error) {
 	}
 	for _, f := range found {
 		if f.At >= first && f.At <= end && f.AQI >= 0 {
-			all = append(all, hour{rollup.Instant(f.At), int(f.AQI), naqi.Category(int(f.AQI))})
+			all = append(all, hour{aggregate.Instant(f.At), int(f.AQI), naqi.Category(int(f.AQI))})
 		}
 	}
 	return all, nil

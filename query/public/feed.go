@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"vayu/internal/httpapi"
+	"vayu/query/aggregate"
 	"vayu/query/alert/wording"
-	"vayu/query/rollup"
 	"vayu/schema/advice"
 	"vayu/schema/naqi"
 )
@@ -80,7 +80,7 @@ func (e *edge) alertFeed(as format) handler {
 				text, _ := advice.Of(naqi.Category(int(c.AQI)), f.Language)
 				f.Entries = append(f.Entries, entry{
 					ID: f.ID + "#" + e.identifier(r, i), Title: fmt.Sprintf("%s: AQI %d, %s", label, c.AQI, text.Name),
-					Updated: rollup.Instant(c.At), Type: capType, URL: e.BaseURL() + links(label)["alert"], Summary: text.Statement,
+					Updated: aggregate.Instant(c.At), Type: capType, URL: e.BaseURL() + links(label)["alert"], Summary: text.Statement,
 				})
 			}
 			return nil
@@ -104,7 +104,7 @@ func (e *edge) feed(r *request, as format, path, site string, title func(wording
 	return e.answers.Get(r.snap, r.now, "feed "+path, func() (resp httpapi.Response, err error) {
 		f := &feed{
 			ID: "tag:" + e.authority() + ",2026:" + e.World.String() + path, Title: title(wording.Of(language)), URL: e.BaseURL() + path, Site: e.BaseURL() + site,
-			Language: language, Updated: rollup.Instant(r.snap.Newest()),
+			Language: language, Updated: aggregate.Instant(r.snap.Newest()),
 		}
 		if err := fill(f); err != nil {
 			return resp, err

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"vayu/internal/httpapi"
+	"vayu/query/aggregate"
 	"vayu/query/places"
-	"vayu/query/rollup"
 	"vayu/query/snapshot"
 	"vayu/query/station"
 	"vayu/schema"
@@ -35,13 +35,13 @@ func (f *figure) capture() float64 { return float64(f.count) / float64(max(f.exp
 
 // Answer returns a page of the ranking. It queries the tables unless the ranking is of current figures. The error is a
 // *schema.Problem if a parameter of the page is invalid.
-func (r *Request) Answer(ctx context.Context, t rollup.Tables, s *snapshot.Snapshot, now time.Time) (resp httpapi.Response, err error) {
-	ctx, cancel := context.WithTimeout(ctx, rollup.QueryTimeout)
+func (r *Request) Answer(ctx context.Context, t aggregate.Tables, s *snapshot.Snapshot, now time.Time) (resp httpapi.Response, err error) {
+	ctx, cancel := context.WithTimeout(ctx, aggregate.QueryTimeout)
 	defer cancel()
 	counted, all := r.counted(), currentFigures(s, now)
 	if !r.Now() {
 		if all, err = r.read(ctx, t, now); err != nil {
-			return resp, rollup.Unavailable(fmt.Errorf("reading the ranking of a %s: %w", r.period, err))
+			return resp, aggregate.Unavailable(fmt.Errorf("reading the ranking of a %s: %w", r.period, err))
 		}
 	}
 	entries, unranked := r.rank(s, all)

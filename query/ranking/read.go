@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"vayu/query/rollup"
+	"vayu/query/aggregate"
 	"vayu/schema"
 )
 
@@ -24,7 +24,7 @@ const pollutantFigures = `SELECT city, state, mean, toUInt32(stations), toUInt32
 	SETTINGS distributed_product_mode = 'global'`
 
 // read reads the figures of a past or running period.
-func (r *Request) read(ctx context.Context, t rollup.Tables, now time.Time) (all []figure, err error) {
+func (r *Request) read(ctx context.Context, t aggregate.Tables, now time.Time) (all []figure, err error) {
 	var f figure
 	dest := []any{&f.city.Name, &f.city.State, &f.value, &f.stations, &f.count}
 	query := meanFigures
@@ -36,8 +36,8 @@ func (r *Request) read(ctx context.Context, t rollup.Tables, now time.Time) (all
 		query, f.expected = dayFigures, hoursOf(r.first, now)
 	}
 	err = t.Each(ctx, dest, func() { all = append(all, f) }, t.SQL(query),
-		rollup.Number("first", int32(r.first)), rollup.Number("last", int32(r.last)),
-		rollup.Number("from", r.first.Start().Unix()), rollup.Number("to", r.last.End().Unix()), rollup.Param("parameter", r.parameter))
+		aggregate.Number("first", int32(r.first)), aggregate.Number("last", int32(r.last)),
+		aggregate.Number("from", r.first.Start().Unix()), aggregate.Number("to", r.last.End().Unix()), aggregate.Param("parameter", r.parameter))
 	return all, err
 }
 

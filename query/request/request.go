@@ -10,9 +10,9 @@ import (
 	"unicode/utf8"
 
 	"vayu/internal/httpapi"
+	"vayu/query/aggregate"
 	"vayu/query/param"
 	"vayu/query/places"
-	"vayu/query/rollup"
 	"vayu/schema"
 	"vayu/schema/scale"
 	"vayu/schema/spelling"
@@ -37,7 +37,7 @@ type Query struct {
 	From, To schema.Day
 	Hourly   bool
 	Detail   bool
-	Kinds    rollup.KindSet    // value of parameter kinds; 0 for the default kinds
+	Kinds    aggregate.KindSet // value of parameter kinds; 0 for the default kinds
 	MaxAge   int64             // seconds
 	Scale    scale.Scale       // 0 for none
 	Box      param.Box         // value of parameter bbox, in degrees; zero without HasBox
@@ -193,7 +193,7 @@ func (q *Query) check(now time.Time) error {
 	case q.Has(HasLimit) && q.Paging["limit"] != strconv.Itoa(maxCities): // the default is valid in every query
 		return param.Conflict("limit", "The parameter limit requires bbox.")
 	}
-	if q.Has(HasStation) && q.Has(HasKinds) && q.Kinds != rollup.DefaultKinds {
+	if q.Has(HasStation) && q.Has(HasKinds) && q.Kinds != aggregate.DefaultKinds {
 		return param.Conflict("kinds", "A station has one kind.")
 	}
 	if q.Current() {
@@ -311,7 +311,7 @@ func (q *Query) SetAge(resp *httpapi.Response, now time.Time) error {
 		return nil
 	}
 	resp.DataAge = max(now.Unix()-resp.Measured, 0)
-	resp.Stale = resp.DataAge > int64(rollup.StaleAfter/time.Second)
+	resp.Stale = resp.DataAge > int64(aggregate.StaleAfter/time.Second)
 	if !q.Has(HasMaxAge) || resp.DataAge <= q.MaxAge || q.Has(HasCities|HasBox) {
 		return nil
 	}

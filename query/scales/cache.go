@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"vayu/internal/httpapi"
+	"vayu/query/aggregate"
 	"vayu/query/request"
-	"vayu/query/rollup"
 	"vayu/query/snapshot"
 	"vayu/schema/scale"
 )
@@ -18,7 +18,7 @@ import (
 // Key identifies the current answer for a city. The number of keys is limited.
 type Key struct {
 	City  int // position in Snapshot.Cities
-	Kinds rollup.KindSet
+	Kinds aggregate.KindSet
 	Scale scale.Scale
 }
 
@@ -48,7 +48,7 @@ func (c *Cache) Prepare(snap *snapshot.Snapshot, q *request.Query, now time.Time
 	all := c.of(snap)
 	first := u.Key.City / blockSize * blockSize
 	newest := snap.Newest()
-	recent := newest - min(newest, uint32(rollup.StaleAfter/time.Second)) // an older city would need hours of its own
+	recent := newest - min(newest, uint32(aggregate.StaleAfter/time.Second)) // an older city would need hours of its own
 	if snap.Cities[u.Key.City].At < recent {
 		return
 	}

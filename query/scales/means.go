@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"vayu/query/rollup"
+	"vayu/query/aggregate"
 	"vayu/query/snapshot"
 	"vayu/schema/air"
 	"vayu/schema/scale"
@@ -21,11 +21,11 @@ type Stations struct {
 
 // StationsOf returns the stations of samples, with their weights. A sample with weight 0 gets the weight 1. First
 // [snapshot.Snapshot.PreferStations] removes samples that would count twice: means of cities beside their stations, and
-// further ids of one physical station. The result has at most rollup.MaxStationsPerQuery stations. StationsOf
+// further ids of one physical station. The result has at most aggregate.MaxStationsPerQuery stations. StationsOf
 // overwrites the slice samples.
-func StationsOf(snap *snapshot.Snapshot, samples []rollup.Sample) Stations {
+func StationsOf(snap *snapshot.Snapshot, samples []aggregate.Sample) Stations {
 	samples = snap.PreferStations(samples)
-	samples = samples[:min(len(samples), rollup.MaxStationsPerQuery)]
+	samples = samples[:min(len(samples), aggregate.MaxStationsPerQuery)]
 	out := Stations{IDs: snap.StationIDs(samples), Weights: make([]float64, len(samples))}
 	for i, sm := range samples {
 		if out.Weights[i] = sm.Weight; sm.Weight == 0 {
@@ -62,8 +62,8 @@ type Place struct {
 // is the weighted mean of its stations. An hour of a station counts if it has at least three quarters of its readings,
 // as in EU and US rules. One query reads many places, but places with a common station need separate queries. Units are
 // those of [scale.Hour]. An error is one of ClickHouse or of ctx.
-func Read(ctx context.Context, t rollup.Tables, of []Place) ([]Means, error) {
-	ctx, cancel := context.WithTimeout(ctx, rollup.QueryTimeout)
+func Read(ctx context.Context, t aggregate.Tables, of []Place) ([]Means, error) {
+	ctx, cancel := context.WithTimeout(ctx, aggregate.QueryTimeout)
 	defer cancel()
 	out := make([]Means, len(of))
 	for i := range out {
@@ -85,7 +85,7 @@ func group(of []Place, first int) int {
 	seen := map[string]bool{}
 	for i := first; i < len(of); i++ {
 		ids := of[i].IDs
-		if i > first && len(seen)+len(ids) > rollup.MaxStationsPerQuery || slices.ContainsFunc(ids, func(id string) bool { return seen[id] }) {
+		if i > first && len(seen)+len(ids) > aggregate.MaxStationsPerQuery || slices.ContainsFunc(ids, func(id string) bool { return seen[id] }) {
 			return i
 		}
 		for _, id := range ids {
@@ -96,7 +96,7 @@ func group(of []Place, first int) int {
 }
 
 // read reads the hourly means of places that share no station, with one query.
-func read(ctx context.Context, t rollup.Tables, of []Place, into []Means) error {
+func read(ctx context.Context, t aggregate.Tables, of []Place, into []Means) error {
 	var ids []string
 	var weights, places, after, to []string // of each station
 	first, last := of[0].After, of[0].To
@@ -135,5 +135,5 @@ func read(ctx context.Context, t rollup.Tables, of []Place, into []Means) error 
 					AND parameter IN %[2]s AND kind = 'concentration' AND mean IS NOT NULL AND averaging <= 60 AND 4 * count >= 3 * expected
 					AND toInt64(toUnixTimestamp(at)) > %[5]s::Array(Int64)[n] AND toInt64(toUnixTimestamp(at)) <= %[6]s::Array(Int64)[n])
 			GROUP BY place, at, parameter`, t.Database, list(names), list(weights), list(places), list(after), list(to)),
-		rollup.Param("stations", ids), rollup.Number("after", max(first, 0)), rollup.Number("to", max(last, 0)))
+		aggregate.Param("stations", ids), aggregate.Number("after", max(first, 0)), aggregate.Number("to", max(last, 0)))
 }

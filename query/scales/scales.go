@@ -8,7 +8,7 @@ import (
 	"math"
 	"strconv"
 
-	"vayu/query/rollup"
+	"vayu/query/aggregate"
 	"vayu/schema"
 	"vayu/schema/air"
 	"vayu/schema/scale"
@@ -16,7 +16,7 @@ import (
 
 // Record is the record of a place for which an index on another scale is computed.
 type Record struct {
-	Figures *rollup.Figures
+	Figures *aggregate.Figures
 	Means   Means      // hourly means of the place; nil if they are not needed or unknown
 	Day     schema.Day // of a record for a day
 	Daily   bool       // whether the record is for a day
@@ -89,7 +89,7 @@ func (r *Record) scale(s scale.Scale, p *scale.Place) air.Scale {
 	return out
 }
 
-func figure(v float64) schema.Figure { return schema.Figure(rollup.HalfUp(v * 100)) }
+func figure(v float64) schema.Figure { return schema.Figure(aggregate.HalfUp(v * 100)) }
 
 // RangeOf returns the id, name, method and source of a scale, for a reply with many records.
 func RangeOf(s scale.Scale) *air.RangeScale {

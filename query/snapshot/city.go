@@ -7,15 +7,15 @@ import (
 	"strings"
 	"time"
 
+	"vayu/query/aggregate"
 	"vayu/query/places"
-	"vayu/query/rollup"
 )
 
 // cities returns the cities with their latest hours and current figures. It reads the hours that may have changed since
-// the time `since`, and selects the current hour of each city (see [rollup.CurrentHour]). old are the cities of the
+// the time `since`, and selects the current hour of each city (see [aggregate.CurrentHour]). old are the cities of the
 // previous snapshot. A city without changes keeps its figures.
 func (t loader) cities(ctx context.Context, old []city, since uint32, now time.Time) ([]city, error) {
-	window := max(since, rollup.HourReach+3600) - rollup.HourReach - 3600
+	window := max(since, aggregate.HourReach+3600) - aggregate.HourReach - 3600
 	hours, err := t.lastHours(ctx, window, nil)
 	if err != nil {
 		return nil, err
@@ -43,10 +43,10 @@ func (t loader) cities(ctx context.Context, old []city, since uint32, now time.T
 	var out []city
 	wanted := map[places.City]uint32{}
 	for name, list := range hours {
-		c := city{City: name, hours: list, Figures: rollup.NoFigures()}
+		c := city{City: name, hours: list, Figures: aggregate.NoFigures()}
 		at := uint32(0)
 		if len(list) > 0 {
-			n, _ := rollup.CurrentHour(list, now)
+			n, _ := aggregate.CurrentHour(list, now)
 			at = list[n].At
 		}
 		switch was := known[name]; {
@@ -78,7 +78,7 @@ func (t loader) promote(ctx context.Context, f *snapshotInput, now time.Time) er
 		if len(c.hours) == 0 {
 			continue
 		}
-		if n, _ := rollup.CurrentHour(c.hours, now); c.hours[n].At != c.At {
+		if n, _ := aggregate.CurrentHour(c.hours, now); c.hours[n].At != c.At {
 			wanted[c.City] = c.hours[n].At
 		}
 	}
@@ -95,8 +95,8 @@ func (t loader) promote(ctx context.Context, f *snapshotInput, now time.Time) er
 }
 
 // nextPromotion returns the next time at which a waiting hour of any city becomes current. An hour with too few
-// stations waits, and becomes current without a roll-up rollup.HourWait after its end. The result is in Unix seconds; 0
-// if no hour waits.
+// stations waits, and becomes current without a roll-up aggregate.HourWait after its end. The result is in Unix seconds;
+// 0 if no hour waits.
 func (s *Snapshot) nextPromotion() int64 {
 	var due int64
 	for i := range s.Cities {
@@ -104,7 +104,7 @@ func (s *Snapshot) nextPromotion() int64 {
 		if len(c.hours) == 0 {
 			continue
 		}
-		if _, next := rollup.CurrentHour(c.hours, s.Built); next > 0 && (due == 0 || next < due) {
+		if _, next := aggregate.CurrentHour(c.hours, s.Built); next > 0 && (due == 0 || next < due) {
 			due = next
 		}
 	}
@@ -113,22 +113,22 @@ func (s *Snapshot) nextPromotion() int64 {
 
 // lastHours reads the hours at or after the time since that are within 25 h of their city's latest hour. names limits
 // the cities; nil for all.
-func (t loader) lastHours(ctx context.Context, since uint32, names []places.City) (map[places.City][]rollup.CityHour, error) {
-	out := map[places.City][]rollup.CityHour{}
+func (t loader) lastHours(ctx context.Context, since uint32, names []places.City) (map[places.City][]aggregate.CityHour, error) {
+	out := map[places.City][]aggregate.CityHour{}
 	var name places.City
-	var h rollup.CityHour
-	where, args := "at >= toDateTime({since:UInt32}, 'UTC')", []any{rollup.Number("since", since)}
+	var h aggregate.CityHour
+	where, args := "at >= toDateTime({since:UInt32}, 'UTC')", []any{aggregate.Number("since", since)}
 	if names != nil {
 		cities, states := splitNames(names)
 		where += " AND (city, state) IN (SELECT arrayJoin(arrayZip({cities:Array(String)}, {states:Array(String)})))"
-		args = append(args, rollup.Param("cities", cities), rollup.Param("states", states))
+		args = append(args, aggregate.Param("cities", cities), aggregate.Param("states", states))
 	}
 	err := t.Each(ctx, []any{&name.Name, &name.State, &h.At, &h.Used}, func() { out[name] = append(out[name], h) },
 		fmt.Sprintf(`SELECT city, state, toUInt32(at), stations_used FROM %[1]s.city_hour FINAL
 			INNER JOIN (SELECT city, state, max(at) AS latest FROM %[1]s.city_hour FINAL WHERE %[2]s GROUP BY city, state) AS newest
 				USING (city, state)
 			WHERE %[2]s AND at + %[3]d >= latest
-			ORDER BY city, state, at`, t.Database, where, rollup.HourReach+3600), args...)
+			ORDER BY city, state, at`, t.Database, where, aggregate.HourReach+3600), args...)
 	if err != nil {
 		return nil, fmt.Errorf("reading hours of cities: %w", err)
 	}
@@ -143,8 +143,8 @@ func splitNames(names []places.City) (cities, states []string) {
 }
 
 // hourFigures reads the figures of cities. wanted maps each city to the hour to read.
-func (t loader) hourFigures(ctx context.Context, wanted map[places.City]uint32) (map[places.City]rollup.Figures, error) {
-	out := make(map[places.City]rollup.Figures, len(wanted))
+func (t loader) hourFigures(ctx context.Context, wanted map[places.City]uint32) (map[places.City]aggregate.Figures, error) {
+	out := make(map[places.City]aggregate.Figures, len(wanted))
 	if len(wanted) == 0 {
 		return out, nil
 	}
@@ -155,15 +155,15 @@ func (t loader) hourFigures(ctx context.Context, wanted map[places.City]uint32) 
 		from = min(from, at)
 	}
 	var at places.City
-	var row rollup.Scanned
-	for n := 0; n < len(cities); n += rollup.MaxStationsPerQuery {
-		to := min(n+rollup.MaxStationsPerQuery, len(cities))
+	var row aggregate.Scanned
+	for n := 0; n < len(cities); n += aggregate.MaxStationsPerQuery {
+		to := min(n+aggregate.MaxStationsPerQuery, len(cities))
 		err := t.Each(ctx, row.Into(&at.Name, &at.State), func() { out[at] = row.Figures() },
 			fmt.Sprintf(`SELECT city, state, %[2]s FROM %[1]s.city_hour FINAL
 				WHERE at >= toDateTime({from:UInt32}, 'UTC') AND (city, state, toUInt32(at)) IN (
 					SELECT arrayJoin(arrayZip({cities:Array(String)}, {states:Array(String)}, [%[3]s]::Array(UInt32))))`,
-				t.Database, rollup.CityFigures, strings.Join(hours[n:to], ", ")),
-			rollup.Number("from", from), rollup.Param("cities", cities[n:to]), rollup.Param("states", states[n:to]))
+				t.Database, aggregate.CityFigures, strings.Join(hours[n:to], ", ")),
+			aggregate.Number("from", from), aggregate.Param("cities", cities[n:to]), aggregate.Param("states", states[n:to]))
 		if err != nil {
 			return nil, fmt.Errorf("reading city hours: %w", err)
 		}

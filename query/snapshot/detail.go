@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"vayu/internal/httpapi"
+	"vayu/query/aggregate"
 	"vayu/query/places"
-	"vayu/query/rollup"
 	"vayu/schema/air"
 	"vayu/schema/naqi"
 )
@@ -20,7 +20,7 @@ type detailedAnswer struct {
 }
 
 // detailed returns the answer to a query with view=detail: a record, the fields d, and the stations in used.
-func (s *Snapshot) detailed(record air.Record, d air.Detail, used []rollup.Sample, updated uint32) (*detailedAnswer, error) {
+func (s *Snapshot) detailed(record air.Record, d air.Detail, used []aggregate.Sample, updated uint32) (*detailedAnswer, error) {
 	s.AddStations(&d, used)
 	body, err := json.Marshal(DetailRecord{Record: record, Detail: d})
 	if err != nil {
@@ -29,7 +29,7 @@ func (s *Snapshot) detailed(record air.Record, d air.Detail, used []rollup.Sampl
 	made := &detailedAnswer{Response: httpapi.Ready(body, time.Time{}).CompressOnce()}
 	made.Measured = int64(updated)
 	if !d.Stale {
-		made.validUntil = rollup.Instant(updated).Add(rollup.StaleAfter)
+		made.validUntil = aggregate.Instant(updated).Add(aggregate.StaleAfter)
 	}
 	return made, nil
 }
@@ -47,7 +47,7 @@ type DetailRecord struct {
 }
 
 // DetailOf returns the fields of view=detail that depend only on the figures and the time.
-func DetailOf(f *rollup.Figures, now time.Time) air.Detail {
+func DetailOf(f *aggregate.Figures, now time.Time) air.Detail {
 	d := air.Detail{
 		SubIndices: map[string]int{}, Units: map[string]string{}, Averaging: map[string]string{},
 		Stations: []air.StationFigure{}, Estimated: []string{}, Attribution: []string{}, Source: []string{},
@@ -60,7 +60,7 @@ func DetailOf(f *rollup.Figures, now time.Time) air.Detail {
 			d.SubIndices[p.String()] = int(f.Index[i])
 		}
 		amount := f.Concentration(p)
-		if i >= rollup.Records && !amount.Known() {
+		if i >= aggregate.Records && !amount.Known() {
 			continue
 		}
 		d.Units[p.String()] = p.Unit()
@@ -83,7 +83,7 @@ func averaging(p air.Pollutant, dailyMean bool) string {
 }
 
 // AddStations adds to d the stations of the samples that have figures, with their attributions and sources.
-func (s *Snapshot) AddStations(d *air.Detail, samples []rollup.Sample) {
+func (s *Snapshot) AddStations(d *air.Detail, samples []aggregate.Sample) {
 	for _, sm := range samples {
 		if sm.Figures.At == 0 {
 			continue
@@ -95,7 +95,7 @@ func (s *Snapshot) AddStations(d *air.Detail, samples []rollup.Sample) {
 		if !slices.Contains(d.Source, st.Source) && st.Source != "" {
 			d.Source = append(d.Source, st.Source)
 		}
-		entry := air.StationFigure{ID: st.ID, Name: st.Name, Kind: st.Kind.String(), AQI: OptionalAQI(sm.Figures.AQI), Updated: rollup.Instant(sm.Figures.Updated)}
+		entry := air.StationFigure{ID: st.ID, Name: st.Name, Kind: st.Kind.String(), AQI: OptionalAQI(sm.Figures.AQI), Updated: aggregate.Instant(sm.Figures.Updated)}
 		if sm.KM >= 0 {
 			entry.DistanceKM = Kilometres(sm.KM)
 		}
@@ -116,8 +116,8 @@ func OptionalAQI(aqi int16) *int {
 
 // OfCity returns the city's stations of the given kinds as samples, sorted by distance from the centre of the city. The
 // distance of a station without a position is -1.
-func (s *Snapshot) OfCity(c *city, kinds rollup.KindSet) []rollup.Sample {
-	out := make([]rollup.Sample, 0, len(c.Stations))
+func (s *Snapshot) OfCity(c *city, kinds aggregate.KindSet) []aggregate.Sample {
+	out := make([]aggregate.Sample, 0, len(c.Stations))
 	for _, i := range c.Stations {
 		st := &s.Stations[i]
 		if !kinds.Has(st.Kind) {
@@ -127,23 +127,23 @@ func (s *Snapshot) OfCity(c *city, kinds rollup.KindSet) []rollup.Sample {
 		if st.Located() && c.Position.Known() {
 			km = places.Distance(c.Position, st.Point())
 		}
-		out = append(out, rollup.Sample{Station: i, KM: km, Figures: &st.Figures})
+		out = append(out, aggregate.Sample{Station: i, KM: km, Figures: &st.Figures})
 	}
-	slices.SortStableFunc(out, func(a, b rollup.Sample) int { return int(a.KM*1000) - int(b.KM*1000) })
+	slices.SortStableFunc(out, func(a, b aggregate.Sample) int { return int(a.KM*1000) - int(b.KM*1000) })
 	return out
 }
 
 // reporting returns the stations of the city that have figures in the hour of the city's record. It
 // includes stations without an AQI.
-func (s *Snapshot) reporting(c *city) []rollup.Sample {
-	var out []rollup.Sample
+func (s *Snapshot) reporting(c *city) []aggregate.Sample {
+	var out []aggregate.Sample
 	for _, sm := range s.OfCity(c, s.Kinds) {
 		st := &s.Stations[sm.Station]
 		if st.At != c.At {
 			if st.cityHourUpdated == 0 {
 				continue
 			}
-			then := rollup.NoFigures()
+			then := aggregate.NoFigures()
 			then.At, then.Updated, then.AQI = c.At, st.cityHourUpdated, st.cityHourAQI
 			sm.Figures = &then
 		}

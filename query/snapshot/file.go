@@ -15,8 +15,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/cespare/xxhash/v2"
 
+	"vayu/query/aggregate"
 	"vayu/query/places"
-	"vayu/query/rollup"
 	"vayu/schema"
 	"vayu/schema/air"
 )
@@ -65,7 +65,7 @@ func figureNames() []string {
 	return names
 }
 
-func pack(f *rollup.Figures) []int64 {
+func pack(f *aggregate.Figures) []int64 {
 	out := []int64{
 		int64(f.At), int64(f.Updated), int64(f.AQI), int64(f.Dominant), int64(f.Used), int64(f.Total),
 		int64(f.Derived), int64(f.Daily), int64(f.GapFilled),
@@ -84,8 +84,8 @@ func pack(f *rollup.Figures) []int64 {
 
 // unpack is the inverse of pack. It returns an error for numbers out of range, because the file may
 // be damaged.
-func unpack(v []int64) (rollup.Figures, error) {
-	f := rollup.Figures{
+func unpack(v []int64) (aggregate.Figures, error) {
+	f := aggregate.Figures{
 		At: uint32(v[0]), Updated: uint32(v[1]), AQI: int16(v[2]), Dominant: air.Pollutant(v[3]),
 		Used: uint16(v[4]), Total: uint16(v[5]), Derived: uint8(v[6]), Daily: uint8(v[7]), GapFilled: uint8(v[8]),
 	}
@@ -93,18 +93,18 @@ func unpack(v []int64) (rollup.Figures, error) {
 		f.Amount[i] = schema.Figure(v[9+i])
 	}
 	for i := range f.Other {
-		f.Other[i] = schema.Figure(v[9+rollup.Records+i])
+		f.Other[i] = schema.Figure(v[9+aggregate.Records+i])
 	}
 	for i := range f.Index {
 		f.Index[i] = int16(v[9+len(air.Pollutants)+i])
 	}
 	for i, back := range pack(&f) {
 		if back != v[i] {
-			return rollup.Figures{}, fmt.Errorf("column %s has the value %d", figureNames()[i], v[i])
+			return aggregate.Figures{}, fmt.Errorf("column %s has the value %d", figureNames()[i], v[i])
 		}
 	}
 	if f.AQI < -1 || f.AQI > 500 {
-		return rollup.Figures{}, fmt.Errorf("column aqi has the value %d", f.AQI)
+		return aggregate.Figures{}, fmt.Errorf("column aqi has the value %d", f.AQI)
 	}
 	return f, nil
 }
@@ -142,7 +142,7 @@ func encodeSnapshot(file *os.File, s *Snapshot) error {
 	columns := snapshotColumns(s.Built, s.input().sum(s.Built))
 	b := array.NewRecordBuilder(memory.DefaultAllocator, columns)
 	defer b.Release()
-	add := func(st *air.Station, report [2]int64, f *rollup.Figures) {
+	add := func(st *air.Station, report [2]int64, f *aggregate.Figures) {
 		texts := [...]string{st.ID, st.City, st.State, st.Name, st.Source, st.Attribution, st.Licence}
 		for i, text := range texts {
 			b.Field(i).(*array.StringBuilder).Append(text)
@@ -173,7 +173,7 @@ func encodeSnapshot(file *os.File, s *Snapshot) error {
 
 // readSnapshot reads a snapshot from its file. Its error is errNoSnapshot if there is no file.
 // Other errors mean that the file is unreadable, damaged or of another version.
-func readSnapshot(path string, kinds rollup.KindSet) (s *Snapshot, err error) {
+func readSnapshot(path string, kinds aggregate.KindSet) (s *Snapshot, err error) {
 	defer func() {
 		// The Arrow reader panics on some damaged files. The service must start even if the file is
 		// unreadable.
@@ -222,7 +222,7 @@ func readSnapshot(path string, kinds rollup.KindSet) (s *Snapshot, err error) {
 // sum returns a checksum of the contents of a snapshot, because Arrow files have none.
 func (f snapshotInput) sum(built time.Time) string {
 	h := xxhash.New()
-	line := func(st *air.Station, report [2]int64, fig *rollup.Figures) {
+	line := func(st *air.Station, report [2]int64, fig *aggregate.Figures) {
 		_, _ = fmt.Fprintln(h, st.ID, st.City, st.State, st.Name, st.Source, st.Attribution, st.Licence, st.Latitude, st.Longitude,
 			st.Kind, st.FirstSeen.Unix(), st.LastSeen.Unix(), report, pack(fig))
 	}

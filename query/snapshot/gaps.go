@@ -3,8 +3,8 @@ package snapshot
 import (
 	"context"
 
+	"vayu/query/aggregate"
 	"vayu/query/gapfill"
-	"vayu/query/rollup"
 )
 
 // fillCityGaps fills the gaps in the figures of cities whose current hour is at or after the time `since`. It runs one
@@ -59,7 +59,7 @@ func (t loader) fillCityGaps(ctx context.Context, s *Snapshot, since uint32) err
 }
 
 // readRecent reads the recent concentrations of all stations, for gap filling, into s.recent.
-func (t loader) readRecent(ctx context.Context, s, before *Snapshot, c *rollup.Changes) (err error) {
+func (t loader) readRecent(ctx context.Context, s, before *Snapshot, c *aggregate.Changes) (err error) {
 	at := s.Newest()
 	if at == 0 || len(s.Stations) == 0 {
 		return nil

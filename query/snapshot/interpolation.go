@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"slices"
 
+	"vayu/query/aggregate"
 	"vayu/query/gapfill"
 	"vayu/query/places"
-	"vayu/query/rollup"
 	"vayu/schema"
 	"vayu/schema/air"
 )
@@ -19,11 +19,11 @@ const (
 )
 
 // Around returns the stations of the given kinds within km kilometres of a point, nearest first.
-func (s *Snapshot) Around(p places.Point, km float64, kinds rollup.KindSet) []rollup.Sample {
+func (s *Snapshot) Around(p places.Point, km float64, kinds aggregate.KindSet) []aggregate.Sample {
 	if !p.Known() {
 		return nil
 	}
-	var out []rollup.Sample
+	var out []aggregate.Sample
 	cells := s.grid.Cells()
 	s.grid.Around(p, km, func(cell int32) {
 		for _, i := range cells[cell] {
@@ -33,11 +33,11 @@ func (s *Snapshot) Around(p places.Point, km float64, kinds rollup.KindSet) []ro
 				continue
 			}
 			if d := places.Distance(p, at); d <= km {
-				out = append(out, rollup.Sample{Station: i, KM: d, Weight: places.Weight(d), Figures: &st.Figures})
+				out = append(out, aggregate.Sample{Station: i, KM: d, Weight: places.Weight(d), Figures: &st.Figures})
 			}
 		}
 	})
-	slices.SortFunc(out, func(a, b rollup.Sample) int {
+	slices.SortFunc(out, func(a, b aggregate.Sample) int {
 		if d := cmp.Compare(a.KM, b.KM); d != 0 {
 			return d
 		}
@@ -49,7 +49,7 @@ func (s *Snapshot) Around(p places.Point, km float64, kinds rollup.KindSet) []ro
 // NewestAround returns the latest hour in which a station of the given kinds, within NearestReach of a point, has an
 // AQI. It is the end of the hour in Unix seconds, or 0 if there is no such station or the point is unknown. The function
 // skips grid cells whose newest hour cannot change the result.
-func (s *Snapshot) NewestAround(p places.Point, kinds rollup.KindSet) uint32 {
+func (s *Snapshot) NewestAround(p places.Point, kinds aggregate.KindSet) uint32 {
 	var newest uint32
 	if !p.Known() {
 		return 0
@@ -76,16 +76,16 @@ func (s *Snapshot) NewestAround(p places.Point, kinds rollup.KindSet) uint32 {
 //
 // Missing concentrations are filled with those up to 24 h old, from any station of these kinds within 100 km.
 // Interpolate returns false if no station within 100 km has an AQI.
-func (s *Snapshot) Interpolate(p places.Point, kinds rollup.KindSet) (rollup.Figures, []rollup.Sample, bool) {
+func (s *Snapshot) Interpolate(p places.Point, kinds aggregate.KindSet) (aggregate.Figures, []aggregate.Sample, bool) {
 	newest := s.NewestAround(p, kinds)
 	if newest == 0 {
-		return rollup.Figures{}, nil, false
+		return aggregate.Figures{}, nil, false
 	}
 	near := s.Fresh(s.Around(p, InterpolationReach, kinds), newest)
 	if len(near) == 0 {
 		near = s.Fresh(s.Around(p, NearestReach, kinds), newest)[:1]
 	}
-	f, used := rollup.WeightedMean(near)
+	f, used := aggregate.WeightedMean(near)
 	if f.Missing() == 0 {
 		return f, used, true
 	}
@@ -100,19 +100,19 @@ func (s *Snapshot) Interpolate(p places.Point, kinds rollup.KindSet) (rollup.Fig
 	return f, used, true
 }
 
-// Fresh returns the samples that have an AQI and whose hour is at most [rollup.InterpolationWindow] older than newest, in
-// Unix seconds. PreferStations then selects among them. Fresh keeps the order of the samples and overwrites their slice.
-func (s *Snapshot) Fresh(samples []rollup.Sample, newest uint32) []rollup.Sample {
-	return s.PreferStations(slices.DeleteFunc(samples, func(sm rollup.Sample) bool {
-		return sm.Figures.AQI < 0 || sm.Figures.At+rollup.InterpolationWindow < newest
+// Fresh returns the samples that have an AQI and whose hour is at most [aggregate.InterpolationWindow] older than
+// newest, in Unix seconds. PreferStations then selects among them. Fresh keeps the order and overwrites the slice.
+func (s *Snapshot) Fresh(samples []aggregate.Sample, newest uint32) []aggregate.Sample {
+	return s.PreferStations(slices.DeleteFunc(samples, func(sm aggregate.Sample) bool {
+		return sm.Figures.AQI < 0 || sm.Figures.At+aggregate.InterpolationWindow < newest
 	}))
 }
 
 // PreferStations removes samples that would count twice. It removes series of city means if any station has an AQI. If
 // a physical station has several ids, it keeps one of them.
-func (s *Snapshot) PreferStations(samples []rollup.Sample) []rollup.Sample {
-	mean := func(sm rollup.Sample) bool { return s.Stations[sm.Station].Kind == air.CityMean }
-	if slices.ContainsFunc(samples, func(sm rollup.Sample) bool { return sm.Figures.AQI >= 0 && !mean(sm) }) {
+func (s *Snapshot) PreferStations(samples []aggregate.Sample) []aggregate.Sample {
+	mean := func(sm aggregate.Sample) bool { return s.Stations[sm.Station].Kind == air.CityMean }
+	if slices.ContainsFunc(samples, func(sm aggregate.Sample) bool { return sm.Figures.AQI >= 0 && !mean(sm) }) {
 		samples = slices.DeleteFunc(samples, mean)
 	}
 	return s.onePerStation(samples)
@@ -120,15 +120,15 @@ func (s *Snapshot) PreferStations(samples []rollup.Sample) []rollup.Sample {
 
 // onePerStation keeps one sample for each physical station, which may have several ids. It prefers
 // an id with an AQI, then the network of highest priority, then the latest reading.
-func (s *Snapshot) onePerStation(samples []rollup.Sample) []rollup.Sample {
-	if !slices.ContainsFunc(samples, func(sm rollup.Sample) bool { return s.Stations[sm.Station].SameAs != "" }) {
+func (s *Snapshot) onePerStation(samples []aggregate.Sample) []aggregate.Sample {
+	if !slices.ContainsFunc(samples, func(sm aggregate.Sample) bool { return s.Stations[sm.Station].SameAs != "" }) {
 		return samples
 	}
-	physical := func(sm rollup.Sample) string {
+	physical := func(sm aggregate.Sample) string {
 		st := &s.Stations[sm.Station]
 		return cmp.Or(st.SameAs, st.ID)
 	}
-	rank := func(a, b rollup.Sample) int {
+	rank := func(a, b aggregate.Sample) int {
 		one, other := s.Stations[a.Station].ID, s.Stations[b.Station].ID
 		return cmp.Or(
 			cmp.Compare(min(a.Figures.AQI, 0), min(b.Figures.AQI, 0)),
@@ -136,18 +136,18 @@ func (s *Snapshot) onePerStation(samples []rollup.Sample) []rollup.Sample {
 			cmp.Compare(a.Figures.Updated, b.Figures.Updated),
 			cmp.Compare(other, one))
 	}
-	best := make(map[string]rollup.Sample, len(samples))
+	best := make(map[string]aggregate.Sample, len(samples))
 	for _, sm := range samples {
 		if old, ok := best[physical(sm)]; !ok || rank(sm, old) > 0 {
 			best[physical(sm)] = sm
 		}
 	}
-	return slices.DeleteFunc(samples, func(sm rollup.Sample) bool { return best[physical(sm)].Station != sm.Station })
+	return slices.DeleteFunc(samples, func(sm aggregate.Sample) bool { return best[physical(sm)].Station != sm.Station })
 }
 
 // lastMeasured returns the concentrations of station i that may fill gaps at the time `at`. They are from s.recent, or
 // else from the station's latest hour. It returns false if neither has any for that time.
-func (s *Snapshot) lastMeasured(i int32, at uint32) (*[rollup.Records]schema.Figure, bool) {
+func (s *Snapshot) lastMeasured(i int32, at uint32) (*[aggregate.Records]schema.Figure, bool) {
 	if amount, ok := s.recent.At(i, at); ok {
 		return amount, true
 	}
@@ -157,7 +157,7 @@ func (s *Snapshot) lastMeasured(i int32, at uint32) (*[rollup.Records]schema.Fig
 
 // Kilometres rounds a distance in km to 100 m, which is the precision of stations' positions.
 func Kilometres(km float64) *schema.Figure {
-	f := schema.Figure(rollup.HalfUp(km*10) * 10)
+	f := schema.Figure(aggregate.HalfUp(km*10) * 10)
 	return &f
 }
 
@@ -167,7 +167,7 @@ func (s *Snapshot) NeighboursOf(i int) func() []string {
 }
 
 // StationIDs returns the station id of each sample.
-func (s *Snapshot) StationIDs(samples []rollup.Sample) []string {
+func (s *Snapshot) StationIDs(samples []aggregate.Sample) []string {
 	ids := make([]string, len(samples))
 	for i, sm := range samples {
 		ids[i] = s.Stations[sm.Station].ID

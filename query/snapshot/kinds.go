@@ -9,13 +9,13 @@ import (
 	"time"
 
 	"vayu/internal/httpapi"
-	"vayu/query/rollup"
+	"vayu/query/aggregate"
 )
 
 // CityOfKinds returns the current answer for city i, computed from the city's stations of the given
 // kinds. It returns false if none of these stations has an AQI.
 func (s *Snapshot) CityOfKinds(
-	ctx context.Context, t rollup.Tables, i int, kinds rollup.KindSet, detail bool, now time.Time,
+	ctx context.Context, t aggregate.Tables, i int, kinds aggregate.KindSet, detail bool, now time.Time,
 ) (resp httpapi.Response, ok bool, err error) {
 	f, used, ok, err := s.CurrentOfKinds(ctx, t, i, kinds, now)
 	if err != nil || !ok {
@@ -40,34 +40,34 @@ func (s *Snapshot) CityOfKinds(
 // given kinds. It also returns the stations that reported in the hour of these figures. It returns false if the city
 // has no station of these kinds with an AQI. If ClickHouse has to be read and is down, the error is a *schema.Problem.
 func (s *Snapshot) CurrentOfKinds(
-	ctx context.Context, t rollup.Tables, i int, kinds rollup.KindSet, now time.Time,
-) (f rollup.Figures, used []rollup.Sample, ok bool, err error) {
+	ctx context.Context, t aggregate.Tables, i int, kinds aggregate.KindSet, now time.Time,
+) (f aggregate.Figures, used []aggregate.Sample, ok bool, err error) {
 	all := s.OfCity(&s.Cities[i], kinds)
-	known := s.PreferStations(slices.DeleteFunc(slices.Clone(all), func(sm rollup.Sample) bool { return sm.Figures.AQI < 0 }))
+	known := s.PreferStations(slices.DeleteFunc(slices.Clone(all), func(sm aggregate.Sample) bool { return sm.Figures.AQI < 0 }))
 	if len(known) == 0 {
-		return rollup.Figures{}, nil, false, nil
+		return aggregate.Figures{}, nil, false, nil
 	}
 	var at uint32
 	for _, sm := range known {
 		at = max(at, sm.Figures.At)
 	}
-	in := slices.DeleteFunc(slices.Clone(all), func(sm rollup.Sample) bool { return sm.Figures.At != at })
+	in := slices.DeleteFunc(slices.Clone(all), func(sm aggregate.Sample) bool { return sm.Figures.At != at })
 	recent := 0
 	for _, sm := range known {
-		if sm.Figures.At+rollup.HourReach >= at {
+		if sm.Figures.At+aggregate.HourReach >= at {
 			recent++
 		}
 	}
 	in = s.PreferStations(in)
 	// recent is the number of stations that reported within a day. No hour of that day can have more stations. The latest
 	// hour is therefore current if it has at least half of that number.
-	latest := rollup.CityHour{At: at, Used: uint16(min(rollup.CountRated(in), math.MaxUint16))}
-	if 2*int(latest.Used) < recent && now.Before(rollup.Instant(at).Add(rollup.HourWait)) {
+	latest := aggregate.CityHour{At: at, Used: uint16(min(aggregate.CountRated(in), math.MaxUint16))}
+	if 2*int(latest.Used) < recent && now.Before(aggregate.Instant(at).Add(aggregate.HourWait)) {
 		if in, err = s.readCurrentHour(ctx, t, all, at, now); err != nil {
-			return rollup.Figures{}, nil, false, err
+			return aggregate.Figures{}, nil, false, err
 		}
 	}
-	f = rollup.Mean(in)
+	f = aggregate.Mean(in)
 	for _, sm := range s.Around(s.Cities[i].Position, NearestReach, kinds) {
 		if f.Missing() == 0 {
 			break
@@ -82,30 +82,30 @@ func (s *Snapshot) CurrentOfKinds(
 // readCurrentHour reads the samples of the current hour from ClickHouse. The current hour may be older than the latest
 // hour, which is the only one in memory.
 func (s *Snapshot) readCurrentHour(
-	ctx context.Context, t rollup.Tables, all []rollup.Sample, latest uint32, now time.Time,
-) ([]rollup.Sample, error) {
-	ctx, cancel := context.WithTimeout(ctx, rollup.QueryTimeout)
+	ctx context.Context, t aggregate.Tables, all []aggregate.Sample, latest uint32, now time.Time,
+) ([]aggregate.Sample, error) {
+	ctx, cancel := context.WithTimeout(ctx, aggregate.QueryTimeout)
 	defer cancel()
-	by, err := s.ReadHours(ctx, t, all, latest-rollup.HourReach-1, latest, "")
+	by, err := s.ReadHours(ctx, t, all, latest-aggregate.HourReach-1, latest, "")
 	if err != nil {
-		return nil, rollup.Unavailable(err)
+		return nil, aggregate.Unavailable(err)
 	}
 	hours := s.CityHours(by)
 	if len(hours) == 0 {
 		return all, nil // ClickHouse has lost rows since the snapshot was made
 	}
-	n, _ := rollup.CurrentHour(hours, now)
+	n, _ := aggregate.CurrentHour(hours, now)
 	return by[hours[n].At], nil
 }
 
 // CityHours returns the hours of the map `by` in which a station has an AQI, in time order. In each hour, it keeps only
 // the samples that PreferStations selects.
-func (s *Snapshot) CityHours(by map[uint32][]rollup.Sample) []rollup.CityHour {
-	out := make([]rollup.CityHour, 0, len(by))
+func (s *Snapshot) CityHours(by map[uint32][]aggregate.Sample) []aggregate.CityHour {
+	out := make([]aggregate.CityHour, 0, len(by))
 	for _, at := range slices.Sorted(maps.Keys(by)) {
 		by[at] = s.PreferStations(by[at])
-		if n := rollup.CountRated(by[at]); n > 0 {
-			out = append(out, rollup.CityHour{At: at, Used: uint16(min(n, math.MaxUint16))})
+		if n := aggregate.CountRated(by[at]); n > 0 {
+			out = append(out, aggregate.CityHour{At: at, Used: uint16(min(n, math.MaxUint16))})
 		}
 	}
 	return out
@@ -114,26 +114,26 @@ func (s *Snapshot) CityHours(by map[uint32][]rollup.Sample) []rollup.CityHour {
 // ReadHours reads the figures of the samples' stations in the hours later than `after` and not later than `to`. It
 // returns them as samples by hour. condition selects hours in SQL; "" for all.
 func (s *Snapshot) ReadHours(
-	ctx context.Context, t rollup.Tables, samples []rollup.Sample, after, to uint32, condition string,
-) (map[uint32][]rollup.Sample, error) {
-	of := make(map[string]rollup.Sample, len(samples))
+	ctx context.Context, t aggregate.Tables, samples []aggregate.Sample, after, to uint32, condition string,
+) (map[uint32][]aggregate.Sample, error) {
+	of := make(map[string]aggregate.Sample, len(samples))
 	for _, sm := range samples {
 		of[s.Stations[sm.Station].ID] = sm
 	}
 	if condition != "" {
 		condition = " AND " + condition
 	}
-	out := map[uint32][]rollup.Sample{}
+	out := map[uint32][]aggregate.Sample{}
 	var id string
-	var row rollup.Scanned
+	var row aggregate.Scanned
 	err := t.EachNamed(ctx, s.StationIDs(samples), row.Into(&id), func() {
 		sm, f := of[id], row.Figures()
 		sm.Figures = &f
 		out[f.At] = append(out[f.At], sm)
 	}, fmt.Sprintf(`SELECT station, %s FROM %s.station_hour FINAL
 			WHERE station IN {stations:Array(String)}
-				AND at > toDateTime({after:UInt32}, 'UTC') AND at <= toDateTime({to:UInt32}, 'UTC')%s`, rollup.StationFigures, t.Database, condition),
-		rollup.Number("after", after), rollup.Number("to", to))
+				AND at > toDateTime({after:UInt32}, 'UTC') AND at <= toDateTime({to:UInt32}, 'UTC')%s`, aggregate.StationFigures, t.Database, condition),
+		aggregate.Number("after", after), aggregate.Number("to", to))
 	if err != nil {
 		return nil, fmt.Errorf("reading hours of stations: %w", err)
 	}

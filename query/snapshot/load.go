@@ -7,12 +7,12 @@ import (
 	"strings"
 	"time"
 
-	"vayu/query/rollup"
+	"vayu/query/aggregate"
 	"vayu/schema/air"
 )
 
 // loader reads the rows from which snapshots are built.
-type loader struct{ rollup.Tables }
+type loader struct{ aggregate.Tables }
 
 // stations reads the stations that match an SQL condition, sorted by id; "" selects all. It leaves
 // out aliases, and does not set the figures of the stations.
@@ -30,12 +30,12 @@ func (t loader) stations(ctx context.Context, condition string) ([]Station, erro
 	err := t.Each(ctx,
 		[]any{&row.ID, &row.Source, &row.Name, &row.City, &row.State, &row.Latitude, &row.Longitude, &kind, &row.Attribution, &row.Licence, &first, &last, &row.SameAs, &part},
 		func() {
-			row.Kind, row.FirstSeen, row.LastSeen = air.StationKind(kind), rollup.Instant(first), rollup.Instant(last)
-			out = append(out, Station{Station: row, InCity: -1, cityHourAQI: -1, part: part, Figures: rollup.NoFigures()})
+			row.Kind, row.FirstSeen, row.LastSeen = air.StationKind(kind), aggregate.Instant(first), aggregate.Instant(last)
+			out = append(out, Station{Station: row, InCity: -1, cityHourAQI: -1, part: part, Figures: aggregate.NoFigures()})
 		},
 		fmt.Sprintf(`SELECT id, source, name, city, state, latitude, longitude, toUInt8(kind), attribution, licence,
 			toUInt32(first_seen), toUInt32(last_seen), same_as, toUInt16(cityHash64(id) %% %d) FROM %s.station FINAL %s
-			WHERE id NOT IN (SELECT alias FROM %[2]s.station_alias FINAL) ORDER BY id`, rollup.Buckets, t.Database, condition))
+			WHERE id NOT IN (SELECT alias FROM %[2]s.station_alias FINAL) ORDER BY id`, aggregate.Buckets, t.Database, condition))
 	if err != nil {
 		return nil, fmt.Errorf("reading stations: %w", err)
 	}
@@ -60,11 +60,11 @@ func (t loader) rollups(ctx context.Context, last mark) (now mark, since time.Ti
 	var from uint32
 	err = t.Each(ctx, []any{&now.at, &now.count, &from}, func() {},
 		t.SQL(`SELECT toUnixTimestamp64Milli(max(at)), count(), toUInt32(minIf(hours_from, at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC'))) FROM %s.rollup`),
-		rollup.Number("since", max(last.at-lookback.Milliseconds(), 0)))
+		aggregate.Number("since", max(last.at-lookback.Milliseconds(), 0)))
 	if err != nil {
 		return mark{}, time.Time{}, fmt.Errorf("reading roll-ups: %w", err)
 	}
-	return now, rollup.Instant(from), nil
+	return now, aggregate.Instant(from), nil
 }
 
 func (t loader) hasReadings(ctx context.Context) (has bool, err error) {
@@ -73,7 +73,7 @@ func (t loader) hasReadings(ctx context.Context) (has bool, err error) {
 }
 
 // refresh reads the rows that changed in hours at or after the time `since`. It reads stations and their hours only in
-// buckets (see [rollup.Buckets]) whose digest has changed. If none has, it sets f.unchanged and reads no rows.
+// buckets (see [aggregate.Buckets]) whose digest has changed. If none has, it sets f.unchanged and reads no rows.
 func (t loader) refresh(ctx context.Context, before *Snapshot, since uint32, now time.Time) (snapshotInput, error) {
 	old := before.input()
 	if since == 0 {
@@ -98,7 +98,7 @@ func (t loader) refresh(ctx context.Context, before *Snapshot, since uint32, now
 // figures of all stations, from the previous snapshot.
 func (t loader) refreshStations(ctx context.Context, before *Snapshot, f *snapshotInput) error {
 	var old []Station
-	var known rollup.Digest
+	var known aggregate.Digest
 	if before != nil {
 		old, known = before.Stations, before.digests.Stations
 	}
@@ -106,11 +106,11 @@ func (t loader) refreshStations(ctx context.Context, before *Snapshot, f *snapsh
 	if err != nil {
 		return err
 	}
-	changed := make([]bool, rollup.Buckets)
-	rollup.MarkDiffering(known, now, changed)
+	changed := make([]bool, aggregate.Buckets)
+	aggregate.MarkDiffering(known, now, changed)
 	f.digests.Stations = now
 	f.changes.SamePlaces = before != nil
-	condition, some := rollup.HashCondition("id", changed)
+	condition, some := aggregate.HashCondition("id", changed)
 	if !some {
 		f.stations = slices.Clone(old)
 		return nil
@@ -151,7 +151,7 @@ func sameLocation(a, b *air.Station) bool {
 
 // refreshHours reads the hourly values of the stations in changed buckets.
 func (t loader) refreshHours(ctx context.Context, before *Snapshot, since uint32, f *snapshotInput) error {
-	var old *rollup.Digests
+	var old *aggregate.Digests
 	newest := uint32(0)
 	if before != nil {
 		old, newest = &before.digests, before.Newest()
@@ -162,8 +162,8 @@ func (t loader) refreshHours(ctx context.Context, before *Snapshot, since uint32
 	}
 	f.changes.Since, f.unchanged = since, same
 	f.changes.Changed = make([]bool, len(f.stations))
-	got := map[string]rollup.Figures{}
-	condition, some := rollup.HashCondition("station", changed)
+	got := map[string]aggregate.Figures{}
+	condition, some := aggregate.HashCondition("station", changed)
 	f.changes.Condition = condition
 	if some {
 		if got, err = t.StationHours(ctx, since, condition); err != nil {
@@ -201,7 +201,7 @@ func (t loader) refreshHours(ctx context.Context, before *Snapshot, since uint32
 		}
 		f.changes.Changed[i] = true
 		if f.stations[i].Figures, ok = earlier[id]; !ok {
-			f.stations[i].Figures = rollup.NoFigures()
+			f.stations[i].Figures = aggregate.NoFigures()
 		}
 	}
 	return nil
@@ -210,7 +210,7 @@ func (t loader) refreshHours(ctx context.Context, before *Snapshot, since uint32
 // readCityHourReports reads data of the stations whose own latest hour is not the current hour of their city. For each
 // it reads whether the station reported in the city's hour, and its AQI in that hour. It skips stations for which
 // neither can have changed since the previous snapshot.
-func (t loader) readCityHourReports(ctx context.Context, s, before *Snapshot, c *rollup.Changes) error {
+func (t loader) readCityHourReports(ctx context.Context, s, before *Snapshot, c *aggregate.Changes) error {
 	var ids, hours []string
 	same := before != nil && c.SamePlaces
 	for i := range s.Stations {
@@ -229,8 +229,8 @@ func (t loader) readCityHourReports(ctx context.Context, s, before *Snapshot, c 
 	var id string
 	var updated uint32
 	var aqi int16
-	for from := 0; from < len(ids); from += rollup.MaxStationsPerQuery {
-		to := min(from+rollup.MaxStationsPerQuery, len(ids))
+	for from := 0; from < len(ids); from += aggregate.MaxStationsPerQuery {
+		to := min(from+aggregate.MaxStationsPerQuery, len(ids))
 		err := t.Each(ctx, []any{&id, &updated, &aqi}, func() {
 			st := &s.Stations[s.ByID[id]]
 			st.cityHourUpdated, st.cityHourAQI = updated, aqi
@@ -239,7 +239,7 @@ func (t loader) readCityHourReports(ctx context.Context, s, before *Snapshot, c 
 			WHERE (station, at) IN (SELECT wanted.1, toDateTime(wanted.2, 'UTC')
 				FROM (SELECT arrayJoin(arrayZip({stations:Array(String)}, [%s]::Array(UInt32))) AS wanted))
 			GROUP BY station`, t.Database, strings.Join(hours[from:to], ", ")),
-			rollup.Param("stations", ids[from:to]))
+			aggregate.Param("stations", ids[from:to]))
 		if err != nil {
 			return fmt.Errorf("reading reports of city hours: %w", err)
 		}

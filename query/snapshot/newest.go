@@ -1,7 +1,7 @@
 package snapshot
 
 import (
-	"vayu/query/rollup"
+	"vayu/query/aggregate"
 	"vayu/schema/air"
 )
 
@@ -22,7 +22,7 @@ func newNewestHours(cells [][]int32, stations []Station) newestHours {
 
 // of returns the latest hour in which a station of the given kinds in a cell has an AQI; 0 if there
 // is none.
-func (h newestHours) of(cell int32, kinds rollup.KindSet) uint32 {
+func (h newestHours) of(cell int32, kinds aggregate.KindSet) uint32 {
 	var at uint32
 	for _, k := range air.StationKinds {
 		if kinds.Has(k) {

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"vayu/internal/httpapi"
+	"vayu/query/aggregate"
 	"vayu/query/places"
-	"vayu/query/rollup"
 )
 
 // pinAnswers has the answers for one pin code: the record, and the answer with view=detail.
@@ -19,8 +19,8 @@ type pinAnswers struct {
 // Position is a query for the current answer at a position.
 type Position struct {
 	Point  places.Point
-	Pin    int32          // pin code of Point, 0 for none
-	Kinds  rollup.KindSet // kinds of stations that count, 0 for the default kinds
+	Pin    int32             // pin code of Point, 0 for none
+	Kinds  aggregate.KindSet // kinds of stations that count, 0 for the default kinds
 	Detail bool
 }
 

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"vayu/query/rollup"
+	"vayu/query/aggregate"
 	"vayu/schema"
 )
 
@@ -15,26 +15,26 @@ import (
 // method Latest is safe for concurrent use. Calls of the other methods must not overlap.
 type Publisher struct {
 	tables    loader
-	kinds     rollup.KindSet // kinds of stations that count by default
-	file      string         // file of the snapshot; "" for none
+	kinds     aggregate.KindSet // kinds of stations that count by default
+	file      string            // file of the snapshot; "" for none
 	published atomic.Pointer[published]
 	mark      mark
 	promoteAt int64       // Unix seconds at which an hour becomes current without a roll-up; 0 for never
 	read      atomic.Bool // whether this process has read the tables
 }
 
-// published is a snapshot and its publication (see [rollup.Publication]). If a roll-up changes no row of the snapshot,
-// only the publication changes.
+// published is a snapshot and its publication, see [aggregate.Publication]. If a roll-up changes no row of the
+// snapshot, only the publication changes.
 type published struct {
 	*Snapshot
-	of rollup.Publication // zero for a restored snapshot
+	of aggregate.Publication // zero for a restored snapshot
 }
 
 // NewPublisher returns a Publisher that builds snapshots from tables. By default, stations of the
-// given kinds and of [rollup.DefaultKinds] count. directory has the snapshot files of the worlds;
+// given kinds and of [aggregate.DefaultKinds] count. directory has the snapshot files of the worlds;
 // "" if there are no files.
-func NewPublisher(t rollup.Tables, world schema.World, kinds rollup.KindSet, directory string) *Publisher {
-	p := &Publisher{tables: loader{t}, kinds: rollup.DefaultKinds | kinds}
+func NewPublisher(t aggregate.Tables, world schema.World, kinds aggregate.KindSet, directory string) *Publisher {
+	p := &Publisher{tables: loader{t}, kinds: aggregate.DefaultKinds | kinds}
 	if directory != "" {
 		p.file = snapshotFile(directory, world)
 	}
@@ -51,9 +51,9 @@ func (p *Publisher) Latest() *Snapshot {
 
 // Built returns the published snapshot and its publication, if this process has built it from the tables. It returns nil
 // for a restored snapshot, which may be older than what other instances have published.
-func (p *Publisher) Built() (*Snapshot, rollup.Publication) {
+func (p *Publisher) Built() (*Snapshot, aggregate.Publication) {
 	if !p.read.Load() {
-		return nil, rollup.Publication{}
+		return nil, aggregate.Publication{}
 	}
 	now := p.published.Load()
 	return now.Snapshot, now.of
@@ -120,13 +120,13 @@ func (p *Publisher) Refresh(ctx context.Context, now time.Time) (Change, error) 
 		return Change{}, err
 	}
 	fresh := snap != p.Latest()
-	p.published.Store(&published{snap, rollup.Publication{RolledUp: mark.at, Rollups: int64(mark.count), Promoted: snap.promoted()}})
+	p.published.Store(&published{snap, aggregate.Publication{RolledUp: mark.at, Rollups: int64(mark.count), Promoted: snap.promoted()}})
 	p.promoteAt = snap.nextPromotion()
 	if rolled {
 		p.mark = mark
 		p.read.Store(true)
 	}
-	return Change{Published: fresh, Rolled: rolled, From: schema.DayOf(rollup.Instant(since))}, nil
+	return Change{Published: fresh, Rolled: rolled, From: schema.DayOf(aggregate.Instant(since))}, nil
 }
 
 // rebuild builds a new snapshot. rolled means that there is a new roll-up. rebuild then reads the hours at or after the
@@ -145,7 +145,7 @@ func (p *Publisher) rebuild(ctx context.Context, rolled, due bool, since uint32,
 		return before, nil
 	case f.unchanged || !rolled:
 		f = before.input()
-		since = uint32(now.Add(-rollup.HourReach * time.Second).Unix())
+		since = uint32(now.Add(-aggregate.HourReach * time.Second).Unix())
 		f.stations = slices.Clone(f.stations)
 		err = p.tables.promote(ctx, &f, now)
 	}

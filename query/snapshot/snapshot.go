@@ -1,5 +1,5 @@
-// Package snapshot builds the current answers of a world (live or sandbox) after each roll-up (see
-// package rollup), and keeps them in memory.
+// Package snapshot builds the current answers of a world (live or sandbox) from its aggregates after
+// each roll-up, and keeps them in memory.
 package snapshot
 
 import (
@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"vayu/internal/httpapi"
+	"vayu/query/aggregate"
 	"vayu/query/gapfill"
 	"vayu/query/places"
-	"vayu/query/rollup"
 	"vayu/schema/air"
 )
 
@@ -24,8 +24,8 @@ type Station struct {
 	// for none.
 	cityHourUpdated uint32
 	cityHourAQI     int16
-	part            uint16 // bucket of the station, see rollup.Digest
-	rollup.Figures
+	part            uint16 // bucket of the station, see aggregate.Digest
+	aggregate.Figures
 }
 
 // Point returns the station's position.
@@ -36,25 +36,25 @@ func (s *Station) Point() places.Point {
 // city is a city with the figures of its current hour.
 type city struct {
 	places.City
-	rollup.Figures
+	aggregate.Figures
 	Position places.Point // mean of its located stations
 	Stations []int32
 	// hours are the latest hours of the city in the tables, in time order. An hour after that of the city's figures is
-	// not current yet, see [rollup.CurrentHour].
-	hours []rollup.CityHour
+	// not current yet, see [aggregate.CurrentHour].
+	hours []aggregate.CityHour
 }
 
 // Snapshot has the current figures of one world, and the answers that are built from them. It is immutable once
 // published.
 type Snapshot struct {
 	Built       time.Time
-	Kinds       rollup.KindSet // kinds of stations that count by default
+	Kinds       aggregate.KindSet // kinds of stations that count by default
 	grid        *places.Grid
 	Index       *places.Index
 	Cities      []city
 	Stations    []Station
 	ByID        map[string]int32
-	digests     rollup.Digests
+	digests     aggregate.Digests
 	newestHours newestHours
 	recent      *gapfill.Recent    // as of the newest hour of any city; nil until it is read
 	Current     []httpapi.Response // by city; a city without figures has no Body
@@ -66,9 +66,9 @@ type Snapshot struct {
 type snapshotInput struct {
 	stations []Station
 	cities   []city
-	kinds    rollup.KindSet
-	digests  rollup.Digests
-	changes  rollup.Changes
+	kinds    aggregate.KindSet
+	digests  aggregate.Digests
+	changes  aggregate.Changes
 	// unchanged means that the tables have the same rows as when the previous snapshot was built.
 	unchanged bool
 }
@@ -91,7 +91,7 @@ func assemble(f snapshotInput, before *Snapshot, now time.Time) *Snapshot {
 			if last, ok := latest[c.City]; ok {
 				c.Figures, c.hours = last.Figures, last.hours
 			} else {
-				c.Figures, c.hours = rollup.NoFigures(), nil
+				c.Figures, c.hours = aggregate.NoFigures(), nil
 			}
 		}
 		return s
@@ -114,7 +114,7 @@ func assemble(f snapshotInput, before *Snapshot, now time.Time) *Snapshot {
 			where[key] = n
 			last, ok := latest[key]
 			if !ok {
-				last.Figures = rollup.NoFigures()
+				last.Figures = aggregate.NoFigures()
 			}
 			s.Cities = append(s.Cities, city{City: key, Figures: last.Figures, hours: last.hours})
 		}
@@ -148,7 +148,7 @@ func (s *Snapshot) meanPosition(stations []int32) places.Point {
 
 // KindsFor returns the kinds of stations that count in the answer to a query with the given kinds. If kinds is 0, it
 // returns the default kinds.
-func (s *Snapshot) KindsFor(kinds rollup.KindSet) rollup.KindSet {
+func (s *Snapshot) KindsFor(kinds aggregate.KindSet) aggregate.KindSet {
 	if kinds == 0 {
 		return s.Kinds
 	}
@@ -161,7 +161,7 @@ func (s *Snapshot) input() snapshotInput {
 	if s == nil {
 		return snapshotInput{}
 	}
-	f := snapshotInput{stations: s.Stations, kinds: s.Kinds, digests: s.digests, changes: rollup.Changes{SamePlaces: true}}
+	f := snapshotInput{stations: s.Stations, kinds: s.Kinds, digests: s.digests, changes: aggregate.Changes{SamePlaces: true}}
 	for i := range s.Cities {
 		if s.Cities[i].At > 0 {
 			f.cities = append(f.cities, city{City: s.Cities[i].City, Figures: s.Cities[i].Figures, hours: s.Cities[i].hours})
@@ -179,10 +179,10 @@ func (s *Snapshot) Newest() uint32 {
 	return at
 }
 
-// promoted returns the newest hour of any city that ended at least [rollup.HourWait] before the time of the snapshot.
-// Such an hour is current however few stations it has. The result is in Unix seconds, 0 for none.
+// promoted returns the newest hour of any city that ended at least [aggregate.HourWait] before the time of the
+// snapshot. Such an hour is current however few stations it has. The result is in Unix seconds, 0 for none.
 func (s *Snapshot) promoted() (newest uint32) {
-	last := s.Built.Add(-rollup.HourWait).Unix()
+	last := s.Built.Add(-aggregate.HourWait).Unix()
 	for i := range s.Cities {
 		for _, h := range s.Cities[i].hours {
 			if int64(h.At) <= last {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"vayu/query/rollup"
+	"vayu/query/aggregate"
 	"vayu/schema"
 	"vayu/schema/air"
 )
@@ -32,8 +32,8 @@ func (l *Lists) addCoverage(ctx context.Context, reply *air.SourcesReply, world 
 		FROM (SELECT source, arrayJoin(hours) AS hour, hour.1 AS end, hour.2 AS n FROM %s.source_run FINAL
 			WHERE world = {world:String} AND started >= fromUnixTimestamp64Micro({since:Int64}))
 		WHERE end >= {first:UInt32} AND end <= {last:UInt32} GROUP BY name, end`),
-		rollup.Param("world", world.String()), rollup.Number("since", time.Unix(first-hour, 0).UnixMicro()),
-		rollup.Number("first", first), rollup.Number("last", last))
+		aggregate.Param("world", world.String()), aggregate.Number("since", time.Unix(first-hour, 0).UnixMicro()),
+		aggregate.Number("first", first), aggregate.Number("last", last))
 	if err != nil {
 		return fmt.Errorf("reading the coverage of sources: %w", err)
 	}

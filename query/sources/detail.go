@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"vayu/query/rollup"
+	"vayu/query/aggregate"
 	"vayu/schema"
 	"vayu/schema/air"
 )
@@ -13,11 +13,11 @@ import (
 // Detail returns the details of a source for operators; nil if the source did not run in the last 30 days. The result
 // is not cached, because few keys may read it.
 func (l *Lists) Detail(ctx context.Context, world schema.World, name string, now time.Time) (*air.SourceDetail, error) {
-	ctx, cancel := context.WithTimeout(ctx, rollup.QueryTimeout)
+	ctx, cancel := context.WithTimeout(ctx, aggregate.QueryTimeout)
 	defer cancel()
 	d := &air.SourceDetail{Name: name, Problems: []air.FoundProblem{}, Runs: []air.RunDetail{}, Rejected: []air.Rejected{}}
 	params := []any{
-		rollup.Param("world", world.String()), rollup.Param("source", name), rollup.Number("since", now.Add(-runsRange).UnixMicro()),
+		aggregate.Param("world", world.String()), aggregate.Param("source", name), aggregate.Number("since", now.Add(-runsRange).UnixMicro()),
 	}
 	err := l.readRuns(ctx, d, params)
 	if err == nil && len(d.Runs) == 0 {
@@ -27,11 +27,11 @@ func (l *Lists) Detail(ctx context.Context, world schema.World, name string, now
 		err = l.readRejected(ctx, d, params)
 	}
 	if err != nil {
-		return nil, rollup.Unavailable(fmt.Errorf("reading the runs of source %q: %w", name, err))
+		return nil, aggregate.Unavailable(fmt.Errorf("reading the runs of source %q: %w", name, err))
 	}
 	found, err := l.problemsOf(ctx, world)
 	if err != nil {
-		return nil, rollup.Unavailable(err)
+		return nil, aggregate.Unavailable(err)
 	}
 	d.Problems = append(d.Problems, found[name]...)
 	return d, nil

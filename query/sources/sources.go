@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"vayu/query/rollup"
+	"vayu/query/aggregate"
 	"vayu/schema"
 	"vayu/schema/air"
 )
@@ -28,7 +28,7 @@ type Progress func(ctx context.Context, world schema.World) (map[string]*air.Sou
 // Lists has the lists of sources of both worlds (live and sandbox). It is safe for
 // concurrent use.
 type Lists struct {
-	ops      rollup.Tables
+	ops      aggregate.Tables
 	problems Problems
 	progress Progress
 	worlds   [len(schema.Worlds)]list
@@ -43,8 +43,8 @@ type list struct {
 
 // New returns the lists of the runs in a database, normally [schema.OpsDatabase]. If progress is nil, the progress of
 // the sources is unknown.
-func New(conn rollup.Conn, database string, problems Problems, progress Progress) *Lists {
-	return &Lists{ops: rollup.NewTables(conn, database).WithBreaker(conn, "runs of sources"), problems: problems, progress: progress}
+func New(conn aggregate.Conn, database string, problems Problems, progress Progress) *Lists {
+	return &Lists{ops: aggregate.NewTables(conn, database).WithBreaker(conn, "runs of sources"), problems: problems, progress: progress}
 }
 
 // Of returns the sources of a world, at most maxAge old. The caller must not change the
@@ -54,14 +54,14 @@ func (l *Lists) Of(ctx context.Context, world schema.World, now time.Time) (*air
 	last.mu.Lock()
 	defer last.mu.Unlock()
 	if last.reply == nil || !now.Before(last.until) {
-		ctx, cancel := context.WithTimeout(ctx, rollup.QueryTimeout)
+		ctx, cancel := context.WithTimeout(ctx, aggregate.QueryTimeout)
 		defer cancel()
 		reply, err := read(ctx, l.ops, world, now)
 		if err == nil {
 			err = l.addCoverage(ctx, reply, world, now)
 		}
 		if err != nil {
-			return nil, rollup.Unavailable(err)
+			return nil, aggregate.Unavailable(err)
 		}
 		l.addProblems(ctx, reply, world)
 		l.addProgress(ctx, reply, world)
@@ -86,7 +86,7 @@ func (l *Lists) addProgress(ctx context.Context, reply *air.SourcesReply, world 
 }
 
 // read reads the runs of the last 30 days from the table source_run.
-func read(ctx context.Context, ops rollup.Tables, world schema.World, now time.Time) (*air.SourcesReply, error) {
+func read(ctx context.Context, ops aggregate.Tables, world schema.World, now time.Time) (*air.SourcesReply, error) {
 	reply := &air.SourcesReply{Status: schema.Success, Data: []air.Source{}}
 	var (
 		row             air.Source
@@ -102,7 +102,7 @@ func read(ctx context.Context, ops rollup.Tables, world schema.World, now time.T
 		last.StartedAt = time.UnixMicro(started).UTC()
 		row.NewestReading, row.LastSuccess = nil, nil
 		if newest > 0 {
-			at := rollup.Instant(newest)
+			at := aggregate.Instant(newest)
 			row.NewestReading = &at
 		}
 		if passed > 0 {
@@ -115,7 +115,7 @@ func read(ctx context.Context, ops rollup.Tables, world schema.World, now time.T
 			countIf(run >= {day:UInt64}), countIf(run >= {day:UInt64} AND outcome != 'done'), sumIf(stored, run >= {day:UInt64}), sumIf(withdrawn, run >= {day:UInt64}), sumMapIf(rejected, run >= {day:UInt64})
 		FROM %s.source_run FINAL
 		WHERE world = {world:String} AND started >= fromUnixTimestamp64Micro({since:Int64}) GROUP BY name ORDER BY name`),
-		rollup.Param("world", world.String()), rollup.Number("since", now.Add(-runsRange).UnixMicro()), rollup.Number("day", now.Add(-24*time.Hour).UnixMicro()))
+		aggregate.Param("world", world.String()), aggregate.Number("since", now.Add(-runsRange).UnixMicro()), aggregate.Number("day", now.Add(-24*time.Hour).UnixMicro()))
 	if err != nil {
 		return nil, fmt.Errorf("reading the runs of sources: %w", err)
 	}

@@ -3,8 +3,8 @@ package station
 import (
 	"time"
 
+	"vayu/query/aggregate"
 	"vayu/query/places"
-	"vayu/query/rollup"
 	"vayu/query/snapshot"
 	"vayu/schema"
 	"vayu/schema/air"
@@ -33,18 +33,18 @@ func CityEntry(s *snapshot.Snapshot, i int, now time.Time) air.CityEntry {
 	return e
 }
 
-func freshness(f *rollup.Figures, now time.Time) air.Freshness {
+func freshness(f *aggregate.Figures, now time.Time) air.Freshness {
 	fresh := air.Freshness{Stale: f.Stale(now)}
 	if f.At > 0 {
-		hours := max(0, int(now.Sub(rollup.Instant(f.Updated))/time.Hour))
+		hours := max(0, int(now.Sub(aggregate.Instant(f.Updated))/time.Hour))
 		fresh.AgeHours = &hours
 	}
 	return fresh
 }
 
-func headline(f *rollup.Figures) (aqi *int, category *string, updated *time.Time) {
+func headline(f *aggregate.Figures) (aqi *int, category *string, updated *time.Time) {
 	if f.At > 0 {
-		t := rollup.Instant(f.Updated)
+		t := aggregate.Instant(f.Updated)
 		updated = &t
 	}
 	if f.AQI >= 0 {
@@ -56,8 +56,8 @@ func headline(f *rollup.Figures) (aqi *int, category *string, updated *time.Time
 
 // lastSeen returns the time of a station's last reading. The row of the station may be up to an hour older than its
 // figures, so lastSeen takes the later of their times.
-func lastSeen(st *air.Station, f *rollup.Figures) time.Time {
-	if updated := rollup.Instant(f.Updated); updated.After(st.LastSeen) {
+func lastSeen(st *air.Station, f *aggregate.Figures) time.Time {
+	if updated := aggregate.Instant(f.Updated); updated.After(st.LastSeen) {
 		return updated
 	}
 	return st.LastSeen
@@ -65,7 +65,7 @@ func lastSeen(st *air.Station, f *rollup.Figures) time.Time {
 
 // Entry returns a station with its figures as an entry of GET /v1/stations. The age of its figures is computed at the
 // time now.
-func Entry(st *air.Station, f *rollup.Figures, now time.Time) air.StationEntry {
+func Entry(st *air.Station, f *aggregate.Figures, now time.Time) air.StationEntry {
 	e := air.StationEntry{
 		ID: st.ID, Name: st.Name, City: st.City, State: st.State, Kind: st.Kind.String(), Source: st.Source,
 		Attribution: st.Attribution, Licence: st.Licence, FirstSeen: st.FirstSeen, LastSeen: lastSeen(st, f),

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"vayu/query/rollup"
+	"vayu/query/aggregate"
 	"vayu/query/station"
 	"vayu/schema/air"
 )
@@ -20,7 +20,7 @@ func TestLastSeenIsTheLaterOfRowAndFigures(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := rollup.NoFigures()
+			f := aggregate.NoFigures()
 			f.Updated = uint32(c.updated.Unix())
 			if got := station.Entry(&air.Station{LastSeen: row}, &f, row).LastSeen; !got.Equal(c.want) {
 				t.Errorf("got last_seen %s, want %s", got, c.want)

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"vayu/internal/httpapi"
+	"vayu/query/aggregate"
 	"vayu/query/param"
 	"vayu/query/places"
-	"vayu/query/rollup"
 	"vayu/query/snapshot"
 	"vayu/schema"
 	"vayu/schema/air"
@@ -74,7 +74,7 @@ func Stations(c *httpapi.Call, s *snapshot.Snapshot, now time.Time) (httpapi.Res
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	found = slices.DeleteFunc(found, func(sm rollup.Sample) bool { return !f.station(&s.Stations[sm.Station].Station) })
+	found = slices.DeleteFunc(found, func(sm aggregate.Sample) bool { return !f.station(&s.Stations[sm.Station].Station) })
 	where, near := c.Params["near"]
 	key := func(i int) string { return s.Stations[found[i].Station].ID }
 	name := "stations"
@@ -102,15 +102,15 @@ func Stations(c *httpapi.Call, s *snapshot.Snapshot, now time.Time) (httpapi.Res
 
 // wanted returns the stations that near and radius_km select, in any order. Without near, it returns all stations by
 // id.
-func wanted(s *snapshot.Snapshot, params map[string]string) ([]rollup.Sample, error) {
+func wanted(s *snapshot.Snapshot, params map[string]string) ([]aggregate.Sample, error) {
 	at, radius, err := parseCircle(params)
 	if err != nil {
 		return nil, err
 	}
 	if radius > 0 {
-		return s.Around(at, radius, rollup.KindsOf(air.StationKinds[:]...)), nil
+		return s.Around(at, radius, aggregate.KindsOf(air.StationKinds[:]...)), nil
 	}
-	all := make([]rollup.Sample, len(s.Stations)) // sorted by id already
+	all := make([]aggregate.Sample, len(s.Stations)) // sorted by id already
 	for i := range all {
 		all[i].Station = int32(i)
 	}
@@ -157,8 +157,8 @@ func parseNear(text string) (p places.Point, err error) {
 }
 
 // sortByDistance sorts stations by their distance in metres, and then by id.
-func sortByDistance(found []rollup.Sample, s *snapshot.Snapshot) {
-	slices.SortFunc(found, func(a, b rollup.Sample) int {
+func sortByDistance(found []aggregate.Sample, s *snapshot.Snapshot) {
+	slices.SortFunc(found, func(a, b aggregate.Sample) int {
 		if d := metres(a) - metres(b); d != 0 {
 			return int(d)
 		}
@@ -167,4 +167,4 @@ func sortByDistance(found []rollup.Sample, s *snapshot.Snapshot) {
 }
 
 // metres returns the distance of a station in whole metres.
-func metres(sm rollup.Sample) int64 { return int64(sm.KM * 1000) }
+func metres(sm aggregate.Sample) int64 { return int64(sm.KM * 1000) }

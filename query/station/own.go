@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"vayu/query/rollup"
+	"vayu/query/aggregate"
 	"vayu/schema/air"
 )
 
@@ -14,12 +14,12 @@ const pushSource = "push"
 // WithFigures is a station with the figures of its latest hour.
 type WithFigures struct {
 	air.Station
-	rollup.Figures
+	aggregate.Figures
 }
 
 // Own reads the stations that an account has registered, without figures. name selects stations by name or id; ""
 // selects all. The station whose id is name comes first, and the others follow by id.
-func Own(ctx context.Context, t rollup.Tables, account, name string) ([]WithFigures, error) {
+func Own(ctx context.Context, t aggregate.Tables, account, name string) ([]WithFigures, error) {
 	var (
 		out        []WithFigures
 		row        air.Station
@@ -29,13 +29,13 @@ func Own(ctx context.Context, t rollup.Tables, account, name string) ([]WithFigu
 	err := t.Each(ctx,
 		[]any{&row.ID, &row.Name, &row.City, &row.State, &row.Latitude, &row.Longitude, &kind, &row.Attribution, &row.Licence, &registered},
 		func() {
-			row.Kind, row.Source, row.FirstSeen = air.StationKind(kind), pushSource, rollup.Instant(registered)
+			row.Kind, row.Source, row.FirstSeen = air.StationKind(kind), pushSource, aggregate.Instant(registered)
 			row.LastSeen = row.FirstSeen
-			out = append(out, WithFigures{row, rollup.NoFigures()})
+			out = append(out, WithFigures{row, aggregate.NoFigures()})
 		},
 		t.SQL(`SELECT id, name, city, state, latitude, longitude, toUInt8(kind), attribution, licence, toUInt32(registered_at) FROM %s.pushed_station FINAL
 			WHERE account = {account:String} AND ({name:String} = '' OR station = {name:String} OR id = {name:String}) ORDER BY id != {name:String}, id`),
-		rollup.Param("account", account), rollup.Param("name", name))
+		aggregate.Param("account", account), aggregate.Param("name", name))
 	if err != nil {
 		return nil, fmt.Errorf("reading registered stations: %w", err)
 	}
@@ -44,7 +44,7 @@ func Own(ctx context.Context, t rollup.Tables, account, name string) ([]WithFigu
 
 // ReadFigures sets the figures of stations that are not in the snapshot, and the times of their first and last
 // measurement. A station without hourly rows stays unchanged.
-func ReadFigures(ctx context.Context, t rollup.Tables, stations []WithFigures) error {
+func ReadFigures(ctx context.Context, t aggregate.Tables, stations []WithFigures) error {
 	ids, byID := make([]string, len(stations)), make(map[string]*WithFigures, len(stations))
 	for i := range stations {
 		ids[i], byID[stations[i].ID] = stations[i].ID, &stations[i]
@@ -61,7 +61,7 @@ func ReadFigures(ctx context.Context, t rollup.Tables, stations []WithFigures) e
 		first, last uint32
 	)
 	err = t.EachNamed(ctx, ids, []any{&id, &first, &last},
-		func() { byID[id].FirstSeen, byID[id].LastSeen = rollup.Instant(first), rollup.Instant(last) },
+		func() { byID[id].FirstSeen, byID[id].LastSeen = aggregate.Instant(first), aggregate.Instant(last) },
 		t.SQL(`SELECT station, toUInt32(min(at)), toUInt32(max(updated)) FROM %s.station_hour FINAL
 			WHERE station IN {stations:Array(String)} GROUP BY station`))
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"vayu/internal/httpapi"
-	"vayu/query/rollup"
+	"vayu/query/aggregate"
 	"vayu/schema"
 	"vayu/schema/air"
 )
@@ -61,21 +61,21 @@ func (q *QualityPage) cursor(r *air.QualityResult) *string {
 }
 
 // Quality reads the results of a station's quality tests: counts for each test, and one page of results.
-func Quality(ctx context.Context, t rollup.Tables, q QualityPage) (*air.QualityReply, error) {
+func Quality(ctx context.Context, t aggregate.Tables, q QualityPage) (*air.QualityReply, error) {
 	reply := &air.QualityReply{
 		Status: schema.Success, Station: q.Station, From: q.From.String(), To: q.To.String(),
 		Tests: []air.QualityCount{}, Data: []air.QualityResult{},
 	}
 	const selected = ` FROM %s.reading_quality FINAL
 		WHERE station = {station:String} AND at > toDateTime({from:UInt32}, 'UTC') AND at <= toDateTime({to:UInt32}, 'UTC')`
-	args := []any{rollup.Param("station", q.Station), rollup.Number("from", max(q.From.Start().Unix(), 0)), rollup.Number("to", max(q.To.End().Unix(), 0))}
+	args := []any{aggregate.Param("station", q.Station), aggregate.Number("from", max(q.From.Start().Unix(), 0)), aggregate.Number("to", max(q.To.End().Unix(), 0))}
 	var (
 		count       air.QualityCount
 		first, last uint32
 	)
 	err := t.Each(ctx, []any{&count.Parameter, &count.Test, &count.Version, &count.Flag, &count.Count, &first, &last},
 		func() {
-			count.First, count.Last = rollup.Instant(first), rollup.Instant(last)
+			count.First, count.Last = aggregate.Instant(first), aggregate.Instant(last)
 			reply.Tests = append(reply.Tests, count)
 		},
 		t.SQL(`SELECT toString(parameter) AS p, toString(test) AS t, version, toString(flag), count(), toUInt32(min(at)), toUInt32(max(at))`+selected+
@@ -89,7 +89,7 @@ func Quality(ctx context.Context, t rollup.Tables, q QualityPage) (*air.QualityR
 	behind := ""
 	if q.after != nil {
 		behind = ` AND (at < toDateTime({at:UInt32}, 'UTC') OR at = toDateTime({at:UInt32}, 'UTC') AND (parameter, test, toString(kind), averaging) > ({parameter:String}, {test:String}, {kind:String}, {averaging:UInt16}))`
-		args = append(args, rollup.Param("at", q.after[0]), rollup.Param("parameter", q.after[1]), rollup.Param("test", q.after[2]), rollup.Param("kind", q.after[3]), rollup.Param("averaging", q.after[4]))
+		args = append(args, aggregate.Param("at", q.after[0]), aggregate.Param("parameter", q.after[1]), aggregate.Param("test", q.after[2]), aggregate.Param("kind", q.after[3]), aggregate.Param("averaging", q.after[4]))
 	}
 	var (
 		row air.QualityResult
@@ -97,7 +97,7 @@ func Quality(ctx context.Context, t rollup.Tables, q QualityPage) (*air.QualityR
 	)
 	err = t.Each(ctx, []any{&row.Parameter, &at, &row.Kind, &row.Averaging, &row.Test, &row.Version, &row.Flag, &row.Detail},
 		func() {
-			row.At = rollup.Instant(at)
+			row.At = aggregate.Instant(at)
 			reply.Data = append(reply.Data, row)
 		},
 		t.SQL(`SELECT toString(parameter), toUInt32(at), toString(kind), averaging, toString(test), version, toString(flag), detail`+selected)+behind+
@@ -114,7 +114,7 @@ func Quality(ctx context.Context, t rollup.Tables, q QualityPage) (*air.QualityR
 
 // readNOxForm returns the assumption about the units of NO, NO2 and NOx that fits at least 70 % of the tested times,
 // such as "one_unit". It returns "neither" if no assumption fits, and nil if no day was tested.
-func readNOxForm(ctx context.Context, t rollup.Tables, q QualityPage) (*string, error) {
+func readNOxForm(ctx context.Context, t aggregate.Tables, q QualityPage) (*string, error) {
 	var found *string
 	var name string
 	err := t.Each(ctx, []any{&name}, func() { found = &name },
@@ -122,7 +122,7 @@ func readNOxForm(ctx context.Context, t rollup.Tables, q QualityPage) (*string, 
 			FROM (SELECT sum(documented) AS d, sum(zero_celsius) AS z, sum(one_unit) AS o, sum(neither) AS n FROM %s.nox_form FINAL
 				WHERE station = {station:String} AND day >= toDate({from:Int32}) AND day <= toDate({to:Int32}))
 			WHERE d + z + o + n > 0`),
-		rollup.Param("station", q.Station), rollup.Number("from", int32(q.From)), rollup.Number("to", int32(q.To)))
+		aggregate.Param("station", q.Station), aggregate.Number("from", int32(q.From)), aggregate.Number("to", int32(q.To)))
 	if err != nil {
 		return nil, fmt.Errorf("reading the units of NOx: %w", err)
 	}

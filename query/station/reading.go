@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"vayu/query/rollup"
+	"vayu/query/aggregate"
 	"vayu/schema"
 	"vayu/schema/air"
 	"vayu/schema/parameter"
@@ -32,14 +32,14 @@ func (r *Reading) Whole() bool {
 }
 
 // Readings reads the latest reading of each parameter of a station, sorted by name.
-func Readings(ctx context.Context, t rollup.Tables, station *air.Station) ([]Reading, error) {
+func Readings(ctx context.Context, t aggregate.Tables, station *air.Station) ([]Reading, error) {
 	var (
 		out []Reading
 		row Reading
 		at  uint32
 	)
 	err := t.Each(ctx, []any{&row.Parameter, &at, &row.Value, &row.Kind, &row.Averaging, &row.Hours}, func() {
-		row.At, row.Unit = rollup.Instant(at), ""
+		row.At, row.Unit = aggregate.Instant(at), ""
 		if p, ok := parameter.Parse(row.Parameter); ok && row.Kind == air.Concentration.String() {
 			row.Unit = p.Unit()
 		}
@@ -54,7 +54,7 @@ func Readings(ctx context.Context, t rollup.Tables, station *air.Station) ([]Rea
 				greatest(uniqExactIf(intDiv(ended + %[2]d, 3600), ended + 86400 > newest),
 					toUInt64(maxIf(intDiv(averaging, 60), ended + 86400 > newest)))
 			FROM recent GROUP BY parameter ORDER BY parameter`, t.Database, int(schema.IndiaOffset.Seconds())+3599),
-		rollup.Param("station", station.ID), rollup.Number("from", station.LastSeen.Add(-readingWindow).Unix()))
+		aggregate.Param("station", station.ID), aggregate.Number("from", station.LastSeen.Add(-readingWindow).Unix()))
 	if err != nil {
 		return nil, fmt.Errorf("reading the latest values of %q: %w", station.ID, err)
 	}

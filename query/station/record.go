@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"vayu/internal/httpapi"
-	"vayu/query/rollup"
+	"vayu/query/aggregate"
 	"vayu/query/snapshot"
 	"vayu/schema/air"
 )
@@ -21,7 +21,7 @@ type Record struct {
 
 // Answer returns the record of a station with its own figures, which must have an AQI. A pollutant that the station
 // does not measure is null.
-func (r Record) Answer(st *air.Station, f *rollup.Figures) (httpapi.Response, error) {
+func (r Record) Answer(st *air.Station, f *aggregate.Figures) (httpapi.Response, error) {
 	d := snapshot.DetailRecord{Record: f.Record(r.City), Date: r.Date, Station: st.ID}
 	if !r.Detail {
 		body := d.Record.Append(make([]byte, 0, 320))
@@ -33,7 +33,7 @@ func (r Record) Answer(st *air.Station, f *rollup.Figures) (httpapi.Response, er
 	d.Detail = snapshot.DetailOf(f, r.Now)
 	d.State, d.StationsUsed, d.StationsTotal = st.State, 1, 1
 	d.Stations = []air.StationFigure{{
-		ID: st.ID, Name: st.Name, Kind: st.Kind.String(), AQI: snapshot.OptionalAQI(f.AQI), Updated: rollup.Instant(f.Updated),
+		ID: st.ID, Name: st.Name, Kind: st.Kind.String(), AQI: snapshot.OptionalAQI(f.AQI), Updated: aggregate.Instant(f.Updated),
 	}}
 	if st.Attribution != "" {
 		d.Attribution = []string{st.Attribution}

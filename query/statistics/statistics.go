@@ -7,14 +7,14 @@ import (
 	"strconv"
 	"strings"
 
-	"vayu/query/rollup"
+	"vayu/query/aggregate"
 	"vayu/schema"
 	"vayu/schema/air"
 )
 
-// Read reads one page of a view. It takes at most [rollup.QueryTimeout].
-func Read(ctx context.Context, t rollup.Tables, q Request) (*air.StatisticsReply, error) {
-	ctx, cancel := context.WithTimeout(ctx, rollup.QueryTimeout)
+// Read reads one page of a view. It takes at most [aggregate.QueryTimeout].
+func Read(ctx context.Context, t aggregate.Tables, q Request) (*air.StatisticsReply, error) {
+	ctx, cancel := context.WithTimeout(ctx, aggregate.QueryTimeout)
 	defer cancel()
 	reply := &air.StatisticsReply{Status: schema.Success, View: q.view.name, Data: []json.RawMessage{}}
 	var key, row, last string
@@ -46,20 +46,20 @@ func (q *Request) sql(database string) (query string, args []any) {
 	}
 	q.whereIs(database, where)
 	if len(q.parameters) > 0 {
-		where("parameter IN {parameters:Array(String)}", rollup.Param("parameters", q.parameters))
+		where("parameter IN {parameters:Array(String)}", aggregate.Param("parameters", q.parameters))
 	}
 	if q.standard != "" {
-		where("standard = {standard:String}", rollup.Param("standard", q.standard))
+		where("standard = {standard:String}", aggregate.Param("standard", q.standard))
 	}
 	from, to := q.columns()
 	if q.given.from {
-		where(from, rollup.Number("from", int32(q.from)))
+		where(from, aggregate.Number("from", int32(q.from)))
 	}
 	if q.given.to {
-		where(to, rollup.Number("to", int32(q.to)))
+		where(to, aggregate.Number("to", int32(q.to)))
 	}
 	if q.after != "" {
-		where("key > {after:String}", rollup.Param("after", q.after))
+		where("key > {after:String}", aggregate.Param("after", q.after))
 	}
 	return fmt.Sprintf(`SELECT %s AS key, formatRowNoNewline('JSONEachRow', * EXCEPT (%s), CAST(%s, 'Tuple(hours UInt32, expected_hours UInt32, capture Float64, complete Bool)') AS coverage)
 		FROM %s.%s WHERE %s ORDER BY key LIMIT %s SETTINGS distributed_product_mode = 'global', output_format_json_escape_forward_slashes = 0`,
@@ -93,18 +93,18 @@ func (q *Request) whereIs(database string, where func(string, ...any)) {
 	var conditions []string
 	var args []any
 	if q.city != "" {
-		conditions, args = append(conditions, "city = {city:String}"), append(args, rollup.Param("city", q.city))
+		conditions, args = append(conditions, "city = {city:String}"), append(args, aggregate.Param("city", q.city))
 	}
 	if q.state != "" {
-		conditions, args = append(conditions, "state = {state:String}"), append(args, rollup.Param("state", q.state))
+		conditions, args = append(conditions, "state = {state:String}"), append(args, aggregate.Param("state", q.state))
 	}
 	switch {
 	case q.station != "":
-		where("station = {station:String}", rollup.Param("station", q.station))
+		where("station = {station:String}", aggregate.Param("station", q.station))
 	case q.view.ofCities && len(conditions) > 0:
 		where(strings.Join(conditions, " AND "), args...)
 	case len(conditions) > 0:
-		conditions, args = append(conditions, "toString(kind) IN {kinds:Array(String)}"), append(args, rollup.Param("kinds", q.kinds))
+		conditions, args = append(conditions, "toString(kind) IN {kinds:Array(String)}"), append(args, aggregate.Param("kinds", q.kinds))
 		where("station IN (SELECT id FROM "+database+".station FINAL WHERE "+strings.Join(conditions, " AND ")+")", args...)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/paulmach/orb/encoding/mvt"
 	"github.com/paulmach/orb/geojson"
 
+	"vayu/query/aggregate"
 	"vayu/query/places"
-	"vayu/query/rollup"
 	"vayu/query/snapshot"
 	"vayu/schema/naqi"
 )
@@ -95,7 +95,7 @@ func (r *Request) cities(s *snapshot.Snapshot, now time.Time) (found []place) {
 
 // describe adds the figures of a place to the properties of its point. A missing figure has no property, because vector
 // tiles have no null.
-func describe(f *rollup.Figures, now time.Time, properties map[string]any) map[string]any {
+func describe(f *aggregate.Figures, now time.Time, properties map[string]any) map[string]any {
 	properties["stale"] = f.Stale(now)
 	if f.AQI >= 0 {
 		properties["aqi"], properties["category"] = int(f.AQI), naqi.Category(int(f.AQI))

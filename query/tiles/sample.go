@@ -4,8 +4,8 @@ import (
 	"slices"
 	"time"
 
+	"vayu/query/aggregate"
 	"vayu/query/places"
-	"vayu/query/rollup"
 	"vayu/query/snapshot"
 	"vayu/schema"
 )
@@ -37,8 +37,8 @@ func interpolate(s *snapshot.Snapshot, p places.Point, except *snapshot.Station,
 	if newest == 0 {
 		return sample{}, false
 	}
-	around := func(km float64) []rollup.Sample {
-		return slices.DeleteFunc(s.Fresh(s.Around(p, km, s.Kinds), newest), func(sm rollup.Sample) bool {
+	around := func(km float64) []aggregate.Sample {
+		return slices.DeleteFunc(s.Fresh(s.Around(p, km, s.Kinds), newest), func(sm aggregate.Sample) bool {
 			return except != nil && sameStation(&s.Stations[sm.Station], except)
 		})
 	}
@@ -50,7 +50,7 @@ func interpolate(s *snapshot.Snapshot, p places.Point, except *snapshot.Station,
 	if len(near) == 0 {
 		return sample{}, false
 	}
-	f, used := rollup.WeightedMean(near)
+	f, used := aggregate.WeightedMean(near)
 	return sample{int(f.AQI), f.Amount[0], used[0].KM}, !f.Stale(now)
 }
 

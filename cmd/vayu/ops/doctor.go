@@ -14,7 +14,7 @@ import (
 	"vayu/cmd/vayu/tool"
 	"vayu/internal/access/account"
 	"vayu/internal/columnstore/embedded"
-	"vayu/query/rollup"
+	"vayu/query/aggregate"
 	"vayu/schema"
 )
 
@@ -140,8 +140,8 @@ func freshness(ctx context.Context, t *tool.Database, w schema.World) finding {
 	age := time.Since(latest)
 	text := fmt.Sprintf("%d readings, %d cities, latest %s (%s ago)",
 		readings, cities, latest.UTC().Format(time.RFC3339), age.Round(time.Minute))
-	if age > rollup.StaleAfter {
+	if age > aggregate.StaleAfter {
 		text += "; is vayu serve running, and do its sources answer? try vayu source test NAME"
 	}
-	return finding{age <= rollup.StaleAfter, w.String(), text}
+	return finding{age <= aggregate.StaleAfter, w.String(), text}
 }

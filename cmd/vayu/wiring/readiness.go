@@ -10,7 +10,7 @@ import (
 
 	"vayu/cmd/vayu/settings"
 	"vayu/ingest/runner"
-	"vayu/query/rollup"
+	"vayu/query/aggregate"
 	"vayu/schema"
 )
 
@@ -139,7 +139,7 @@ func (s *Service) figures(detail map[string]any) (some bool) {
 			detail[world.String()] = "no figures yet"
 			continue
 		}
-		detail[world.String()] = map[string]any{"newest": newest.Format(time.RFC3339), "stale": time.Since(newest) > rollup.StaleAfter}
+		detail[world.String()] = map[string]any{"newest": newest.Format(time.RFC3339), "stale": time.Since(newest) > aggregate.StaleAfter}
 		some = true
 	}
 	return some

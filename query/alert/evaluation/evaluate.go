@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"vayu/internal/sqlstore"
+	"vayu/query/aggregate"
 	"vayu/query/alert"
-	"vayu/query/rollup"
 	"vayu/schema"
 	"vayu/schema/air"
 )
@@ -91,7 +91,7 @@ var errOlderAir = errors.New("another instance has evaluated newer air")
 
 // advance stores that the evaluation of a publication has begun, before the changes are stored. After that, no instance
 // stores changes that were computed from an older publication.
-func (e *Evaluator) advance(ctx context.Context, w *world, p rollup.Publication) error {
+func (e *Evaluator) advance(ctx context.Context, w *world, p aggregate.Publication) error {
 	err := e.DB.Update(ctx, func(tx *sqlstore.Tx) error { return advance(tx, w.world, p) })
 	if err == nil {
 		w.publication = p
@@ -99,7 +99,7 @@ func (e *Evaluator) advance(ctx context.Context, w *world, p rollup.Publication)
 	return err
 }
 
-func advance(tx *sqlstore.Tx, w schema.World, p rollup.Publication) error {
+func advance(tx *sqlstore.Tx, w schema.World, p aggregate.Publication) error {
 	newest, err := storePublication(tx, w, p)
 	if err == nil && !newest {
 		err = errOlderAir

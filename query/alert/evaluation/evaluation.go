@@ -18,8 +18,8 @@ import (
 	"vayu/internal/leader"
 	"vayu/internal/sleep"
 	"vayu/internal/sqlstore"
+	"vayu/query/aggregate"
 	"vayu/query/alert"
-	"vayu/query/rollup"
 	"vayu/schema"
 )
 
@@ -60,17 +60,17 @@ type Air interface {
 	// Chances returns the latest forecasts of a place, at the time of each call; nil if there are none.
 	Chances(world schema.World, p *alert.Place) alert.Chances
 	// Hours returns the hours of a place on the given days, in time order.
-	Hours(ctx context.Context, world schema.World, p *alert.Place, from, to schema.Day) ([]rollup.Figures, error)
+	Hours(ctx context.Context, world schema.World, p *alert.Place, from, to schema.Day) ([]aggregate.Figures, error)
 }
 
 // Published is the current air of a world, as of one publication. Its dynamic type must be comparable.
 type Published interface {
 	// Publication returns which publication this is.
-	Publication() rollup.Publication
+	Publication() aggregate.Publication
 	// Newest returns the newest current hour of any place, in Unix seconds.
 	Newest() uint32
 	// Figures returns the current figures of a place; false if there are none.
-	Figures(p *alert.Place) (rollup.Figures, bool)
+	Figures(p *alert.Place) (aggregate.Figures, bool)
 }
 
 // Config configures an Evaluator. All fields but Log, Metrics and Now are required.
@@ -114,11 +114,11 @@ type world struct {
 	recheckAt time.Time // next comparison of past crossings
 	unchecked []string  // keys of the places that the present comparison still has to compare
 
-	publication rollup.Publication // newest that is stored as evaluated
+	publication aggregate.Publication // newest that is stored as evaluated
 	// inherited is the newest publication that another instance has evaluated. This instance may have other figures of
 	// that publication, because it may have read the tables while a roll-up wrote them. These figures therefore change no
 	// alert whose last change was in the same hour.
-	inherited rollup.Publication
+	inherited aggregate.Publication
 }
 
 // place has the alerts of one place, and its figures in the publication that was evaluated last.

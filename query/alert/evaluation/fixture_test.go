@@ -12,9 +12,9 @@ import (
 	"vayu/dispatch/outbox"
 	"vayu/internal/access/accesstest"
 	"vayu/internal/sqlstore"
+	"vayu/query/aggregate"
 	"vayu/query/alert"
 	"vayu/query/alert/evaluation"
-	"vayu/query/rollup"
 	"vayu/schema"
 	"vayu/schema/air"
 )
@@ -35,7 +35,7 @@ type fakeAir struct {
 
 // moment is a publication. Its figures do not change.
 type moment struct {
-	publication rollup.Publication
+	publication aggregate.Publication
 	cities      map[string]cityHour
 }
 
@@ -45,7 +45,7 @@ type cityHour struct {
 	aqi  int
 }
 
-func (m *moment) Publication() rollup.Publication { return m.publication }
+func (m *moment) Publication() aggregate.Publication { return m.publication }
 
 func (m *moment) Newest() (newest uint32) {
 	for _, city := range m.cities {
@@ -54,13 +54,13 @@ func (m *moment) Newest() (newest uint32) {
 	return newest
 }
 
-func (m *moment) Figures(p *alert.Place) (rollup.Figures, bool) {
+func (m *moment) Figures(p *alert.Place) (aggregate.Figures, bool) {
 	city, ok := m.cities[p.City]
 	return figures(city.hour, city.aqi), ok
 }
 
-func figures(hour uint32, aqi int) rollup.Figures {
-	f := rollup.NoFigures()
+func figures(hour uint32, aqi int) aggregate.Figures {
+	f := aggregate.NoFigures()
 	f.At, f.Updated, f.AQI, f.Dominant = hour, hour, int16(aqi), air.PM25
 	return f
 }
@@ -75,7 +75,7 @@ func (f *fakeAir) publish(hour int, aqi map[string]int) {
 	if f.published != nil {
 		rolledUp = max(rolledUp, f.published.publication.RolledUp+1)
 	}
-	f.restore(&moment{rollup.Publication{RolledUp: rolledUp}, cities})
+	f.restore(&moment{aggregate.Publication{RolledUp: rolledUp}, cities})
 }
 
 // restore publishes a moment. Other instances may have published it earlier.
@@ -102,7 +102,7 @@ func (f *fakeAir) Published(world schema.World) evaluation.Published {
 	return f.published
 }
 
-func (f *fakeAir) Hours(_ context.Context, _ schema.World, p *alert.Place, from, to schema.Day) (all []rollup.Figures, err error) {
+func (f *fakeAir) Hours(_ context.Context, _ schema.World, p *alert.Place, from, to schema.Day) (all []aggregate.Figures, err error) {
 	if f.gate != nil {
 		f.reading <- struct{}{}
 		<-f.gate

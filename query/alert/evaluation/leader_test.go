@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"vayu/query/aggregate"
 	"vayu/query/alert/evaluation"
-	"vayu/query/rollup"
 )
 
 // lagging returns an instance with air of its own, which may be older than that of the fixture.
@@ -18,7 +18,7 @@ func (f *fixture) lagging(m *moment) (*evaluation.Evaluator, *fakeAir) {
 // A new leader whose air of a place is older changes nothing, although its air of another place is as new.
 func TestNewLeaderWithOlderAirWaits(t *testing.T) {
 	t.Parallel()
-	publication := func(n int64) rollup.Publication { return rollup.Publication{RolledUp: start.UnixMilli() + n} }
+	publication := func(n int64) aggregate.Publication { return aggregate.Publication{RolledUp: start.UnixMilli() + n} }
 	for name, row := range map[string]struct {
 		older, newer *moment
 		before       *moment // evaluated first; nil for none
@@ -47,8 +47,8 @@ func TestNewLeaderWithOlderAirWaits(t *testing.T) {
 			want:  []string{"Delhi triggered 310 crossed"},
 		},
 		"promotion": {
-			older: &moment{rollup.Publication{RolledUp: 1}, map[string]cityHour{"Pune": {at(1), 100}, "Delhi": {at(0), 250}}},
-			newer: &moment{rollup.Publication{RolledUp: 1, Promoted: at(1)}, map[string]cityHour{"Pune": {at(1), 100}, "Delhi": {at(1), 310}}},
+			older: &moment{aggregate.Publication{RolledUp: 1}, map[string]cityHour{"Pune": {at(1), 100}, "Delhi": {at(0), 250}}},
+			newer: &moment{aggregate.Publication{RolledUp: 1, Promoted: at(1)}, map[string]cityHour{"Pune": {at(1), 100}, "Delhi": {at(1), 310}}},
 			want:  []string{"Delhi triggered 310 crossed"},
 		},
 	} {
@@ -86,7 +86,7 @@ func TestFrozenLeaderWithAirOfARollUpInProgress(t *testing.T) {
 	each(t, func(t *testing.T, f *fixture) {
 		f.add(t, delhi)
 		f.now = start.Add(80 * time.Minute)
-		before := &moment{rollup.Publication{RolledUp: 1}, map[string]cityHour{"Delhi": {at(1), 250}}}
+		before := &moment{aggregate.Publication{RolledUp: 1}, map[string]cityHour{"Delhi": {at(1), 250}}}
 		frozen, own := f.lagging(before)
 		if err := frozen.Refresh(t.Context()); err != nil {
 			t.Fatal(err)
@@ -111,12 +111,12 @@ func TestFrozenLeaderWithOlderAirChangesNothing(t *testing.T) {
 		f.add(t, delhi)
 		f.add(t, `{"place":{"city":"Delhi"},"condition":{"metric":"aqi","under":300},"quiet_hours":{"from":"12:00","to":"13:00"}}`)
 		f.now = start.Add(20 * time.Minute)
-		older := &moment{rollup.Publication{RolledUp: 1}, map[string]cityHour{"Pune": {at(0), 100}, "Delhi": {at(0), 250}}}
+		older := &moment{aggregate.Publication{RolledUp: 1}, map[string]cityHour{"Pune": {at(0), 100}, "Delhi": {at(0), 250}}}
 		frozen, _ := f.lagging(older)
 		if err := frozen.Refresh(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		f.air.restore(&moment{rollup.Publication{RolledUp: 2}, map[string]cityHour{"Pune": {at(0), 100}, "Delhi": {at(0), 310}}})
+		f.air.restore(&moment{aggregate.Publication{RolledUp: 2}, map[string]cityHour{"Pune": {at(0), 100}, "Delhi": {at(0), 310}}})
 		f.refresh(t)
 		for range 3 {
 			f.now = f.now.Add(time.Hour)

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"vayu/internal/sqlstore"
+	"vayu/query/aggregate"
 	"vayu/query/alert"
-	"vayu/query/rollup"
 	"vayu/schema"
 )
 
@@ -88,7 +88,7 @@ func (e *Evaluator) readMissed(ctx context.Context, w *world, p *place, now time
 		}
 		var due []*alert.Alert
 		for _, a := range p.alerts {
-			if a.OfHour() && a.State.Hour < h.At && a.CreatedAt().Before(rollup.Instant(h.At)) {
+			if a.OfHour() && a.State.Hour < h.At && a.CreatedAt().Before(aggregate.Instant(h.At)) {
 				due = append(due, a)
 			}
 		}
@@ -161,7 +161,7 @@ func (p *place) firstCrossing(now time.Time) uint32 {
 	}
 	oldest := now.Add(-maxRecheck)
 	for _, a := range p.alerts {
-		if a.Correctable() && rollup.Instant(a.State.Hour).After(oldest) {
+		if a.Correctable() && aggregate.Instant(a.State.Hour).After(oldest) {
 			first = min(first, a.State.Hour)
 		}
 	}
@@ -195,7 +195,7 @@ func (e *Evaluator) correct(ctx context.Context, r *recheck, hours []alert.Obser
 
 // hours returns the hours of a place from one to another, both included.
 func (e *Evaluator) hours(ctx context.Context, w schema.World, p *alert.Place, from, to uint32) ([]alert.Observation, error) {
-	all, err := e.Air.Hours(ctx, w, p, schema.DayOf(rollup.Instant(from)), schema.DayOf(rollup.Instant(to)))
+	all, err := e.Air.Hours(ctx, w, p, schema.DayOf(aggregate.Instant(from)), schema.DayOf(aggregate.Instant(to)))
 	if err != nil {
 		return nil, fmt.Errorf("reading hours of %q: %w", p.Key(), err)
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"vayu/query/rollup"
+	"vayu/query/aggregate"
 )
 
 func cityAlert(city string) string {
@@ -146,7 +146,7 @@ func TestCatchUpLeavesOutAges(t *testing.T) {
 func TestMissedHoursOfPlacesThatLag(t *testing.T) {
 	t.Parallel()
 	lagging := func(n int64, delhi, aqi int) *moment {
-		return &moment{rollup.Publication{RolledUp: n}, map[string]cityHour{"Pune": {at(2), 100}, "Delhi": {at(delhi), aqi}}}
+		return &moment{aggregate.Publication{RolledUp: n}, map[string]cityHour{"Pune": {at(2), 100}, "Delhi": {at(delhi), aqi}}}
 	}
 	for name, restart := range map[string]bool{"restart": true, "same leader": false} {
 		t.Run(name, func(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"vayu/internal/sqlstore"
-	"vayu/query/rollup"
+	"vayu/query/aggregate"
 	"vayu/schema"
 )
 
@@ -15,8 +15,8 @@ const microseconds = 1_000_000
 
 // Progress is how far the alerts of a world are evaluated.
 type Progress struct {
-	Hour        uint32             // newest hour whose evaluation is complete, in Unix seconds; 0 for none
-	Publication rollup.Publication // newest that was evaluated
+	Hour        uint32                // newest hour whose evaluation is complete, in Unix seconds; 0 for none
+	Publication aggregate.Publication // newest that was evaluated
 	// Lagging has the evaluated hours of places that lag behind Hour, by the key of the place.
 	Lagging map[string]uint32
 }
@@ -39,7 +39,7 @@ func ReadProgress(ctx context.Context, db *sqlstore.DB, world schema.World) (Pro
 }
 
 // storePublication stores that a publication is evaluated. It returns false if a newer one was evaluated before.
-func storePublication(tx *sqlstore.Tx, world schema.World, p rollup.Publication) (bool, error) {
+func storePublication(tx *sqlstore.Tx, world schema.World, p aggregate.Publication) (bool, error) {
 	n, err := tx.Exec(`INSERT INTO alert_evaluation (mode, hour, rolled_up_at, rollups, promoted) VALUES ($1, 0, $2, $3, $4)
 		ON CONFLICT (mode) DO UPDATE SET rolled_up_at = excluded.rolled_up_at, rollups = excluded.rollups, promoted = excluded.promoted
 		WHERE (alert_evaluation.rolled_up_at, alert_evaluation.rollups, alert_evaluation.promoted)

@@ -9,12 +9,12 @@ import (
 	"net/http"
 	"time"
 
+	"vayu/query/aggregate"
 	"vayu/query/alert"
 	"vayu/query/alert/evaluation"
 	"vayu/query/forecast"
 	"vayu/query/history"
 	"vayu/query/places"
-	"vayu/query/rollup"
 	"vayu/query/snapshot"
 	"vayu/schema"
 	"vayu/schema/air"
@@ -34,14 +34,14 @@ type Air struct {
 // published is a snapshot and its publication.
 type published struct {
 	*snapshot.Snapshot
-	publication rollup.Publication
+	publication aggregate.Publication
 }
 
 // Figures returns the current figures of a place; false if there are none.
-func (p published) Figures(of *alert.Place) (rollup.Figures, bool) { return of.Figures(p.Snapshot) }
+func (p published) Figures(of *alert.Place) (aggregate.Figures, bool) { return of.Figures(p.Snapshot) }
 
 // Publication returns which publication of the world this is.
-func (p published) Publication() rollup.Publication { return p.publication }
+func (p published) Publication() aggregate.Publication { return p.publication }
 
 // Published returns the published air of a world; nil if this process has not built a snapshot.
 func (a Air) Published(world schema.World) evaluation.Published {
@@ -99,7 +99,7 @@ func forecastOf(p *alert.Place, issue *forecast.Issue, snap *snapshot.Snapshot, 
 }
 
 // Hours returns the hours of a place on the given days, in time order.
-func (a Air) Hours(ctx context.Context, world schema.World, p *alert.Place, from, to schema.Day) ([]rollup.Figures, error) {
+func (a Air) Hours(ctx context.Context, world schema.World, p *alert.Place, from, to schema.Day) ([]aggregate.Figures, error) {
 	past, snap := a.Histories[world], a.Publishers[world].Latest()
 	if snap == nil {
 		return nil, noFigures()
@@ -118,7 +118,7 @@ func (a Air) Hours(ctx context.Context, world schema.World, p *alert.Place, from
 	default:
 		_, dated, err = past.Figures(ctx, snap, &q)
 	}
-	hours := make([]rollup.Figures, len(dated))
+	hours := make([]aggregate.Figures, len(dated))
 	for i := range dated {
 		hours[i] = dated[i].Figures
 	}

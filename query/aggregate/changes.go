@@ -1,4 +1,4 @@
-package rollup
+package aggregate
 
 // Changes describes how a snapshot differs from the previous one. Hours at or after Since may have changed for the
 // stations that Changed marks. Condition is the SQL condition that selects these stations.

@@ -1,6 +1,6 @@
 // Package rollup reads figures (concentrations and indices) of stations and cities from ClickHouse, and computes means
 // of them. The roll-up is the job that computes these figures from readings and stores them.
-package rollup
+package aggregate
 
 import (
 	"time"
