@@ -13,6 +13,7 @@ test('the home page has the saved cities, the money of today, webhooks, alerts a
 	await card('Wallet').getByText('₹301.00').first().waitFor();
 	await card('Recharges today').getByText('1 for ₹199.00').first().waitFor();
 	await card('Verifications today').getByText('1', { exact: true }).first().waitFor();
+	await card('Webhook health').getByText('Failing or degraded, of 1').waitFor();
 	await card('Webhook health').getByRole('link', { name: 'https://127.0.0.1:9/home' }).waitFor();
 	await card('Triggered alerts').getByText('No alert is triggered. Alerts: 0.').waitFor();
 
@@ -31,6 +32,19 @@ test('the home page has the saved cities, the money of today, webhooks, alerts a
 	await page.locator('button[aria-pressed=true]').filter({ hasText: 'Save on the home page' }).waitFor();
 	await page.getByRole('link', { name: 'Home', exact: true }).click();
 	await expect.poll(() => air.locator('.home-list li > a').allTextContents()).toEqual(['Delhi', 'Pune']);
+	const indices = (await air.locator('.home-list .index b').allTextContents()).map(Number);
+	await air.getByText(/^Highest AQI: /).waitFor();
+	expect(await air.locator('.amount').textContent()).toBe(String(Math.max(...indices)));
+	// The cards of a row have the same height, and their links stand in one line.
+	for (const names of [
+		['Wallet', 'Recharges today', 'Verifications today', 'Calls this month'],
+		['Air now', 'Webhook health', 'Triggered alerts'],
+	]) {
+		const boxes = await Promise.all(names.map((name) => card(name).boundingBox()));
+		const links = await Promise.all(names.map((name) => card(name).locator('.home-link a').boundingBox()));
+		expect(new Set(boxes.map((box) => Math.round(box?.height ?? 0))).size).toBe(1);
+		expect(new Set(links.map((box) => Math.round(box?.y ?? 0))).size).toBe(1);
+	}
 	await pictured(page, 'home');
 	await air.getByRole('button', { name: 'Remove Delhi' }).click();
 	await expect.poll(() => air.locator('.home-list li > a').allTextContents()).toEqual(['Pune']);
@@ -53,7 +67,7 @@ test('a key sees the cards of its scopes only, and no request is refused', async
 	await page.goto('/dashboard/');
 	await page.waitForURL('**/dashboard/home');
 	await page.getByRole('heading', { name: 'Verifications today' }).waitFor();
-	await page.locator('.facts').getByText('0', { exact: true }).waitFor();
+	await page.getByRole('main').getByText('0', { exact: true }).waitFor();
 	expect(await page.getByRole('main').getByRole('heading', { level: 2 }).allTextContents()).toEqual(['Verifications today']);
 	expect(refused).toEqual([]);
 	expect(faults).toEqual([]);

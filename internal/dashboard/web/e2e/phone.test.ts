@@ -166,9 +166,16 @@ test('on a phone filters are folded, and their button has the number in use', as
 	await expect.poll(() => page.getByLabel('State', { exact: true }).isVisible()).toBe(false);
 	await button.click();
 	await page.getByLabel('State', { exact: true }).selectOption('failed');
-	await page.getByRole('button', { name: 'Filters (1)' }).click();
+	const used = page.getByRole('button', { name: 'Filters (1)' });
+	await used.click();
 	await expect.poll(() => page.getByLabel('State', { exact: true }).isVisible()).toBe(false);
 	expect(page.url()).toContain('status=failed');
 	await accessible(page);
+	const reset = page.getByRole('button', { name: 'Reset' });
+	expect((await reset.boundingBox())?.y).toBe((await used.boundingBox())?.y);
+	await page.setViewportSize({ width: 1280, height: 800 });
+	await page.getByText('1 in use').waitFor();
+	await reset.click();
+	await expect.poll(() => page.url()).not.toContain('status=failed');
 	expect(faults).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { expect, inject, test } from 'vitest';
-import { ask, pictured, signedIn, visit } from './browser';
+import { ask, phone, pictured, signedIn, visit } from './browser';
 import { command } from './service';
 
 test('a key is exchanged for a session, and scripts can read neither', async () => {
@@ -28,11 +28,25 @@ test('live and sandbox cannot be confused', async () => {
 	expect(await live.page.getByText('Nothing here is real or charged').count()).toBe(0);
 });
 
-test('on a phone the header has at most two lines, and the menu holds language and colours', async () => {
-	const { page } = await signedIn('/pin/411001');
-	await page.setViewportSize({ width: 360, height: 740 });
-	const line = (await page.locator('.bar .menu').boundingBox())?.height ?? 0;
-	expect((await page.locator('.bar').boundingBox())?.height).toBeLessThan(3 * line);
+test('on a phone the header is one row of targets for a finger, and the menu holds language and colours', async () => {
+	const { page } = await visit('/pin/411001', inject('base'), { ...phone, viewport: { width: 360, height: 740 } });
+	await page.getByLabel('API key').fill(inject('sandbox'));
+	await page.getByRole('button', { name: 'Sign in' }).click();
+	const account = page.getByRole('button', { name: 'Account' });
+	await account.waitFor();
+	const buttons = [page.getByRole('button', { name: 'Menu' }), page.getByRole('button', { name: 'Switch to live' }), account];
+	const boxes = await Promise.all(buttons.map((button) => button.boundingBox()));
+	for (const box of boxes) {
+		expect(Math.min(box?.width ?? 0, box?.height ?? 0)).toBeGreaterThanOrEqual(44);
+		expect(box?.y).toBe(boxes[0]?.y);
+	}
+	expect((await page.locator('.bar').boundingBox())?.height).toBeLessThan(70);
+	const leave = page.getByRole('button', { name: 'Sign out' });
+	expect(await leave.isVisible()).toBe(false);
+	await account.tap();
+	await leave.waitFor();
+	await account.tap();
+	await leave.waitFor({ state: 'hidden' });
 	expect(await page.getByLabel('Language').isVisible()).toBe(false);
 	await page.getByRole('button', { name: 'Menu' }).click();
 	await page.getByRole('link', { name: 'Map and cities' }).and(page.locator('[aria-current=page]')).waitFor();

@@ -78,38 +78,61 @@ export function Alone(props: { title: string; children: ComponentChildren }): JS
  * stream.
  */
 export function Shell(props: { children: ComponentChildren }): JSX.Element {
-	const [open, setOpen] = useState(false);
+	const [open, setOpen] = useState<'menu' | 'account'>();
+	const toggle = (part: 'menu' | 'account') => setOpen(open === part ? undefined : part);
 	const [location] = useLocation();
-	useEffect(() => setOpen(false), [location]);
+	useEffect(() => setOpen(undefined), [location]);
 	const now = sessionState.value;
 	if (now.at !== 'in') {
 		return <main>{props.children}</main>;
 	}
 	const { account, member, mode } = now.current;
+	const live = t(isConnected.value ? 'shell.connected' : 'shell.disconnected');
 	return (
 		<div class="shell">
 			<a class="skip" href="#content">
 				{t('shell.skip')}
 			</a>
 			<header class="bar">
-				<button type="button" class="menu" aria-expanded={open} aria-controls="nav" onClick={() => setOpen(!open)}>
-					{t('shell.menu')}
+				<button
+					type="button"
+					class="menu"
+					aria-label={t('shell.menu')}
+					aria-expanded={open === 'menu'}
+					aria-controls="nav"
+					onClick={() => toggle('menu')}
+				>
+					<svg viewBox="0 0 24 24" width={24} height={24} aria-hidden="true">
+						<path d="M4 6h16M4 12h16M4 18h16" />
+					</svg>
 				</button>
 				<Link href="/home" class="brand">
 					Vayu
 				</Link>
 				<ModeSwitch of={now.current} />
-				<span class="account">{member ? `${account.name} · ${member.email}` : account.name}</span>
-				<span
-					class={`pulse ${isConnected.value ? 'on' : 'off'}`}
-					role="status"
-					title={t(isConnected.value ? 'shell.connected' : 'shell.disconnected')}
-				>
-					<span class="unseen">{t(isConnected.value ? 'shell.connected' : 'shell.disconnected')}</span>
-				</span>
-				<Form submit={() => signOut(false)} button={t('shell.signout')} tone="quiet" />
+				<div class="me">
+					<button
+						type="button"
+						aria-label={t('shell.account')}
+						aria-expanded={open === 'account'}
+						aria-controls="account"
+						onClick={() => toggle('account')}
+					>
+						<svg viewBox="0 0 24 24" width={24} height={24} aria-hidden="true">
+							<circle cx={12} cy={8} r={4} />
+							<path d="M4 20a8 6 0 0 1 16 0" />
+						</svg>
+					</button>
+					<span class={`pulse ${isConnected.value ? 'on' : 'off'}`} role="status" title={live}>
+						<span class="unseen">{live}</span>
+					</span>
+					<div id="account" class={`me-panel ${open === 'account' ? 'open' : ''}`}>
+						<span class="account">{member ? `${account.name} · ${member.email}` : account.name}</span>
+						<Form submit={() => signOut(false)} button={t('shell.signout')} tone="quiet" />
+					</div>
+				</div>
 			</header>
-			<nav id="nav" class={open ? 'open' : ''} aria-label={t('shell.nav')}>
+			<nav id="nav" class={open === 'menu' ? 'open' : ''} aria-label={t('shell.nav')}>
 				{groups
 					.map(({ name, entries }) => ({ name, entries: entries.filter((entry) => isAllowed(entry, hasScope)) }))
 					.filter(({ entries }) => entries.length > 0)
@@ -130,7 +153,7 @@ export function Shell(props: { children: ComponentChildren }): JSX.Element {
 				<a href="/docs">{t('shell.docs')}</a>
 				<Choices />
 			</nav>
-			<main id="content" tabIndex={-1}>
+			<main id="content" class="flow" tabIndex={-1}>
 				{isLost.value && (
 					<p class="note lost" aria-hidden="true">
 						{t('shell.disconnected')}

@@ -6,6 +6,7 @@ import { preferredLanguage, showLanguage } from './i18n';
 import './style/tokens.css';
 import './style/base.css';
 import './style/parts.css';
+import './style/shell.css';
 import './style/tables.css';
 import './style/cards.css';
 import './style/print.css';

@@ -36,10 +36,26 @@ export function ModeSwitch(props: { of: Current }): JSX.Element {
 		});
 	};
 	const title = t(other === 'live' ? 'shell.live.switch' : 'shell.sandbox.switch');
+	const button = (
+		<Form
+			submit={press}
+			button={
+				<>
+					<span class="unseen">{title}</span>
+					<span aria-hidden="true" title={title}>
+						{t(`shell.${other}`)}
+					</span>
+				</>
+			}
+		/>
+	);
 	return (
 		<>
-			<span class={`world ${mode}`}>{t(mode === 'live' ? 'shell.live' : 'shell.sandbox')}</span>
-			<Form submit={press} button={title} tone="small" />
+			<div class="modes">
+				{mode === 'sandbox' && button}
+				<span class={`world ${mode}`}>{t(`shell.${mode}`)}</span>
+				{mode === 'live' && button}
+			</div>
 			{asks && (
 				<Dialog title={title} close={() => setAsks(false)}>
 					{member ? (

@@ -83,7 +83,7 @@ function One(props: { alert: Definition }): JSX.Element {
 						[t('alerts.id'), <CopyableText key="id" value={id} />],
 					]}
 				/>
-				<div class="actions alerts-do">
+				<div class="actions">
 					<Form submit={pause} button={t(active ? 'alerts.pause' : 'alerts.resume')} />
 					<button type="button" aria-expanded={open === 'edit'} onClick={() => setOpen(open === 'edit' ? undefined : 'edit')}>
 						{t('action.edit')}

@@ -3,15 +3,17 @@ import type { JSX } from 'preact';
 import { Link } from 'wouter-preact';
 import { Index } from '../air/AirLegend';
 import { isStale } from '../air/age';
+import { bandOf } from '../air/category';
 import { cityPath } from '../air/places';
 import { Search } from '../air/Search';
 import { save, saved } from '../air/saved';
 import { api, unwrap } from '../api/client';
+import { number } from '../format';
 import { cityName, t } from '../i18n';
 import { Time } from '../ui/Badge';
 import { Fetched } from '../ui/FetchState';
-import { Card } from '../ui/Page';
 import { useMinute } from '../ui/useNow';
+import { Figure, HomeCard } from './HomeCard';
 
 /** fetchNow fetches the present records of cities in their order. */
 async function fetchNow(names: readonly string[], signal: AbortSignal) {
@@ -29,40 +31,64 @@ export function AirCard(): JSX.Element {
 		queryFn: ({ signal }) => fetchNow(names, signal),
 	});
 	return (
-		<Card title={t('home.air')} actions={<Link href="/">{t('shell.map')}</Link>}>
+		<HomeCard title={t('home.air')} to="/" link={t('shell.map')}>
 			{names.length === 0 && <p class="hint">{t('home.air.none')}</p>}
 			{names.length > 0 && (
 				<Fetched query={query}>
 					{(results) => (
-						<ul class="home-list">
-							{results.map((result, index) => (
-								<li key={names[index]}>
-									<Link href={cityPath(result.city)}>{cityName(result.city)}</Link>
-									{result.status === 'error' ? (
-										<span class="hint">{result.error.message}</span>
-									) : (
-										<>
-											<Index aqi={result.aqi} category={result.category} stale={isStale({ stale: false, updated: result.updated }, now)} />
-											<span class="hint">
-												<Time at={result.updated} relative />
-											</span>
-										</>
-									)}
-									<button
-										type="button"
-										class="small"
-										aria-label={t('home.air.remove', { city: cityName(result.city) })}
-										onClick={() => save(names[index] ?? result.city, false)}
-									>
-										×
-									</button>
-								</li>
-							))}
-						</ul>
+						<>
+							<Worst of={results} now={now} />
+							<ul class="home-list">
+								{results.map((result, index) => (
+									<li key={names[index]}>
+										<Link href={cityPath(result.city)}>{cityName(result.city)}</Link>
+										{result.status === 'error' ? (
+											<span class="hint">{result.error.message}</span>
+										) : (
+											<>
+												<Index
+													aqi={result.aqi}
+													category={result.category}
+													stale={isStale({ stale: false, updated: result.updated }, now)}
+												/>
+												<span class="hint">
+													<Time at={result.updated} relative />
+												</span>
+											</>
+										)}
+										<button
+											type="button"
+											class="small"
+											aria-label={t('home.air.remove', { city: cityName(result.city) })}
+											onClick={() => save(names[index] ?? result.city, false)}
+										>
+											×
+										</button>
+									</li>
+								))}
+							</ul>
+						</>
 					)}
 				</Fetched>
 			)}
 			<Search label={t('home.air.add')} pins={false} onCity={(name) => save(name, true)} />
-		</Card>
+		</HomeCard>
+	);
+}
+
+/** Worst shows the highest index of the saved cities that have a current one. */
+function Worst(props: { of: Awaited<ReturnType<typeof fetchNow>>; now: Date }): JSX.Element | undefined {
+	const current = props.of.flatMap((one) =>
+		one.status === 'error' || one.aqi === null || isStale({ stale: false, updated: one.updated }, props.now)
+			? []
+			: [{ city: one.city, aqi: one.aqi, band: bandOf(one.category) }],
+	);
+	const [worst] = current.sort((a, b) => b.aqi - a.aqi);
+	return (
+		worst && (
+			<Figure value={number(worst.aqi)}>
+				{[t('home.air.worst', { city: cityName(worst.city) }), worst.band && t(worst.band.name)].filter(Boolean).join(' · ')}
+			</Figure>
+		)
 	);
 }

@@ -8,27 +8,33 @@ import { AlertsCard, QuotaCard, WebhooksCard } from './ServiceCards';
 import { RechargesCard, VerificationsCard, WalletCard } from './TransactionCards';
 import './home.css';
 
-const cards = [
-	['aqi:read', AirCard],
+// Figures are short cards of one height. Lists have rows below their figure.
+const figures = [
 	['recharge:read', WalletCard],
 	['recharge:read', RechargesCard],
 	['verify:read', VerificationsCard],
+	['account:read', QuotaCard],
+] as const;
+
+const lists = [
+	['aqi:read', AirCard],
 	['webhooks:manage', WebhooksCard],
 	['alerts:manage', AlertsCard],
-	['account:read', QuotaCard],
 ] as const;
 
 /** Home shows one card for each thing that the key may read. It sends no request that the API would reject. */
 export function Home(): JSX.Element {
-	const allowed = cards.filter(([scope]) => hasScope(scope));
+	const groups = [figures, lists].map((cards) => cards.filter(([scope]) => hasScope(scope))).filter((cards) => cards.length > 0);
 	return (
 		<Page title={t('home.title')}>
-			{allowed.length === 0 && <Empty title={t('home.none')} />}
-			<div class="home">
-				{allowed.map(([, Card], index) => (
-					<Card key={index} />
-				))}
-			</div>
+			{groups.length === 0 && <Empty title={t('home.none')} />}
+			{groups.map((cards) => (
+				<div class="home" key={cards[0]?.[0]}>
+					{cards.map(([, Card], index) => (
+						<Card key={index} />
+					))}
+				</div>
+			))}
 		</Page>
 	);
 }

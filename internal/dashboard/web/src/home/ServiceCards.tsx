@@ -1,17 +1,20 @@
-import { useQuery } from '@tanstack/preact-query';
+import { useQueries, useQuery } from '@tanstack/preact-query';
 import type { JSX } from 'preact';
 import { Link } from 'wouter-preact';
 import { Meter } from '../account/Usage';
 import { AlertBadge, title } from '../alerts/describe';
-import { api, unwrap } from '../api/client';
-import { number } from '../format';
+import { api, type Schemas, unwrap } from '../api/client';
+import { number, percent } from '../format';
 import { t } from '../i18n';
 import { Fetched } from '../ui/FetchState';
-import { Card } from '../ui/Page';
 import { HealthBadge } from '../webhooks/DeliveryBadge';
+import { Figure, HomeCard } from './HomeCard';
 
 // The API reads up to 8,000 attempts for the health of one webhook.
 const mostWebhooks = 5;
+
+/** mostAlerts is the number of triggered alerts that the card lists. */
+const mostAlerts = 5;
 
 /** WebhooksCard shows the health of the newest webhooks. */
 export function WebhooksCard(): JSX.Element {
@@ -20,48 +23,52 @@ export function WebhooksCard(): JSX.Element {
 		queryFn: ({ signal }) => unwrap(api.GET('/v1/webhooks', { params: { query: { limit: mostWebhooks } }, signal })),
 	});
 	return (
-		<Card title={t('home.webhooks')} actions={<Link href="/webhooks">{t('shell.webhooks')}</Link>}>
+		<HomeCard title={t('home.webhooks')} to="/webhooks" link={t('shell.webhooks')}>
 			<Fetched query={query}>
-				{({ data }) =>
-					data.length === 0 ? (
-						<p class="hint">{t('webhooks.none')}</p>
-					) : (
-						<ul class="home-list">
-							{data.map(({ id, url }) => (
-								<li key={id}>
-									<Link href={`/webhooks/${id}`} class="id">
-										{url}
-									</Link>
-									<Health id={id} />
-								</li>
-							))}
-						</ul>
-					)
+				{({ data, has_more }) =>
+					data.length === 0 ? <Figure value={number(0)}>{t('webhooks.none')}</Figure> : <Healths of={data} more={has_more} />
 				}
 			</Fetched>
-		</Card>
+		</HomeCard>
 	);
 }
 
-function Health(props: { id: string }): JSX.Element {
-	const { id } = props;
-	const query = useQuery({
-		queryKey: ['health', id],
-		queryFn: ({ signal }) => unwrap(api.GET('/v1/webhooks/{id}/health', { params: { path: { id } }, signal })),
+/** Healths counts the webhooks that need attention, and lists all. */
+function Healths(props: { of: readonly Schemas['Webhook'][]; more: boolean }): JSX.Element {
+	const healths = useQueries({
+		queries: props.of.map(({ id }) => ({
+			queryKey: ['health', id],
+			queryFn: ({ signal }: { signal: AbortSignal }) => unwrap(api.GET('/v1/webhooks/{id}/health', { params: { path: { id } }, signal })),
+		})),
 	});
+	const known = healths.every(({ data }) => data);
+	const wrong = healths.filter(({ data }) => data?.health === 'failing' || data?.health === 'degraded').length;
 	return (
-		<Fetched query={query}>
-			{({ health, states }) => (
-				<>
-					<HealthBadge health={health} />
-					{states.failed_unretried > 0 && (
-						<Link href={`/deliveries?webhook=${id}&state=failed&retried=false`}>
-							{t('webhooks.health.failed', { count: number(states.failed_unretried) })}
-						</Link>
-					)}
-				</>
-			)}
-		</Fetched>
+		<>
+			<Figure value={known ? number(wrong) : '–'}>
+				{t(props.more ? 'home.webhooks.newest' : 'home.webhooks.all', { count: number(props.of.length) })}
+			</Figure>
+			<ul class="home-list">
+				{props.of.map(({ id, url }, index) => {
+					const health = healths[index];
+					const failed = health?.data?.states.failed_unretried ?? 0;
+					return (
+						<li key={id}>
+							<Link href={`/webhooks/${id}`} title={url}>
+								{url}
+							</Link>
+							{health?.data && <HealthBadge health={health.data.health} />}
+							{failed > 0 && (
+								<Link href={`/deliveries?webhook=${id}&state=failed&retried=false`}>
+									{t('webhooks.health.failed', { count: number(failed) })}
+								</Link>
+							)}
+							{health?.isError && <span class="wrong">{t('state.error')}</span>}
+						</li>
+					);
+				})}
+			</ul>
+		</>
 	);
 }
 
@@ -72,25 +79,35 @@ export function AlertsCard(): JSX.Element {
 		queryFn: ({ signal }) => unwrap(api.GET('/v1/alerts', { params: { query: { limit: 1000 } }, signal })),
 	});
 	return (
-		<Card title={t('home.alerts')} actions={<Link href="/alerts">{t('shell.alerts')}</Link>}>
+		<HomeCard title={t('home.alerts')} to="/alerts" link={t('shell.alerts')}>
 			<Fetched query={query}>
 				{({ data }) => {
 					const triggered = data.filter(({ active, state }) => active && state === 'triggered');
-					return triggered.length === 0 ? (
-						<p class="hint">{t('home.alerts.none', { count: number(data.length) })}</p>
-					) : (
-						<ul class="home-list">
-							{triggered.map((alert) => (
-								<li key={alert.id}>
-									<Link href={`/alerts/${alert.id}`}>{title(alert)}</Link>
-									<AlertBadge alert={alert} />
-								</li>
-							))}
-						</ul>
+					return (
+						<>
+							<Figure value={number(triggered.length)}>
+								{t(triggered.length === 0 ? 'home.alerts.none' : 'home.alerts.of', { count: number(data.length) })}
+							</Figure>
+							{triggered.length > 0 && (
+								<ul class="home-list">
+									{triggered.slice(0, mostAlerts).map((alert) => (
+										<li key={alert.id}>
+											<Link href={`/alerts/${alert.id}`} title={title(alert)}>
+												{title(alert)}
+											</Link>
+											<AlertBadge alert={alert} />
+										</li>
+									))}
+									{triggered.length > mostAlerts && (
+										<li class="hint">{t('home.alerts.more', { count: number(triggered.length - mostAlerts) })}</li>
+									)}
+								</ul>
+							)}
+						</>
 					);
 				}}
 			</Fetched>
-		</Card>
+		</HomeCard>
 	);
 }
 
@@ -98,12 +115,19 @@ export function AlertsCard(): JSX.Element {
 export function QuotaCard(): JSX.Element {
 	const account = useQuery({ queryKey: ['usage', 'account'], queryFn: ({ signal }) => unwrap(api.GET('/v1/account', { signal })) });
 	return (
-		<Card title={t('account.quota')} actions={<Link href="/usage">{t('shell.usage')}</Link>}>
+		<HomeCard title={t('account.quota')} to="/usage" link={t('shell.usage')}>
 			<Fetched query={account}>
 				{({ quota, mode }) =>
-					quota ? <Meter of={quota} /> : <p class="hint">{t(mode === 'live' ? 'account.quota.none' : 'account.quota.sandbox')}</p>
+					quota ? (
+						<>
+							<p class="amount">{percent(quota.used, quota.limit)} %</p>
+							<Meter of={quota} />
+						</>
+					) : (
+						<Figure value={t('home.quota.none')}>{t(mode === 'live' ? 'account.quota.none' : 'account.quota.sandbox')}</Figure>
+					)
 				}
 			</Fetched>
-		</Card>
+		</HomeCard>
 	);
 }

@@ -1,17 +1,14 @@
 import { useQuery } from '@tanstack/preact-query';
 import type { JSX } from 'preact';
-import { Link } from 'wouter-preact';
 import { api, unwrap } from '../api/client';
 import { range, today } from '../dates';
-import { rupees } from '../format';
+import { number, rupees } from '../format';
 import { t } from '../i18n';
 import { withTotals } from '../transactions/keptTotals';
-import { Totals } from '../transactions/RechargeList';
-import { VerificationTotals } from '../transactions/VerificationList';
 import { useBalance } from '../transactions/wallet/useBalance';
 import { Fetched } from '../ui/FetchState';
-import { Card, Facts } from '../ui/Page';
 import { useMinute } from '../ui/useNow';
+import { Figure, HomeCard } from './HomeCard';
 
 // The totals are those of all transactions of a day, so that one row of them suffices.
 const query = (from: string, totals: boolean) => ({ ...range({ from }), limit: 1, ...(totals && { totals }) });
@@ -19,21 +16,13 @@ const query = (from: string, totals: boolean) => ({ ...range({ from }), limit: 1
 /** WalletCard shows the balance of the wallet. */
 export function WalletCard(): JSX.Element {
 	return (
-		<Card title={t('shell.wallet')} actions={<Link href="/wallet">{t('wallet.entries')}</Link>}>
+		<HomeCard title={t('shell.wallet')} to="/wallet" link={t('wallet.entries')}>
 			<Fetched query={useBalance()}>
-				{(wallet) => (
-					<>
-						<p class="amount">{rupees(wallet.available)}</p>
-						<Facts
-							of={[
-								[t('wallet.held'), rupees(wallet.held)],
-								[t('wallet.balance'), rupees(wallet.balance)],
-							]}
-						/>
-					</>
+				{({ available, held, balance }) => (
+					<Figure value={rupees(available)}>{t('home.wallet', { held: rupees(held), balance: rupees(balance) })}</Figure>
 				)}
 			</Fetched>
-		</Card>
+		</HomeCard>
 	);
 }
 
@@ -48,9 +37,17 @@ export function RechargesCard(): JSX.Element {
 			),
 	});
 	return (
-		<Card title={t('home.recharges')} actions={<Link href={`/recharges?from=${from}`}>{t('shell.recharges')}</Link>}>
-			<Fetched query={totals}>{({ totals }) => <Totals of={totals} />}</Fetched>
-		</Card>
+		<HomeCard title={t('home.recharges')} to={`/recharges?from=${from}`} link={t('shell.recharges')}>
+			<Fetched query={totals}>
+				{({ totals }) =>
+					totals && (
+						<Figure value={t('recharge.total', { count: number(totals.count), amount: rupees(totals.amount) })}>
+							<States of={totals} name={(state) => t(`recharge.state.${state}`)} />
+						</Figure>
+					)
+				}
+			</Fetched>
+		</HomeCard>
 	);
 }
 
@@ -65,8 +62,26 @@ export function VerificationsCard(): JSX.Element {
 			),
 	});
 	return (
-		<Card title={t('home.verifications')} actions={<Link href={`/verifications?from=${from}`}>{t('shell.verifications')}</Link>}>
-			<Fetched query={totals}>{({ totals }) => <VerificationTotals of={totals} />}</Fetched>
-		</Card>
+		<HomeCard title={t('home.verifications')} to={`/verifications?from=${from}`} link={t('shell.verifications')}>
+			<Fetched query={totals}>
+				{({ totals }) =>
+					totals && (
+						<Figure value={number(totals.count)}>
+							<States of={totals} name={(state) => t(`verify.filter.${state}`)} />
+						</Figure>
+					)
+				}
+			</Fetched>
+		</HomeCard>
 	);
+}
+
+/** States shows how many transactions of a day have which state, and whether the totals are those of the newest only. */
+function States<S extends string>(props: {
+	of: { complete: boolean; states: readonly { status: S; count: number }[] };
+	name: (state: S) => string;
+}): JSX.Element {
+	const { complete, states } = props.of;
+	const counts = states.map(({ status, count }) => `${props.name(status)}: ${number(count)}`);
+	return <>{[...(complete ? [] : [t('recharge.total.newest')]), ...(counts.length > 0 ? counts : [t('home.today.none')])].join(' · ')}</>;
 }

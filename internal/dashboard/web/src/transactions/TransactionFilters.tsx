@@ -79,7 +79,6 @@ export function Filters(props: {
 					{(['amount_min', 'amount_max'] as const).map((name) => (
 						<Filter
 							key={name}
-							class="short"
 							label={t(`transactions.filter.${name}`)}
 							inputMode="decimal"
 							maxLength={12}

@@ -8,12 +8,14 @@ function Labelled(props: {
 	label: string;
 	hint?: string | undefined;
 	name?: string | undefined;
+	/** class is that of the whole field. */
+	class?: string | undefined;
 	children: (control: { id: string; 'aria-invalid': true | undefined; 'aria-describedby': string }) => JSX.Element;
 }): JSX.Element {
 	const id = useId();
 	const error = useFieldError(props.name, props.label);
 	return (
-		<div class="field">
+		<div class={`field ${props.class ?? ''}`}>
 			<label for={id}>{props.label}</label>
 			{props.children({ id, 'aria-invalid': error ? true : undefined, 'aria-describedby': `${id}-hint ${id}-error` })}
 			<p class="hint" id={`${id}-hint`}>
@@ -69,7 +71,6 @@ export function Filter(props: {
 	hint?: string;
 	maxLength?: number;
 	inputMode?: 'decimal';
-	class?: string;
 	/** min and max limit a date. */
 	min?: string;
 	max?: string;
@@ -95,12 +96,14 @@ export function Filter(props: {
 export function Select<V extends string>(props: {
 	label: string;
 	name?: string;
+	/** class is that of the whole field. */
+	class?: string;
 	value: V;
 	options: readonly (readonly [value: V, text: string])[];
 	change: (value: V) => void;
 }): JSX.Element {
 	return (
-		<Labelled label={props.label} name={props.name}>
+		<Labelled label={props.label} name={props.name} class={props.class}>
 			{(control) => (
 				<select {...control} value={props.value} onChange={(event) => props.change(event.currentTarget.value as V)}>
 					{props.options.map(([value, text]) => (

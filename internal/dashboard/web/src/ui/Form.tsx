@@ -50,7 +50,8 @@ function FormError(): JSX.Element {
 	const shown = problem && ![...names].some((name) => problem.messageOf(name) !== undefined);
 	return (
 		<p class="wrong" role="alert">
-			{shown && errorMessage(problem)} {shown && problem.status === 0 && t('form.again')}
+			{shown && errorMessage(problem)}
+			{shown && problem.status === 0 && ` ${t('form.again')}`}
 		</p>
 	);
 }
@@ -106,7 +107,7 @@ export function Form(props: {
 		}
 	};
 	return (
-		<form ref={form} class={props.class} onSubmit={submit}>
+		<form ref={form} class={props.class ?? (props.children ? 'flow' : undefined)} onSubmit={submit}>
 			<FormContext.Provider value={context}>
 				{props.children}
 				<FormError />

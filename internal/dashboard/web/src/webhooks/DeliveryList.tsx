@@ -67,7 +67,7 @@ export function Deliveries(): JSX.Element {
 			}
 		>
 			<Tabs wanted={wanted} change={filter} />
-			<FilterForm class="wh-filters" values={filters} reset={() => filter(Object.fromEntries(names.map((name) => [name, ''])))}>
+			<FilterForm values={filters} reset={() => filter(Object.fromEntries(names.map((name) => [name, ''])))}>
 				<Select
 					label={t('webhooks.answer')}
 					value={wanted.answer ?? ''}
@@ -77,7 +77,9 @@ export function Deliveries(): JSX.Element {
 					]}
 					change={(answer) => filter({ answer })}
 				/>
+				<Filter label={t('webhooks.filter.event')} placeholder="evt_…" value={wanted.event} apply={(event) => filter({ event })} />
 				<Select
+					class="wide"
 					label={t('webhooks.endpoint')}
 					value={wanted.webhook ?? ''}
 					options={[
@@ -88,6 +90,7 @@ export function Deliveries(): JSX.Element {
 					change={(webhook) => filter({ webhook })}
 				/>
 				<Select
+					class="wide"
 					label={t('webhooks.event')}
 					value={wanted.type ?? ''}
 					options={[['', t('webhooks.filter.any')], ...types.map((type) => [type, type] as const)]}
@@ -95,7 +98,6 @@ export function Deliveries(): JSX.Element {
 				/>
 				<Filter label={t('webhooks.filter.from')} type="date" value={wanted.from} apply={(from) => filter({ from })} />
 				<Filter label={t('webhooks.filter.to')} type="date" value={wanted.to} apply={(to) => filter({ to })} />
-				<Filter label={t('webhooks.filter.event')} placeholder="evt_…" value={wanted.event} apply={(event) => filter({ event })} />
 			</FilterForm>
 			<div class="actions wh-bar">
 				<Check checked={live} change={setLive}>

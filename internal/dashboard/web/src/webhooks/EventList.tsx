@@ -44,8 +44,9 @@ export function Events(): JSX.Element {
 			}
 		>
 			<p class="hint">{t('webhooks.event.about')}</p>
-			<FilterForm class="wh-filters" values={filters} reset={() => change({ type: '', subject: '', from: '', to: '' })}>
+			<FilterForm values={filters} reset={() => change({ type: '', subject: '', from: '', to: '' })}>
 				<Select
+					class="wide"
 					label={t('webhooks.event')}
 					value={type ?? ''}
 					options={[['', t('webhooks.filter.any')], ...types.map((one) => [one, one] as const)]}

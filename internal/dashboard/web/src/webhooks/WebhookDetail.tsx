@@ -80,7 +80,7 @@ function One(props: { webhook: Endpoint }): JSX.Element {
 				/>
 				<h3>{t('webhooks.events')}</h3>
 				<Types of={webhook.events} />
-				<div class="actions wh-do">
+				<div class="actions">
 					<Form submit={pause} button={t(webhook.active ? 'webhooks.pause' : 'webhooks.resume')} />
 					<button type="button" aria-expanded={open === 'edit'} onClick={() => setOpen(open === 'edit' ? undefined : 'edit')}>
 						{t('action.edit')}
@@ -131,7 +131,7 @@ function Edit(props: { webhook: Endpoint; done: () => void }): JSX.Element {
 		props.done();
 	};
 	return (
-		<Form class="wh-edit" submit={save} button={t('action.save')} tone="primary" cancel={props.done}>
+		<Form submit={save} button={t('action.save')} tone="primary" cancel={props.done}>
 			<Field label={t('webhooks.url')} hint={t('webhooks.url.change')} name="url" inputMode="url" value={url} change={setUrl} />
 			<EventTypePicker chosen={chosen} change={setChosen} />
 		</Form>
