@@ -189,7 +189,7 @@ function Together(props: { cities: readonly string[] }): JSX.Element {
 					</li>
 				))}
 			</ul>
-			<div class="comparison">
+			<div class="comparison flow">
 				{found.some((one) => one.isPending) ? (
 					<Loading />
 				) : any ? (
