@@ -123,6 +123,6 @@ var encryptedRecords = encryption.Column{
 func EncryptedColumns() []encryption.Column { return []encryption.Column{encryptedRecords} }
 
 // encryptChunk encrypts the records of a chunk. `first` is the index of its first record.
-func encryptChunk(box *encryption.Cipher, batch string, first int, records []byte) []byte {
-	return encryptedRecords.Encrypt(box, records, batch, strconv.Itoa(first))
+func encryptChunk(cipher *encryption.Cipher, batch string, first int, records []byte) []byte {
+	return encryptedRecords.Encrypt(cipher, records, batch, strconv.Itoa(first))
 }

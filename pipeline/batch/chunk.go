@@ -125,8 +125,8 @@ func (c *chunk) read(tx *sqlstore.Tx) error {
 	return err
 }
 
-func (c *chunk) decrypted(box *encryption.Cipher) (todo []record, refused []duplicateRecord, err error) {
-	if c.bytes, err = encryptedRecords.Decrypt(box, c.bytes, c.batch, strconv.Itoa(c.first)); err != nil {
+func (c *chunk) decrypted(cipher *encryption.Cipher) (todo []record, refused []duplicateRecord, err error) {
+	if c.bytes, err = encryptedRecords.Decrypt(cipher, c.bytes, c.batch, strconv.Itoa(c.first)); err != nil {
 		return nil, nil, err
 	}
 	return c.records()

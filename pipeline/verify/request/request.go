@@ -58,20 +58,20 @@ func (r *Request) Target() string {
 }
 
 // CacheKey returns a digest of the account or UPI address to verify, by which a cached answer can be found.
-func (r *Request) CacheKey(box *encryption.Cipher) []byte {
-	return box.Digest("verification/same", []byte(r.Method), []byte(r.Account), []byte(r.IFSC), []byte(r.VPA))
+func (r *Request) CacheKey(cipher *encryption.Cipher) []byte {
+	return cipher.Digest("verification/same", []byte(r.Method), []byte(r.Account), []byte(r.IFSC), []byte(r.VPA))
 }
 
 // Digest returns a digest of the request, by which a repeated request can be detected.
-func (r *Request) Digest(box *encryption.Cipher) []byte {
-	return box.Digest("verification/request", []byte(r.Method), []byte(r.Account), []byte(r.IFSC), []byte(r.VPA), []byte(r.Name),
+func (r *Request) Digest(cipher *encryption.Cipher) []byte {
+	return cipher.Digest("verification/request", []byte(r.Method), []byte(r.Account), []byte(r.IFSC), []byte(r.VPA), []byte(r.Name),
 		[]byte(strconv.Itoa(r.Tolerance)))
 }
 
 // NameDigest returns the digest of the expected name for the audit log. The digest can show later
 // whether a request had a certain name.
-func (r *Request) NameDigest(box *encryption.Cipher) string {
-	return hex.EncodeToString(box.Digest("verification/name", []byte(r.Name))[:16])
+func (r *Request) NameDigest(cipher *encryption.Cipher) string {
+	return hex.EncodeToString(cipher.Digest("verification/name", []byte(r.Name))[:16])
 }
 
 // longestName is the limit of an expected name, in characters. Names in banks' records have at most
