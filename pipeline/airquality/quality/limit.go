@@ -71,11 +71,11 @@ const (
 	// minVariationHours is how many of the 24 hours must have readings. It is 75 %,
 	// the data capture that CPCB and the EU require.
 	minVariationHours = 18
-	// repeatDays and repeatMost define repetition: spikes or jumps at the same hour
+	// repeatDays and minRepeats define repetition: spikes or jumps at the same hour
 	// on at least four of seven days. A calibration causes this, but weather does
 	// not.
 	repeatDays = 7
-	repeatMost = 4
+	minRepeats = 4
 	// aheadMinutes is how far the time of a reading may be in the future (clock
 	// skew).
 	aheadMinutes = 5

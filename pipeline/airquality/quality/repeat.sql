@@ -35,6 +35,6 @@ found AS
         'same_hour' AS test, 'suspect' AS flag, concat('on ', toString(times), ' of {{.RepeatDays}} days') AS detail
     FROM counted
     ARRAY JOIN readings AS reading
-    WHERE times >= {{.RepeatMost}} AND at >= {from:DateTime('UTC')} - INTERVAL {{.BackSeconds}} SECOND
+    WHERE times >= {{.MinRepeats}} AND at >= {from:DateTime('UTC')} - INTERVAL {{.BackSeconds}} SECOND
 ),
 {{template "changes" .}}

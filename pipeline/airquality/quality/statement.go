@@ -104,7 +104,7 @@ type templateData struct {
 	Variation, Cell                 float64
 	VariationHours, IndiaSeconds    int
 	RepeatDays, RepeatBefore        int
-	RepeatMost                      int
+	MinRepeats                      int
 	NearMetres, SameMetres          int
 	NearLeast, NearFactor, CellMost int
 	NO, NO2, NOCold, NO2Cold        string
@@ -142,7 +142,7 @@ func newTemplateData(database string, settings Settings) templateData {
 		FirstDayStart: dayStart(fromSQL, 0), LastDayEnd: dayStart(toSQL, 1), FirstDay: firstDay,
 		AheadMinutes: aheadMinutes, GapSeconds: gapMinutes * 60, SpikeSeconds: spikeMinutes * 60, FlatSeconds: flatMinutes * 60, NextSeconds: nextMinutes * 60,
 		BackSeconds: backSeconds, ContextSeconds: contextSeconds, Variation: minVariation, Cell: cellDegrees, VariationHours: minVariationHours,
-		IndiaSeconds: int(schema.IndiaOffset.Seconds()), RepeatDays: repeatDays, RepeatBefore: repeatDays - 1, RepeatMost: repeatMost,
+		IndiaSeconds: int(schema.IndiaOffset.Seconds()), RepeatDays: repeatDays, RepeatBefore: repeatDays - 1, MinRepeats: minRepeats,
 		NearMetres: nearMetres, SameMetres: sameMetres, NearFactor: nearFactor,
 		NearLeast: minNeighbours, CellMost: maxPerCell,
 		NO: number(noPerPPB), NO2: number(no2PerPPB), NOCold: number(noPerPPBCold), NO2Cold: number(no2PerPPBCold),
