@@ -167,7 +167,7 @@ type sensorFixture struct {
 
 func newFixture(db *sqlstore.DB, sensors int) *sensorFixture {
 	f := &sensorFixture{Store: backfill.New(db, "live", time.Now), network: newNetwork(sensors)}
-	f.feed = runner.Feed{Name: "sensors", Source: source{f.network}, Step: 3 * 24 * time.Hour, Windows: true}
+	f.feed = runner.Feed{Name: "sensors", Source: source{f.network}, Step: 3 * 24 * time.Hour, AnyWindow: true}
 	return f
 }
 
@@ -343,7 +343,7 @@ func TestBackfillOfWholeSource(t *testing.T) {
 func TestHopelessBackfillFails(t *testing.T) {
 	t.Parallel()
 	for name, spoil := range map[string]func(*sensorFixture){
-		"serves no past readings": func(f *sensorFixture) { f.feed.Windows = false },
+		"serves no past readings": func(f *sensorFixture) { f.feed.AnyWindow = false },
 		"status 403":              func(f *sensorFixture) { f.network.fatal = func(int) error { return statusError(t, 403) } },
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -80,7 +80,7 @@ type backfill struct {
 // run lists the partitions, fetches them with several workers, and ends the backfill.
 func (b *backfill) run(ctx context.Context) error {
 	feed, err := b.Feed(b.job.Source)
-	if err == nil && !feed.Windows {
+	if err == nil && !feed.AnyWindow {
 		err = ErrNoHistory
 	}
 	if err != nil {

@@ -33,8 +33,8 @@ type Feed struct {
 	History time.Duration
 	// Step is the longest window of one backfill run, and limits the window of a scheduled run. Default 7 days.
 	Step time.Duration
-	// Windows means that the source can fetch any past window. Without Windows it can fetch only its newest readings.
-	Windows bool
+	// AnyWindow means that the source can fetch any past window. A source without it fetches only its newest readings.
+	AnyWindow bool
 	// MaxSilence is the largest normal age of the newest reading. The default is 6 hours, or three intervals of the
 	// schedule if these are longer. Negative means that readings arrive at irregular times, as in a folder of files.
 	MaxSilence time.Duration

@@ -75,6 +75,6 @@ var Registry = map[string]Entry{
 		About:   "simulated readings for the sandbox",
 		World:   schema.Sandbox,
 		Factory: func(c Config) Factory { return c.Simulator },
-		Feed:    runner.Feed{Schedule: "0 * * * *", Jitter: 10 * time.Second, History: 60 * 24 * time.Hour, Windows: true, Lookback: time.Hour},
+		Feed:    runner.Feed{Schedule: "0 * * * *", Jitter: 10 * time.Second, History: 60 * 24 * time.Hour, AnyWindow: true, Lookback: time.Hour},
 	},
 }

@@ -166,7 +166,7 @@ func (d *Description) readAPI(root *section.Section) {
 		fields = d.partitions.names
 	}
 	d.readings = d.readRequest(root, auth, fields)
-	d.Feed.Windows = d.readings.windowed()
+	d.Feed.AnyWindow = d.readings.windowed()
 	d.budget = budget.Read(root.Section("budget"))
 }
 

@@ -27,7 +27,7 @@ func (d *Description) readFiles(root *section.Section) {
 	}
 	d.budget = budget.Read(root.Section("budget"))
 	d.files = fileset.Read(root.Section("files"), parts, d.local)
-	d.Feed.Windows = d.files.Dated()
+	d.Feed.AnyWindow = d.files.Dated()
 }
 
 // fileSource returns the source for a description of files.

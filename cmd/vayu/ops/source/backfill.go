@@ -70,7 +70,7 @@ func (f *backfillFlags) parse(cmd *cobra.Command, name string) (schema.World, er
 	if err != nil || f.from == "" {
 		return entry.World, err
 	}
-	if !entry.Feed.Windows {
+	if !entry.Feed.AnyWindow {
 		return entry.World, fmt.Errorf("source %q: %w", name, backfill.ErrNoHistory)
 	}
 	from, to, err := ingest.ParseRange(f.from, cmp.Or(f.to, "9999-12-31"))
