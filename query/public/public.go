@@ -65,8 +65,8 @@ const (
 	burst     = 1000
 	// maxClients bounds the memory of the limits to about 10 MB.
 	maxClients = 50_000
-	// stalePeriod is how long a rendered reply is cached. For that time it can miss that its figures have become stale.
-	stalePeriod = 5 * time.Minute
+	// replyLifetime is how long a rendered reply is cached. For that time it can miss that its figures have become stale.
+	replyLifetime = 5 * time.Minute
 )
 
 // account is the name under which requests without a key take slots. It is not the id of any account.
@@ -84,7 +84,7 @@ type edge struct {
 
 // Routes returns the routes of the public edge.
 func Routes(c Config) []httpapi.Route {
-	replies := func() *caching.Replies { return caching.NewReplies(stalePeriod, maxReplies, 0) }
+	replies := func() *caching.Replies { return caching.NewReplies(replyLifetime, maxReplies, 0) }
 	tooMany := fmt.Sprintf("An address can send %d requests per second. Use a key, or a cache in front.", perSecond)
 	e := &edge{Config: c, clients: ratelimit.New[netip.Addr](perSecond, burst, maxClients, tooMany), answers: replies(), positions: replies()}
 	route := func(path, types string, h handler, params ...string) httpapi.Route {

@@ -20,6 +20,9 @@ import (
 // cachedTiles is the number of tiles in memory for a world. A tile has at most some 60 kB, and mostly 2 to 10 kB.
 const cachedTiles = 2_000
 
+// tileLifetime limits how long a tile is cached. A tile shows which places are stale, and this changes with the time.
+const tileLifetime = 5 * time.Minute
+
 // Cache renders tiles, and keeps them until the next snapshot. It is safe for concurrent use.
 type Cache struct {
 	pins *places.Pins
@@ -27,7 +30,7 @@ type Cache struct {
 
 	mu     sync.Mutex
 	of     *snapshot.Snapshot
-	period int64                           // of stalePeriod
+	period int64                           // number of the tileLifetime since 1970
 	tiles  *lru.Cache[Request, *rendering] // of this snapshot and period
 	errors map[string]*rendered[*errorsByDistance]
 }
@@ -112,10 +115,10 @@ func (c *Cache) render(r Request, s *snapshot.Snapshot, errs *rendered[*errorsBy
 }
 
 // entry returns the entry of a tile, and the entry with the interpolation errors of the tile's parameter. It empties
-// the cache for a new snapshot, and after each stalePeriod. If s is older than the snapshot of the cache, it returns
+// the cache for a new snapshot, and after each tileLifetime. If s is older than the snapshot of the cache, it returns
 // new entries, and does not cache them.
 func (c *Cache) entry(r Request, s *snapshot.Snapshot, now time.Time) (*rendering, *rendered[*errorsByDistance]) {
-	period := now.Unix() / int64(stalePeriod/time.Second)
+	period := now.Unix() / int64(tileLifetime/time.Second)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.of != s || c.period != period {

@@ -166,6 +166,3 @@ func (r *Request) cluster(found []place) (clusters []*geojson.Feature) {
 	}
 	return clusters
 }
-
-// stalePeriod limits how long a tile is cached. A tile shows which places are stale, and this changes with the time.
-const stalePeriod = 5 * time.Minute
