@@ -2,14 +2,10 @@ package share
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"hash/fnv"
 	"slices"
-	"strings"
 	"time"
-
-	"vayu/internal/sqlstore"
 )
 
 // view is the state of all instances and jobs, as one instance reads it from the leases.
@@ -116,54 +112,4 @@ func (v *view) weight(job string) uint64 {
 	h := fnv.New64a()
 	_, _ = fmt.Fprintf(h, "%s %s", v.self, job)
 	return h.Sum64()
-}
-
-// serverNow is an SQL expression for the time of the database server, in Unix microseconds.
-const serverNow = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)"
-
-// look reads the leases of all instances into v. If members died more than keepMembers ago, it deletes their leases.
-func (s *sharer) look(ctx context.Context, v *view) error {
-	v.self, v.taken = s.member, make(map[string]bool)
-	if s.alone {
-		return nil
-	}
-	prefix, old := s.Group+":", false
-	err := sqlstore.Each(s.DB.View(ctx), func(row sqlstore.Scanner) error {
-		var name string
-		var left int64 // microseconds
-		if err := row.Scan(&name, &left); err != nil {
-			return err
-		}
-		member, ok := strings.CutPrefix(name, memberName(s.Group, "", ""))
-		switch {
-		case left <= 0:
-			old = old || ok && left < -keepMembers.Microseconds()
-		case ok:
-			v.members = append(v.members, member)
-		default:
-			v.taken[strings.TrimPrefix(name, prefix)] = true
-		}
-		return nil
-	}, "SELECT name, until - "+serverNow+" FROM leader WHERE name LIKE $1 || '%'", prefix)
-	slices.Sort(v.members)
-	if err != nil {
-		return fmt.Errorf("reading the leases of group %q: %w", s.Group, err)
-	}
-	if !old {
-		return nil
-	}
-	return s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
-		_, err := tx.Exec("DELETE FROM leader WHERE name LIKE $1 || '%' AND until < "+serverNow+" - CAST($2 AS BIGINT)",
-			memberName(s.Group, "", ""), keepMembers.Microseconds())
-		return err
-	})
-}
-
-// Members returns the number of running instances of a group, on PostgreSQL. local has the meaning of [Config.Local].
-func Members(ctx context.Context, db *sqlstore.DB, group, local string) (n int, err error) {
-	err = db.View(ctx).QueryRow("SELECT count(*) FROM leader WHERE name LIKE $1 || '%' AND until > "+serverNow, memberName(group, local, "")).Scan(&n)
-	if err != nil {
-		return 0, fmt.Errorf("reading the members of group %q: %w", group, err)
-	}
-	return n, nil
 }

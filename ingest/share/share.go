@@ -135,7 +135,7 @@ func (s *sharer) loop(ctx context.Context) {
 	for ok := true; ok; ok = sleep.For(ctx, interval) {
 		jobs, err := s.Jobs(ctx)
 		if err == nil {
-			err = s.step(ctx, jobs)
+			err = s.rebalance(ctx, jobs)
 		}
 		if ctx.Err() == nil {
 			s.store.Observe(ctx, err)
@@ -143,8 +143,8 @@ func (s *sharer) loop(ctx context.Context) {
 	}
 }
 
-// step reads the leases once, and starts and ends jobs.
-func (s *sharer) step(ctx context.Context, jobs []Job) error {
+// rebalance reads the leases once, and starts and ends jobs.
+func (s *sharer) rebalance(ctx context.Context, jobs []Job) error {
 	for name, r := range s.running {
 		if r.ended.Load() {
 			delete(s.running, name)
@@ -161,7 +161,7 @@ func (s *sharer) step(ctx context.Context, jobs []Job) error {
 			v.mine[name] = true
 		}
 	}
-	if err := s.look(ctx, &v); err != nil {
+	if err := s.readLeases(ctx, &v); err != nil {
 		return err
 	}
 	wanted := s.plan(&v, time.Now())
@@ -205,13 +205,4 @@ func (s *sharer) start(ctx context.Context, job Job) {
 
 func (s *sharer) leaderConfig(name string) leader.Config {
 	return leader.Config{DB: s.DB, Name: name, Local: s.Local != "", Log: s.Log, Metrics: s.Metrics}
-}
-
-// memberName returns the name of the lease of a member. The double colon distinguishes it from the lease of a job. With
-// local, the name differs, so that other instances do not count this one as a member.
-func memberName(group, local, member string) string {
-	if local != "" {
-		return group + "@" + local + "::" + member
-	}
-	return group + "::" + member
 }

@@ -1,0 +1,70 @@
+package share
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"vayu/internal/sqlstore"
+)
+
+// serverNow is an SQL expression for the time of the database server, in Unix microseconds.
+const serverNow = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)"
+
+// readLeases reads the leases of all instances into v. It deletes the leases of members that died more than keepMembers
+// ago.
+func (s *sharer) readLeases(ctx context.Context, v *view) error {
+	v.self, v.taken = s.member, make(map[string]bool)
+	if s.alone {
+		return nil
+	}
+	prefix, old := s.Group+":", false
+	err := sqlstore.Each(s.DB.View(ctx), func(row sqlstore.Scanner) error {
+		var name string
+		var left int64 // microseconds
+		if err := row.Scan(&name, &left); err != nil {
+			return err
+		}
+		member, ok := strings.CutPrefix(name, memberName(s.Group, "", ""))
+		switch {
+		case left <= 0:
+			old = old || ok && left < -keepMembers.Microseconds()
+		case ok:
+			v.members = append(v.members, member)
+		default:
+			v.taken[strings.TrimPrefix(name, prefix)] = true
+		}
+		return nil
+	}, "SELECT name, until - "+serverNow+" FROM leader WHERE name LIKE $1 || '%'", prefix)
+	slices.Sort(v.members)
+	if err != nil {
+		return fmt.Errorf("reading the leases of group %q: %w", s.Group, err)
+	}
+	if !old {
+		return nil
+	}
+	return s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
+		_, err := tx.Exec("DELETE FROM leader WHERE name LIKE $1 || '%' AND until < "+serverNow+" - CAST($2 AS BIGINT)",
+			memberName(s.Group, "", ""), keepMembers.Microseconds())
+		return err
+	})
+}
+
+// Members returns the number of running instances of a group, on PostgreSQL. local has the meaning of [Config.Local].
+func Members(ctx context.Context, db *sqlstore.DB, group, local string) (n int, err error) {
+	err = db.View(ctx).QueryRow("SELECT count(*) FROM leader WHERE name LIKE $1 || '%' AND until > "+serverNow, memberName(group, local, "")).Scan(&n)
+	if err != nil {
+		return 0, fmt.Errorf("reading the members of group %q: %w", group, err)
+	}
+	return n, nil
+}
+
+// memberName returns the name of the lease of a member. The double colon distinguishes it from the lease of a job. With
+// local, the name differs, so that other instances do not count this one as a member.
+func memberName(group, local, member string) string {
+	if local != "" {
+		return group + "@" + local + "::" + member
+	}
+	return group + "::" + member
+}
