@@ -362,15 +362,15 @@ func (m *measure) convert(p parameter.Parameter, text, unit string, relabels map
 func (s *Sink) measure(f *record.Frame, m *measure, h *head) error {
 	at, of, reason := h.at, h.of, h.reason
 	p, unit, skip, seen := m.parameterOf(f, s.names)
-	s.look(m.parameterAt, seen)
+	s.noteField(m.parameterAt, seen)
 	if skip {
 		return nil
 	}
 	text, seen := m.valueOf(f)
-	s.look(m.valueAt, seen)
+	s.noteField(m.valueAt, seen)
 	if len(m.unitField) > 0 {
 		unit, seen = f.Text(m.unitField)
-		s.look(m.unitAt, seen)
+		s.noteField(m.unitAt, seen)
 		s.noteUnit(p, unit)
 	}
 	if reason == ingest.None && !p.Valid() {

@@ -33,7 +33,7 @@ func (s *Sink) wanted(f *record.Frame) bool {
 	for i := range s.m.only {
 		one := &s.m.only[i]
 		text, seen := f.Text(one.field)
-		s.look(one.mapped, seen)
+		s.noteField(one.mapped, seen)
 		if !slices.Contains(one.accepted, text) {
 			return false
 		}

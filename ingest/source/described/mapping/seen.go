@@ -20,7 +20,7 @@ func (s *Sink) Check() error {
 	return nil
 }
 
-func (s *Sink) look(field int, seen bool) {
+func (s *Sink) noteField(field int, seen bool) {
 	s.looked[field] = true
 	s.seen[field] = s.seen[field] || seen
 }

@@ -37,7 +37,7 @@ func (s *Sink) visit(f *record.Frame) error {
 		}
 		return s.element(f, &h)
 	})
-	s.look(s.m.each, seen)
+	s.noteField(s.m.each, seen)
 	return err
 }
 
@@ -45,7 +45,7 @@ func (s *Sink) visit(f *record.Frame) error {
 // and a day.
 func (s *Sink) addBulletin(f *record.Frame) {
 	at, _, reason, seen := s.clock.Of(f, s.now)
-	s.look(s.m.timeAt, seen)
+	s.noteField(s.m.timeAt, seen)
 	if reason != ingest.None {
 		s.builder.RejectField(reason, "bulletin")
 		return
@@ -87,7 +87,7 @@ type head struct {
 // head reads the data that all values of a record have in common.
 func (s *Sink) head(f *record.Frame) head {
 	key, seen := s.m.station.key(f)
-	s.look(s.m.stationAt, seen)
+	s.noteField(s.m.stationAt, seen)
 	if s.listed != nil {
 		id := key
 		if len(s.m.match) > 0 {
@@ -99,7 +99,7 @@ func (s *Sink) head(f *record.Frame) head {
 		return head{skip: true}
 	}
 	at, minutes, reason, seen := s.clock.Of(f, s.now)
-	s.look(s.m.timeAt, seen)
+	s.noteField(s.m.timeAt, seen)
 	if sp := s.m.spacing; sp != nil && reason == ingest.None {
 		if minutes = sp.of(&s.spacings, f); minutes == 0 {
 			reason = ingest.BadTime
@@ -143,7 +143,7 @@ func (s *Sink) test(f *record.Frame, tests []test, h *head) {
 		}
 		t := &tests[i]
 		if t.required {
-			s.look(t.mapped, t.seen(f))
+			s.noteField(t.mapped, t.seen(f))
 		}
 		flag, reason := t.apply(f)
 		h.reason = reason
