@@ -125,7 +125,7 @@ func (c *chunk) read(tx *sqlstore.Tx) error {
 	return err
 }
 
-func (c *chunk) decrypted(cipher *encryption.Cipher) (todo []record, refused []duplicateRecord, err error) {
+func (c *chunk) decrypted(cipher *encryption.Cipher) (todo []chunkRecord, refused []duplicateRecord, err error) {
 	if c.bytes, err = encryptedRecords.Decrypt(cipher, c.bytes, c.batch, strconv.Itoa(c.first)); err != nil {
 		return nil, nil, err
 	}
@@ -134,7 +134,7 @@ func (c *chunk) decrypted(cipher *encryption.Cipher) (todo []record, refused []d
 
 // records returns the records of a chunk that are not yet in the table batch_item. `todo` are the records to process,
 // and `refused` are the duplicates to reject.
-func (c *chunk) records() (todo []record, refused []duplicateRecord, err error) {
+func (c *chunk) records() (todo []chunkRecord, refused []duplicateRecord, err error) {
 	stored, duplicates, err := body.CutDuplicates(c.bytes)
 	if err != nil {
 		return nil, nil, fmt.Errorf("reading records %d of %s: %w", c.first, c.batch, err)
@@ -146,7 +146,7 @@ func (c *chunk) records() (todo []record, refused []duplicateRecord, err error) 
 	if _, err := d.ReadToken(); err != nil {
 		return nil, nil, err
 	}
-	todo = make([]record, 0, c.count-len(c.begun)-len(duplicates))
+	todo = make([]chunkRecord, 0, c.count-len(c.begun)-len(duplicates))
 	index := c.first
 	for ; d.PeekKind() != jsontext.KindEndArray; index++ {
 		value, err := d.ReadValue()
@@ -157,7 +157,7 @@ func (c *chunk) records() (todo []record, refused []duplicateRecord, err error) 
 		if slices.Contains(c.begun, index) {
 			continue
 		}
-		r := record{c, index, text[end-len(value) : end : end]}
+		r := chunkRecord{c, index, text[end-len(value) : end : end]}
 		if first, there := duplicates[index]; there {
 			refused = append(refused, duplicateRecord{r, first})
 		} else {
@@ -170,13 +170,14 @@ func (c *chunk) records() (todo []record, refused []duplicateRecord, err error) 
 	return todo, refused, nil
 }
 
-type record struct {
+// chunkRecord is a record of a chunk, with its index in the batch.
+type chunkRecord struct {
 	chunk *chunk
 	index int
 	value []byte
 }
 
-func (r record) item() item.Item {
+func (r chunkRecord) item() item.Item {
 	c := r.chunk
 	return item.Item{Batch: c.batch, Index: r.index, Owner: c.owner, Record: r.value, Key: c.key, Request: c.request, Client: c.client}
 }
@@ -233,7 +234,7 @@ func accountsOf(q sqlstore.Querier, kind string) ([]string, error) {
 
 // duplicateRecord is a record to reject, because an earlier record has the same ref_id.
 type duplicateRecord struct {
-	record
+	chunkRecord
 
 	first int
 }

@@ -82,9 +82,9 @@ func ParseBody(c *httpapi.Call, array string) (ref string, chunks [][][]byte, er
 		}
 		var values [][]byte
 		for _, d := range duplicates {
-			all = append(all, d.record)
+			all = append(all, d.chunkRecord)
 		}
-		slices.SortFunc(all, func(a, b record) int { return a.index - b.index })
+		slices.SortFunc(all, func(a, b chunkRecord) int { return a.index - b.index })
 		for _, r := range all {
 			values = append(values, r.value)
 		}

@@ -11,12 +11,12 @@ import (
 // accountQueue is the queue of one account's records of one kind.
 type accountQueue struct {
 	account     string
-	ready       []record // leased and queued
-	inFlight    int      // records in flight
-	chunks      int      // leased chunks
-	mayHaveMore bool     // more chunks may be due
-	lastStarted uint64   // sequence number of the last started record
-	lastLeased  uint64   // value of worker.leases when chunks were last leased
+	ready       []chunkRecord // leased and queued
+	inFlight    int           // records in flight
+	chunks      int           // leased chunks
+	mayHaveMore bool          // more chunks may be due
+	lastStarted uint64        // sequence number of the last started record
+	lastLeased  uint64        // value of worker.leases when chunks were last leased
 	// failures is the number of pauses since the last success. While failures is not 0, the queue starts one record at a
 	// time, with growing pauses.
 	failures    int
@@ -65,9 +65,9 @@ func (d *scheduler) queueOf(account string) *accountQueue {
 
 // next returns the record to start. If no record can start, `ok` is false. Then `wake` is the time at which the
 // earliest pause of a queue ends; zero if no queue is paused or all slots are used.
-func (d *scheduler) next(now time.Time) (r record, ok bool, wake time.Time) {
+func (d *scheduler) next(now time.Time) (r chunkRecord, ok bool, wake time.Time) {
 	if d.inFlight >= d.maxInFlight {
-		return record{}, false, time.Time{}
+		return chunkRecord{}, false, time.Time{}
 	}
 	var best *accountQueue
 	for _, l := range d.queues {
@@ -80,7 +80,7 @@ func (d *scheduler) next(now time.Time) (r record, ok bool, wake time.Time) {
 		}
 	}
 	if best == nil {
-		return record{}, false, wake
+		return chunkRecord{}, false, wake
 	}
 	d.sequence++
 	best.lastStarted = d.sequence
@@ -106,7 +106,7 @@ func (d *scheduler) end(c *chunk, done bool) {
 }
 
 // add appends the records of a chunk to the queue of the chunk's account.
-func (d *scheduler) add(c *chunk, records []record) {
+func (d *scheduler) add(c *chunk, records []chunkRecord) {
 	l := d.queueOf(c.owner.Account)
 	c.queue, c.ready = l, len(records)
 	l.chunks++
@@ -115,7 +115,7 @@ func (d *scheduler) add(c *chunk, records []record) {
 
 // drop removes the queued records of a chunk from its queue.
 func (d *scheduler) drop(c *chunk) {
-	c.queue.ready = slices.DeleteFunc(c.queue.ready, func(r record) bool { return r.chunk == c })
+	c.queue.ready = slices.DeleteFunc(c.queue.ready, func(r chunkRecord) bool { return r.chunk == c })
 	c.ready = 0
 }
 

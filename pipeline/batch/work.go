@@ -186,7 +186,7 @@ func (p *processing) start() {
 }
 
 // process processes a record. If Do panics, the record is retried.
-func (p *processing) process(r record) {
+func (p *processing) process(r chunkRecord) {
 	p.metrics.inFlight.Inc()
 	defer p.metrics.inFlight.Dec()
 	of := r.item()
