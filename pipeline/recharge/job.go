@@ -42,7 +42,7 @@ func (s *Service) runJob(j job) {
 	ctx := cmp.Or(j.calls, s.Queue.CallContext())
 	var out settle.Effect
 	for going := true; going; {
-		out, going = s.step(ctx, &j)
+		out, going = s.callAndSettle(ctx, &j)
 	}
 	j.Pool.Release(j.rec.InBatch())
 	if j.done != nil {
@@ -50,8 +50,8 @@ func (s *Service) runJob(j job) {
 	}
 }
 
-// step makes one call and records its result. It returns true if the job continues with another call.
-func (s *Service) step(ctx context.Context, j *job) (out settle.Effect, going bool) {
+// callAndSettle makes one call and records its result. It returns true if the job continues with another call.
+func (s *Service) callAndSettle(ctx context.Context, j *job) (out settle.Effect, going bool) {
 	if j.call != settle.CallEnquire && !s.Now().Before(j.lease.Until.Add(-j.Timeout)) {
 		// The call could outlast the lease. The instance with the next lease sends an enquiry first.
 		s.metrics.Overdue.Inc()

@@ -74,13 +74,13 @@ func (s *Service) resume(conn *bank.Connection, claim workqueue.Claim[Record]) {
 // runJob makes the calls of a job and releases its slot. Service.Run waits until runJob returns.
 func (s *Service) runJob(j job) {
 	ctx := cmp.Or(j.calls, s.Queue.CallContext())
-	for s.step(ctx, &j) {
+	for s.callAndSettle(ctx, &j) {
 	}
 	j.Pool.Release(j.rec.InBatch())
 }
 
-// step makes one call and records its result. It reports whether another call follows immediately.
-func (s *Service) step(ctx context.Context, j *job) bool {
+// callAndSettle makes one call and records its result. It reports whether another call follows immediately.
+func (s *Service) callAndSettle(ctx context.Context, j *job) bool {
 	if j.call == callDeposit && !s.Now().Before(j.lease.Until.Add(-j.Timeout)) {
 		// The call could end after the lease. An enquiry follows under the next lease.
 		s.metrics.Overdue.Inc()
