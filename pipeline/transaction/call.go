@@ -9,7 +9,6 @@ import (
 	"vayu/internal/tracing"
 	"vayu/internal/workqueue"
 	"vayu/pipeline/httpconnector"
-	"vayu/schema"
 )
 
 var (
@@ -62,19 +61,6 @@ func ErrorLabel(err error) string {
 		return "timeout"
 	}
 	return "error"
-}
-
-// MissingAnswer returns the answer that the timeline step of a failed call shows.
-func MissingAnswer(err error) schema.StepAnswer {
-	switch {
-	case errors.Is(err, httpconnector.ErrNotCalled):
-		return schema.AnswerNotSent
-	case errors.Is(err, httpconnector.ErrNotSent):
-		return schema.AnswerNotConnected
-	case errors.Is(err, ErrOutcome), errors.Is(err, ErrPanic), httpconnector.IsUnreadable(err):
-		return schema.AnswerUnreadable
-	}
-	return schema.AnswerNone
 }
 
 // RecordResult calls `settle` to record the result of a call, even if ctx has ended. It returns false if `settle` fails or

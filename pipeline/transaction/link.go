@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"vayu/internal/failpoint"
 	"vayu/internal/workqueue"
 	"vayu/schema"
 )
@@ -47,16 +46,6 @@ func (c *Core[R, P]) Connect(l *Link, begin func(workqueue.Claim[R])) (err error
 	c.links = append(c.links, l)
 	l.Pool, err = c.Queue.Add(workqueue.Provider{Name: l.Name, World: l.World, Timeout: l.Timeout, Concurrency: l.Concurrency, Available: l.Available}, begin)
 	return err
-}
-
-// Link returns the link of a world with a name; nil if there is none.
-func (c *Core[R, P]) Link(world schema.World, name string) *Link {
-	for _, l := range c.links {
-		if l.World == world && l.Name == name {
-			return l
-		}
-	}
-	return nil
 }
 
 // Connected reports whether a world has a provider.
@@ -102,39 +91,4 @@ func (c *Core[R, P]) Acquire(ctx context.Context, l *Link, r P, wait time.Durati
 	lease = c.Queue.NewLease(l.Pool)
 	b.Sent, b.SentAt = true, l.Pool.LatestStart(lease)
 	return lease
-}
-
-// FirstDue returns when the first call of a new transaction is due: at the end of its lease, or at once.
-// It is zero for a final transaction.
-func FirstDue(b *Base, lease workqueue.Lease) time.Time {
-	switch {
-	case !b.FinishedAt.IsZero():
-		return time.Time{}
-	case lease.Token != "":
-		return lease.Until
-	}
-	return b.CreatedAt
-}
-
-// Inserted handles `err`, the result of inserting a transaction. `lease` is the lease of the first call; zero if the
-// call is queued. Inserted releases the slot of the call if `err` is set or the transaction is final. It wakes the
-// queue for a queued call. It returns true if the caller must start the call. The link is nil for a transaction that
-// needs no call.
-func (c *Core[R, P]) Inserted(r P, l *Link, lease workqueue.Lease, err error) (start bool) {
-	b := r.Shared()
-	if err != nil || r.Status() != pendingState {
-		if lease.Token != "" {
-			l.Pool.Release(b.InBatch())
-		}
-		if err == nil {
-			c.Metrics.Finished(b, r.Status())
-		}
-		return false
-	}
-	failpoint.Point(c.kind.Created)
-	if lease.Token == "" {
-		l.Pool.WakeAt(b.CreatedAt)
-		return false
-	}
-	return true
 }

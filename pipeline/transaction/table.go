@@ -70,6 +70,18 @@ func (t *Table[R, P]) byID(conditions string) sqlstore.BatchStatement {
 	return sqlstore.NewBatchStatement(0, "SELECT "+t.Columns+" FROM "+t.Name+" WHERE id IN (", "?", ")"+conditions)
 }
 
+// FirstDue returns when the first call of a new transaction is due: at the end of its lease, or at once.
+// It is zero for a final transaction.
+func FirstDue(b *Base, lease workqueue.Lease) time.Time {
+	switch {
+	case !b.FinishedAt.IsZero():
+		return time.Time{}
+	case lease.Token != "":
+		return lease.Until
+	}
+	return b.CreatedAt
+}
+
 // Bounds of the backoff between two calls for a transaction. The first pause is short, because
 // a client waits, and most slow providers answer within a minute.
 const (

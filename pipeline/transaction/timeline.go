@@ -13,6 +13,7 @@ import (
 	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
 	"vayu/internal/workqueue"
+	"vayu/pipeline/httpconnector"
 	"vayu/schema"
 )
 
@@ -221,6 +222,19 @@ func RecordStep(tx *sqlstore.Tx, subject string, act schema.StepAct, answer sche
 		return time.Time{}, fmt.Errorf("recording a step of %s: %w", subject, err)
 	}
 	return time.UnixMicro(last).UTC(), nil
+}
+
+// MissingAnswer returns the answer that the timeline step of a failed call shows.
+func MissingAnswer(err error) schema.StepAnswer {
+	switch {
+	case errors.Is(err, httpconnector.ErrNotCalled):
+		return schema.AnswerNotSent
+	case errors.Is(err, httpconnector.ErrNotSent):
+		return schema.AnswerNotConnected
+	case errors.Is(err, ErrOutcome), errors.Is(err, ErrPanic), httpconnector.IsUnreadable(err):
+		return schema.AnswerUnreadable
+	}
+	return schema.AnswerNone
 }
 
 const selectSteps = "SELECT act, answer, first_at, last_at, times FROM upstream_step WHERE subject = $1 ORDER BY number"

@@ -147,6 +147,16 @@ func (c *Core[R, P]) Find(ctx context.Context, o schema.Owner, id string) (R, er
 	return r, nil
 }
 
+// Link returns the link of a world with a name; nil if there is none.
+func (c *Core[R, P]) Link(world schema.World, name string) *Link {
+	for _, l := range c.links {
+		if l.World == world && l.Name == name {
+			return l
+		}
+	}
+	return nil
+}
+
 // CloseWaiters ends all waits for results, current and future ones, so that a stopping server
 // does not wait for clients. It is idempotent.
 func (c *Core[R, P]) CloseWaiters() { c.Waiters.Close() }

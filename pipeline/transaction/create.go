@@ -3,6 +3,8 @@ package transaction
 import (
 	"errors"
 
+	"vayu/internal/failpoint"
+	"vayu/internal/workqueue"
 	"vayu/schema"
 )
 
@@ -39,4 +41,27 @@ func (c *Core[R, P]) Repeated(r R, item *BatchItem, same bool) (R, bool, error) 
 	}
 	var none R
 	return none, false, schema.NewProblem(schema.DuplicateRefID, "ref_id", text+".")
+}
+
+// Inserted handles `err`, the result of inserting a transaction. `lease` is the lease of the first call; zero if the
+// call is queued. Inserted releases the slot of the call if `err` is set or the transaction is final. It wakes the
+// queue for a queued call. It returns true if the caller must start the call. The link is nil for a transaction that
+// needs no call.
+func (c *Core[R, P]) Inserted(r P, l *Link, lease workqueue.Lease, err error) (start bool) {
+	b := r.Shared()
+	if err != nil || r.Status() != pendingState {
+		if lease.Token != "" {
+			l.Pool.Release(b.InBatch())
+		}
+		if err == nil {
+			c.Metrics.Finished(b, r.Status())
+		}
+		return false
+	}
+	failpoint.Point(c.kind.Created)
+	if lease.Token == "" {
+		l.Pool.WakeAt(b.CreatedAt)
+		return false
+	}
+	return true
 }
