@@ -89,7 +89,7 @@ func detectRecovering(ctx context.Context, d order.Directory, number string) (su
 // adds a reroute to the result. If possible, it acquires a slot of that operator's connection, which the caller
 // releases or uses (see reroute). If the lookup failed, it sets the error of the result.
 func (s *Service) redetect(ctx context.Context, r *record.Record, res *settle.Result) {
-	if res.Err != nil || res.Outcome != order.NotSubscriber || !r.Redetects() || r.Reference != res.Reference {
+	if res.Err != nil || res.Outcome != order.NotSubscriber || !mayRedetect(r) || r.Reference != res.Reference {
 		return
 	}
 	sub, err := s.lookup(ctx, r.Owner.World, r.Number)
@@ -104,4 +104,10 @@ func (s *Service) redetect(ctx context.Context, r *record.Record, res *settle.Re
 	if available && conn.Pool.TryAcquire(r.InBatch()) {
 		res.Reroute.Lease = s.Queue.NewLease(conn.Pool)
 	}
+}
+
+// mayRedetect reports whether the operator may be looked up again after the provider has rejected the number. The
+// recharge must be pending and prepaid, without an operator named by the client and without a second order.
+func mayRedetect(r *record.Record) bool {
+	return r.State == schema.RechargePending && r.RequestedOperator == "" && r.Reference == r.ID && r.Type == schema.Prepaid
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"vayu/internal/sqlstore"
+	"vayu/pipeline/recharge/request"
 	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
@@ -39,14 +40,21 @@ type Record struct {
 // Status returns the state as a string. It is for package transaction.
 func (r *Record) Status() string { return string(r.State) }
 
+// OperatorName returns the operator that carries out a recharge. If it is unknown, it returns the requested operator or
+// [request.Auto].
+func OperatorName(r *Record) string {
+	switch {
+	case r.Operator != "":
+		return r.Operator
+	case r.RequestedOperator != "":
+		return r.RequestedOperator
+	default:
+		return request.Auto
+	}
+}
+
 // SecondOrder is the suffix of the reference of a second order, which replaced the first order of a recharge.
 const SecondOrder = "-2"
-
-// Redetects reports whether the operator may be looked up again after the provider has rejected the number. The recharge
-// must be pending and prepaid, without an operator named by the client and without a second order.
-func (r *Record) Redetects() bool {
-	return r.State == schema.RechargePending && r.RequestedOperator == "" && r.Reference == r.ID && r.Type == schema.Prepaid
-}
 
 // Prefixes of ids; a ULID follows.
 const (

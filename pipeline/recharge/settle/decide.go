@@ -155,23 +155,6 @@ func afterRefundEnquiry(res *Result) Transition {
 	}
 }
 
-// nextPollTime returns the time of the next poll after a result that is not final.
-func nextPollTime(r *record.Record, res *Result, now time.Time) time.Time {
-	if res.Err != nil {
-		return r.NextCall(0, false, 0, now)
-	}
-	unknown := res.Outcome == order.Unknown && res.Call == CallEnquire && r.State == schema.RechargePending
-	return r.NextCall(res.RetryAfter, unknown, res.ResendAfter, now)
-}
-
-// nextEnquiry returns the time for which the provider requested another enquiry after a final outcome; zero for none.
-func (res *Result) nextEnquiry(now time.Time) time.Time {
-	if res.Err != nil || res.RetryAfter <= 0 {
-		return time.Time{}
-	}
-	return now.Add(res.RetryAfter)
-}
-
 // failureOf returns the error code of a failed recharge. For NotSubscriber it is invalid_number. For Failed it is the
 // code of the answer, if the code has a text. In all other cases it is operator_network_error.
 func failureOf(res *Result) schema.Code {

@@ -5,6 +5,7 @@ import (
 
 	"vayu/internal/sqlstore"
 	"vayu/internal/workqueue"
+	"vayu/pipeline/recharge/order"
 	"vayu/pipeline/recharge/record"
 	"vayu/schema"
 )
@@ -22,6 +23,23 @@ func (st *transitionTx) postpone() error {
 	st.setSentAt()
 	r.Tries++
 	return st.storePostponed(&was, due)
+}
+
+// nextPollTime returns the time of the next poll after a result that is not final.
+func nextPollTime(r *record.Record, res *Result, now time.Time) time.Time {
+	if res.Err != nil {
+		return r.NextCall(0, false, 0, now)
+	}
+	unknown := res.Outcome == order.Unknown && res.Call == CallEnquire && r.State == schema.RechargePending
+	return r.NextCall(res.RetryAfter, unknown, res.ResendAfter, now)
+}
+
+// nextEnquiry returns the time for which the provider requested another enquiry after a final outcome; zero for none.
+func (res *Result) nextEnquiry(now time.Time) time.Time {
+	if res.Err != nil || res.RetryAfter <= 0 {
+		return time.Time{}
+	}
+	return now.Add(res.RetryAfter)
 }
 
 // requeue schedules a call again that the circuit breaker prevented. If it was the first submit call, the order counts
