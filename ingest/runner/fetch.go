@@ -200,14 +200,6 @@ func releaseAll(batches *[]*ingest.Batch) {
 	*batches = nil
 }
 
-// noteNewest updates the time of the newest stored reading. A zero time has no effect.
-func (r *Runner) noteNewest(f *feedRun, at time.Time) {
-	if at.After(f.newest) {
-		f.newest = at
-		r.metrics.newest.WithLabelValues(f.Name).Set(float64(at.Unix()))
-	}
-}
-
 func (r *Runner) notePanic(ctx context.Context, f *feedRun, err error) {
 	if panicked, ok := errors.AsType[*panics.Error](err); ok {
 		r.metrics.panics.WithLabelValues(f.Name).Inc()

@@ -82,16 +82,6 @@ func (p *fetchPlan) backfillWindow() (ingest.Window, bool) {
 	return ingest.Window{From: later(p.oldest.Add(-p.feed.BackfillStep()), p.horizon), To: p.oldest}, true
 }
 
-// fetched extends the fetched range by a stored window.
-func (p *fetchPlan) fetched(w ingest.Window, kind runKind) {
-	if kind == liveRun {
-		p.watermark, p.target = w.To, time.Time{}
-	}
-	if w.From.Before(p.oldest) && !w.To.Before(p.oldest) {
-		p.oldest = w.From
-	}
-}
-
 func earlier(a, b time.Time) time.Time {
 	if a.Before(b) {
 		return a

@@ -67,6 +67,16 @@ func (r *Runner) run(ctx context.Context, f *feedRun, w ingest.Window, kind runK
 	return outcome
 }
 
+// fetched extends the fetched range by a stored window.
+func (p *fetchPlan) fetched(w ingest.Window, kind runKind) {
+	if kind == liveRun {
+		p.watermark, p.target = w.To, time.Time{}
+	}
+	if w.From.Before(p.oldest) && !w.To.Before(p.oldest) {
+		p.oldest = w.From
+	}
+}
+
 // record adds a run to the journal, together with earlier runs that could not be stored in it. It omits a run without
 // requests, readings and rejections, such as the poll of an unchanged folder.
 func (r *Runner) record(ctx context.Context, f *feedRun, run ingest.Run) {
