@@ -255,6 +255,12 @@ func (r *Rollup) computeStep(ctx context.Context, s step, c chunk, started time.
 	return nil
 }
 
+// write runs a statement that writes rows, with a new deduplication token. If two statements had the same token, a
+// replicated table would drop the rows of the second one that equal rows of the first.
+func (r *Rollup) write(ctx context.Context, statement string) error {
+	return r.conn.Exec(clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"insert_deduplication_token": columnstore.NewToken()})), statement)
+}
+
 // countingStations returns the stations in the id range of a chunk (c.ids) that count in the AQI of their city.
 func (r *Rollup) countingStations(ctx context.Context, c chunk) (ids []string, err error) {
 	rows, err := r.conn.Query(ctx, "SELECT id FROM "+r.tables.Database+".station FINAL WHERE id BETWEEN ? AND ? AND kind IN ("+r.kinds+", 'city_mean')",

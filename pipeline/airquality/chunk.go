@@ -60,6 +60,19 @@ func (c chunk) parameters(ctx context.Context, started time.Time, keep retention
 	return clickhouse.Context(ctx, clickhouse.WithParameters(parameters))
 }
 
+// retention is how long readings and hourly rows are kept; 0 means for ever.
+type retention struct{ readings, hours time.Duration }
+
+// oldest returns the time of the oldest row whose input (readings or hourly rows) is
+// still completely stored. The input may be up to two days older than the row, because
+// of rolling means and Indian days.
+func oldest(now time.Time, keep time.Duration) string {
+	if keep == 0 {
+		return time.Unix(0, 0).UTC().Format(second)
+	}
+	return now.Add(-keep).Add(48 * time.Hour).UTC().Format(second)
+}
+
 // ids returns the range of ids of a chunk whose field between is set.
 func (c *chunk) ids() quality.Range {
 	return quality.Range{First: c.stations[0], Last: c.stations[len(c.stations)-1]}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"vayu/schema"
@@ -25,22 +24,6 @@ type plan struct {
 	last  time.Time
 	tests time.Duration // time that quality tests took during planning
 }
-
-// retention is how long readings and hourly rows are kept; 0 means for ever.
-type retention struct{ readings, hours time.Duration }
-
-// oldest returns the time of the oldest row whose input (readings or hourly rows) is
-// still completely stored. The input may be up to two days older than the row, because
-// of rolling means and Indian days.
-func oldest(now time.Time, keep time.Duration) string {
-	if keep == 0 {
-		return time.Unix(0, 0).UTC().Format(second)
-	}
-	return now.Add(-keep).Add(48 * time.Hour).UTC().Format(second)
-}
-
-// quote returns a text as a ClickHouse string literal.
-func quote(s string) string { return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s) + "'" }
 
 // lookback is how far before the start of the previous roll-up a roll-up looks for
 // new readings. A reading gets its time stamp when its insert begins, and becomes

@@ -8,8 +8,6 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
-
-	"vayu/internal/columnstore"
 )
 
 // eraseChunk is the maximum number of row keys in one statement that removes rows.
@@ -70,10 +68,4 @@ func (r *Rollup) erase(ctx context.Context, s step, keys []string, started time.
 	return r.write(ctx, fmt.Sprintf(`INSERT INTO %[1]s.%[2]s (%[3]s, expected, computed_at, removed)
 		SELECT %[3]s, 1, fromUnixTimestamp64Milli(%[4]d), 1 FROM %[1]s.%[2]s FINAL WHERE (%[3]s) IN (%[5]s) %[6]s`,
 		r.tables.Database, s.table, columns, started.UnixMilli(), list, insertSettings))
-}
-
-// write runs a statement that writes rows, with a new deduplication token. If two statements had the same token, a
-// replicated table would drop the rows of the second one that equal rows of the first.
-func (r *Rollup) write(ctx context.Context, statement string) error {
-	return r.conn.Exec(clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"insert_deduplication_token": columnstore.NewToken()})), statement)
 }

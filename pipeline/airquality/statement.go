@@ -147,6 +147,9 @@ func kindLiterals(kinds []air.StationKind) string {
 	return strings.Join(quoted, ", ")
 }
 
+// quote returns a text as a ClickHouse string literal.
+func quote(s string) string { return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s) + "'" }
+
 // roundFour returns an SQL expression that rounds to four decimals, and rounds a half
 // up. The expression first rounds to millionths, so that the result for a half does not
 // depend on the order of additions.
