@@ -132,7 +132,7 @@ func (r *Rollup) Increment(ctx context.Context) (Result, error) {
 // planIncrement plans the hours that may have changed since the last roll-up, and runs the quality tests that must
 // precede them.
 func (r *Rollup) planIncrement(ctx context.Context, started time.Time) (plan, error) {
-	p, err := r.since(ctx, started)
+	p, err := r.planSince(ctx, started)
 	if err != nil {
 		return p, err
 	}
@@ -146,7 +146,7 @@ func (r *Rollup) planIncrement(ctx context.Context, started time.Time) (plan, er
 // which [Rollup.Increment] has processed readings.
 func (r *Rollup) Backfill(ctx context.Context, from, to time.Time) (Result, error) {
 	return r.run(ctx, "backfill", func(ctx context.Context, started time.Time) (plan, error) {
-		chunks, err := r.between(ctx, from, to)
+		chunks, err := r.planBetween(ctx, from, to)
 		if err != nil {
 			return plan{}, err
 		}
@@ -203,7 +203,7 @@ func (r *Rollup) runPlanned(ctx context.Context, kind string, planned planFunc) 
 	if len(p.chunks) == 0 && p.tested.IsZero() {
 		return result, nil
 	}
-	if err := r.record(ctx, p, result); err != nil {
+	if err := r.recordRollUp(ctx, p, result); err != nil {
 		return Result{}, err
 	}
 	r.log.Info("rolled up", "kind", kind, "stations", result.Stations,
@@ -279,15 +279,15 @@ func (r *Rollup) countingStations(ctx context.Context, c chunk) (ids []string, e
 	return ids, rows.Err()
 }
 
-// recordColumns are the columns that [Rollup.record] sets in the table rollup.
-var recordColumns = []clickhouse.ColumnNameAndType{
+// rollUpColumns are the columns that [Rollup.recordRollUp] sets in the table rollup.
+var rollUpColumns = []clickhouse.ColumnNameAndType{
 	{Name: "started", Type: "DateTime64(3, 'UTC')"}, {Name: "seen", Type: "UInt64"}, {Name: "tested", Type: "DateTime64(3, 'UTC')"}, {Name: "hours_from", Type: "DateTime('UTC')"},
 	{Name: "hours_to", Type: "DateTime('UTC')"}, {Name: "stations", Type: "UInt32"}, {Name: "means", Type: "Int8"},
 }
 
-// record stores that a roll-up is done. The next roll-up then skips readings that were stored before p.started. Package
-// query also reads this row, and reloads the hours of the roll-up.
-func (r *Rollup) record(ctx context.Context, p plan, result Result) error {
+// recordRollUp stores that a roll-up is done. The next roll-up then skips readings that were stored before p.started.
+// Package query/snapshot also reads this row, and reads the hours of the roll-up again.
+func (r *Rollup) recordRollUp(ctx context.Context, p plan, result Result) error {
 	epoch := time.Unix(0, 0)
 	if result.From.IsZero() { // the tests changed no mean or index
 		result.From, result.To = p.tested, p.tested
@@ -299,7 +299,7 @@ func (r *Rollup) record(ctx context.Context, p plan, result Result) error {
 	if p.done {
 		mark = meansDone
 	}
-	err := columnstore.Insert(ctx, r.conn, r.tables.Database+".rollup", columnstore.NewToken(), recordColumns, []any{
+	err := columnstore.Insert(ctx, r.conn, r.tables.Database+".rollup", columnstore.NewToken(), rollUpColumns, []any{
 		[]time.Time{p.started}, []uint64{p.fingerprint}, []time.Time{p.tested}, []time.Time{result.From}, []time.Time{result.To}, []uint32{uint32(result.Stations)}, []int8{mark},
 	})
 	if err != nil {

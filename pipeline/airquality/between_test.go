@@ -26,7 +26,7 @@ func TestRangeOfStationsEqualsTheirNames(t *testing.T) {
 			w.exec(`INSERT INTO %s.reading (station, parameter, at, value, kind, averaging, source)
 				SELECT 'net-2000-board', ?, ?::DateTime('UTC') - toIntervalHour(number), 50 + number, 'concentration', 60, 'board' FROM numbers(24)`, parameter, end)
 		}
-		p, err := w.rollup.since(t.Context(), time.Now())
+		p, err := w.rollup.planSince(t.Context(), time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -73,7 +73,7 @@ func (r *Rollup) afterMigration(ctx context.Context) (Result, error) {
 	}
 	var increment plan
 	result, err := r.run(ctx, "increment", func(ctx context.Context, started time.Time) (plan, error) {
-		p, err := r.since(ctx, started)
+		p, err := r.planSince(ctx, started)
 		if err != nil {
 			return p, err
 		}
@@ -93,7 +93,7 @@ func (r *Rollup) afterMigration(ctx context.Context) (Result, error) {
 		return result, err
 	}
 	done := Result{From: newest, To: newest}
-	return result, r.record(ctx, plan{started: time.Unix(0, 0), tested: tested, done: true}, done)
+	return result, r.recordRollUp(ctx, plan{started: time.Unix(0, 0), tested: tested, done: true}, done)
 }
 
 // newestReading returns the end of the latest averaging interval of any stored
@@ -123,7 +123,7 @@ func (r *Rollup) fillMeans(ctx context.Context, since time.Time) error {
 	if err != nil {
 		return err
 	}
-	chunks, err := r.between(ctx, since, started.Add(time.Hour))
+	chunks, err := r.planBetween(ctx, since, started.Add(time.Hour))
 	if err != nil {
 		return err
 	}

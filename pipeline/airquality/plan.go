@@ -38,8 +38,8 @@ type mark struct {
 	fingerprint uint64
 }
 
-// since plans the hours that may have changed since the previous roll-up began.
-func (r *Rollup) since(ctx context.Context, started time.Time) (plan, error) {
+// planSince plans the hours that may have changed since the previous roll-up began.
+func (r *Rollup) planSince(ctx context.Context, started time.Time) (plan, error) {
 	last, err := r.lastMark(ctx)
 	if err != nil {
 		return plan{}, err
@@ -118,8 +118,8 @@ func (r *Rollup) fingerprint(ctx context.Context, at time.Time) (sum uint64, err
 	return max(sum, 1), rows.Err()
 }
 
-// between plans the hours of the readings in the time range (from, to].
-func (r *Rollup) between(ctx context.Context, from, to time.Time) ([]chunk, error) {
+// planBetween plans the hours of the readings in the time range (from, to].
+func (r *Rollup) planBetween(ctx context.Context, from, to time.Time) ([]chunk, error) {
 	return r.chunksOf(ctx, "reading", "at > ? AND at <= ?", from, to)
 }
 
