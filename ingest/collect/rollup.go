@@ -92,7 +92,7 @@ func (r *scheduler) run(ctx context.Context) {
 	for failures := 0; ctx.Err() == nil; {
 		following := make(chan struct{})
 		r.setNext(following) // this roll-up may miss readings that are stored from here on
-		found, err := r.once(ctx)
+		found, err := r.rollUp(ctx)
 		close(done)
 		done = following
 		if err == nil {
@@ -114,8 +114,8 @@ func (r *scheduler) setNext(next chan struct{}) {
 	r.next = next
 }
 
-// once rolls up. It returns the description of the stored readings from before the roll-up.
-func (r *scheduler) once(ctx context.Context) (Stored, error) {
+// rollUp rolls up once. It returns the description of the stored readings from before the roll-up.
+func (r *scheduler) rollUp(ctx context.Context) (Stored, error) {
 	found, err := r.world.Stored(ctx)
 	if err != nil {
 		return found, err
@@ -139,7 +139,7 @@ func (r *scheduler) await(ctx context.Context, last Stored) {
 		case <-time.After(pollInterval):
 		}
 		found, err := r.world.Stored(ctx)
-		if err != nil || found.after(last) { // after an error, once calls Stored again and returns its error
+		if err != nil || found.after(last) { // after an error, rollUp calls Stored again and returns its error
 			return
 		}
 	}
