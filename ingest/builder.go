@@ -109,11 +109,6 @@ func (b *Builder) flush() error {
 	return nil
 }
 
-// Describe sets the function that describes the current record of the source for [Batch.Values]. The function returns
-// the record's number or line from 1, and its raw text, which the builder copies. If there is no current record, the
-// text is "". Without Describe the builder only counts rejections.
-func (b *Builder) Describe(record func() (line int64, raw string)) { b.record = record }
-
 // Observe makes [Builder.Field] and [Builder.Unit] report to the [Recorder] in ctx, the context of the fetch.
 func (b *Builder) Observe(ctx context.Context) { b.recorder = RecorderOf(ctx) }
 

@@ -54,26 +54,6 @@ func (s *Sink) addBulletin(f *record.Frame) {
 	s.m.bulletin.Add(f, at, s.builder)
 }
 
-// header checks the columns of a table before its first row, and sets the measures of the table. It drops measures
-// without a column. Otherwise their values would count as missing, and stored readings would be withdrawn.
-func (s *Sink) header(names []string, columns map[string]int) error {
-	for name := range columns {
-		s.builder.Field(name, ingest.TextField)
-	}
-	if s.m.byHeader {
-		if s.measures = ofHeader(names, s.m.interval); len(s.measures) == 0 {
-			return record.Refuse("no column of the table has the name of a parameter")
-		}
-	}
-	if missing := s.m.missing(names, columns); missing != "" {
-		return record.Refuse(missing)
-	}
-	if !s.m.byHeader {
-		s.measures = s.m.present(columns)
-	}
-	return nil
-}
-
 // head has the data that all values of a record have in common: time, station and quality.
 type head struct {
 	at      time.Time
