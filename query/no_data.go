@@ -131,7 +131,7 @@ func (w *worldState) measuredPollutants(ctx context.Context, st *snapshot.Statio
 		}
 	}
 	for i, p := range air.Pollutants {
-		if st.Index[i] >= 0 || i < aggregate.Records && st.Amount[i].Known() {
+		if st.Index[i] >= 0 || i < aggregate.Records && st.Concentrations[i].Known() {
 			has = append(has, p)
 		}
 	}

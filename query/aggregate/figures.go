@@ -17,31 +17,31 @@ const (
 	Others  = len(air.Pollutants) - Records
 )
 
-// Figures has the values of a place in an hour or on a day. Element p-1 of Amount and Index is the value of pollutant
-// p. Amount has the concentrations of the [air.RecordPollutants], and Other those of NH3 and Pb. Index has the sub-indices
-// of all pollutants.
+// Figures has the values of a place in an hour or on a day. Concentrations has those of the [air.RecordPollutants], and
+// OtherConcentrations those of NH3 and Pb. Index has the sub-indices of all pollutants. Element p-1 of Concentrations
+// and Index is the value of pollutant p.
 type Figures struct {
-	At, Updated uint32 // Unix seconds; At is 0 if there are no figures
-	Amount      [Records]schema.Figure
-	Other       [Others]schema.Figure
-	Index       [len(air.Pollutants)]int16 // 0–500, -1 for none
-	AQI         int16                      // -1 for none
-	Dominant    air.Pollutant
-	Used, Total uint16
-	// Sets of pollutants; bit p-1 is for pollutant p. A bit of Derived means that the amount was computed from a
-	// sub-index. A bit of Daily means that the amount is a 24-hour mean and not an 8-hour mean. A bit of GapFilled
-	// means that the amount is from another place.
+	At, Updated         uint32 // Unix seconds; At is 0 if there are no figures
+	Concentrations      [Records]schema.Figure
+	OtherConcentrations [Others]schema.Figure
+	Index               [len(air.Pollutants)]int16 // 0–500, -1 for none
+	AQI                 int16                      // -1 for none
+	Dominant            air.Pollutant
+	Used, Total         uint16
+	// Sets of pollutants; bit p-1 is for pollutant p. A bit of Derived means that a concentration was computed from
+	// a sub-index. A bit of Daily means that it is a 24-hour mean and not an 8-hour mean. A bit of GapFilled means that it
+	// is from another place.
 	Derived, Daily, GapFilled uint8
 }
 
 // NoFigures returns figures in which every value is missing.
 func NoFigures() Figures {
 	f := Figures{AQI: -1}
-	for i := range f.Amount {
-		f.Amount[i] = schema.Unknown
+	for i := range f.Concentrations {
+		f.Concentrations[i] = schema.Unknown
 	}
-	for i := range f.Other {
-		f.Other[i] = schema.Unknown
+	for i := range f.OtherConcentrations {
+		f.OtherConcentrations[i] = schema.Unknown
 	}
 	for i := range f.Index {
 		f.Index[i] = -1
@@ -57,9 +57,9 @@ func (f *Figures) Stale(now time.Time) bool {
 // Concentration returns the concentration of a pollutant of the index; it may be unknown.
 func (f *Figures) Concentration(p air.Pollutant) schema.Figure {
 	if i := int(p) - 1; i < Records {
-		return f.Amount[i]
+		return f.Concentrations[i]
 	}
-	return f.Other[int(p)-1-Records]
+	return f.OtherConcentrations[int(p)-1-Records]
 }
 
 // Measured returns the concentration of a pollutant of the index; nil if it is unknown, so that a reply omits it.
@@ -73,7 +73,7 @@ func (f *Figures) Measured(p air.Pollutant) *schema.Figure {
 // Missing returns the set of the record's pollutants that have no amount, as bits.
 func (f *Figures) Missing() uint8 {
 	var bits uint8
-	for i, amount := range f.Amount {
+	for i, amount := range f.Concentrations {
 		if !amount.Known() {
 			bits |= 1 << i
 		}
@@ -83,9 +83,9 @@ func (f *Figures) Missing() uint8 {
 
 // ClearFilled removes amounts that gap filling took from another place.
 func (f *Figures) ClearFilled() {
-	for i := range f.Amount {
+	for i := range f.Concentrations {
 		if f.GapFilled&(1<<i) != 0 {
-			f.Amount[i] = schema.Unknown
+			f.Concentrations[i] = schema.Unknown
 		}
 	}
 	f.GapFilled = 0
@@ -93,9 +93,9 @@ func (f *Figures) ClearFilled() {
 
 // FillFrom fills each missing amount with the amount of another place.
 func (f *Figures) FillFrom(from *[Records]schema.Figure) {
-	for i := range f.Amount {
-		if !f.Amount[i].Known() && from[i].Known() {
-			f.Amount[i] = from[i]
+	for i := range f.Concentrations {
+		if !f.Concentrations[i].Known() && from[i].Known() {
+			f.Concentrations[i] = from[i]
 			f.GapFilled |= 1 << i
 		}
 	}
@@ -107,7 +107,7 @@ func (f *Figures) Record(label string) air.Record {
 	return air.Record{
 		Status: schema.Success, City: label,
 		AQI: int(f.AQI), Category: naqi.Category(int(f.AQI)),
-		PM25: f.Amount[0], PM10: f.Amount[1], NO2: f.Amount[2], SO2: f.Amount[3], CO: f.Amount[4], O3: f.Amount[5],
+		PM25: f.Concentrations[0], PM10: f.Concentrations[1], NO2: f.Concentrations[2], SO2: f.Concentrations[3], CO: f.Concentrations[4], O3: f.Concentrations[5],
 		Dominant: f.Dominant.Label(), Updated: Instant(f.Updated),
 	}
 }

@@ -57,11 +57,11 @@ func WeightedMean(samples []Sample) (Figures, []Sample) {
 			lead, out.Dominant = mean, p
 		}
 	}
-	for i := range out.Amount {
-		out.Amount[i] = weightedAmount(used, func(f *Figures) schema.Figure { return f.Amount[i] })
+	for i := range out.Concentrations {
+		out.Concentrations[i] = weightedConcentration(used, func(f *Figures) schema.Figure { return f.Concentrations[i] })
 	}
-	for i := range out.Other {
-		out.Other[i] = weightedAmount(used, func(f *Figures) schema.Figure { return f.Other[i] })
+	for i := range out.OtherConcentrations {
+		out.OtherConcentrations[i] = weightedConcentration(used, func(f *Figures) schema.Figure { return f.OtherConcentrations[i] })
 	}
 	return out, used
 }
@@ -81,7 +81,7 @@ func weightedIndex(used []Sample, p air.Pollutant) (float64, bool) {
 	return sum / weights, weights > 0
 }
 
-func weightedAmount(used []Sample, amount func(*Figures) schema.Figure) schema.Figure {
+func weightedConcentration(used []Sample, amount func(*Figures) schema.Figure) schema.Figure {
 	var sum, weights float64
 	for _, s := range used {
 		if v := amount(s.Figures); v.Known() {
@@ -137,16 +137,16 @@ func Mean(samples []Sample) Figures {
 			largest, out.Dominant = m, p
 		}
 	}
-	for i := range out.Amount {
-		out.Amount[i] = meanAmount(samples, func(f *Figures) schema.Figure { return f.Amount[i] })
+	for i := range out.Concentrations {
+		out.Concentrations[i] = meanConcentration(samples, func(f *Figures) schema.Figure { return f.Concentrations[i] })
 	}
-	for i := range out.Other {
-		out.Other[i] = meanAmount(samples, func(f *Figures) schema.Figure { return f.Other[i] })
+	for i := range out.OtherConcentrations {
+		out.OtherConcentrations[i] = meanConcentration(samples, func(f *Figures) schema.Figure { return f.OtherConcentrations[i] })
 	}
 	return out
 }
 
-func meanAmount(samples []Sample, amount func(*Figures) schema.Figure) schema.Figure {
+func meanConcentration(samples []Sample, amount func(*Figures) schema.Figure) schema.Figure {
 	sum, n := int64(0), int64(0)
 	for _, sm := range samples {
 		if v := amount(sm.Figures); v.Known() {

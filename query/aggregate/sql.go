@@ -77,10 +77,10 @@ func (r *Scanned) Figures() Figures {
 		Used: r.used, Total: r.total, Derived: r.derived, Daily: r.daily,
 	}
 	for i, amount := range r.amount {
-		f.Amount[i] = schema.Figure(amount)
+		f.Concentrations[i] = schema.Figure(amount)
 	}
 	for i, amount := range r.other {
-		f.Other[i] = schema.Figure(amount)
+		f.OtherConcentrations[i] = schema.Figure(amount)
 	}
 	return f
 }

@@ -25,7 +25,7 @@ func (a *Alert) Data(step *Step, f *aggregate.Figures, now time.Time) air.AlertD
 	if f != nil && f.At > 0 {
 		hour, updated := schema.FormatTime(aggregate.Instant(f.At)), schema.FormatTime(aggregate.Instant(f.Updated))
 		d.Hour, d.Updated, d.Stale = &hour, &updated, f.Stale(now)
-		d.PM25, d.PM10 = f.Amount[air.PM25-1], f.Amount[air.PM10-1]
+		d.PM25, d.PM10 = f.Concentrations[air.PM25-1], f.Concentrations[air.PM10-1]
 	}
 	language := advice.Language(a.Language)
 	if f != nil && f.At > 0 && f.AQI >= 0 {

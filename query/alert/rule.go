@@ -66,7 +66,7 @@ var directions = []direction{anyChange, worse, better}
 // the AQI.
 type rule struct {
 	metric     metric
-	pollutant  int // index in Figures.Amount; -1 for none
+	pollutant  int // index in Figures.Concentrations; -1 for none
 	under      bool
 	limit      float64
 	hysteresis float64
@@ -104,7 +104,7 @@ func (r *rule) value(f *Observation, now time.Time) (float64, bool) {
 	case r.metric == metricAge:
 		return max(now.Sub(aggregate.Instant(f.Updated)).Seconds(), 0), f.Updated > 0
 	case r.pollutant >= 0:
-		amount := f.Amount[r.pollutant]
+		amount := f.Concentrations[r.pollutant]
 		return float64(amount) / hundredths, amount.Known() && f.GapFilled&(1<<r.pollutant) == 0
 	default:
 		return float64(f.AQI), f.AQI >= 0
@@ -191,11 +191,11 @@ func (q *quietHours) has(now time.Time) bool {
 
 // Limits of definitions.
 const (
-	maxAmount   = 10_000.0       // far above any concentration, in µg/m³ or mg/m³
-	minAge      = 3600           // an hour, because figures are of hours
-	maxAge      = 30 * 24 * 3600 // 30 days
-	maxInterval = 30 * 24 * 3600 // 30 days
-	maxDay      = 3              // days of a forecast
+	maxConcentration = 10_000.0       // far above any concentration, in µg/m³ or mg/m³
+	minAge           = 3600           // an hour, because figures are of hours
+	maxAge           = 30 * 24 * 3600 // 30 days
+	maxInterval      = 30 * 24 * 3600 // 30 days
+	maxDay           = 3              // days of a forecast
 )
 
 // newRule checks a definition and returns its rule. It adds the faults, each with its field, to f.
@@ -312,9 +312,9 @@ func (r *rule) possible() (low, high float64) {
 	case r.metric == metricBand:
 		return 0, float64(len(bandEdges) - 1)
 	case r.pollutant >= 0 && r.under:
-		return smallest, maxAmount
+		return smallest, maxConcentration
 	case r.pollutant >= 0:
-		return 0, maxAmount
+		return 0, maxConcentration
 	case r.under:
 		return 1, naqi.MaxIndex
 	}
@@ -332,7 +332,7 @@ func (r *rule) span() float64 {
 	case r.under && r.metric == metricForecast:
 		return 1 - r.limit
 	case r.under:
-		return maxAmount
+		return maxConcentration
 	}
 	return max(r.limit, 0)
 }

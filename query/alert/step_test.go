@@ -165,7 +165,7 @@ func TestPollutantCountsIfMeasuredHere(t *testing.T) {
 	f := defined(t, `{"condition":{"metric":"no2","over":80}}`)
 	o := f.at(100)
 	f.see(o)
-	o.Amount[air.NO2-1], o.GapFilled = 8100, 1<<(air.NO2-1)
+	o.Concentrations[air.NO2-1], o.GapFilled = 8100, 1<<(air.NO2-1)
 	f.see(o)
 	f.want(t)
 	o.GapFilled = 0

@@ -17,21 +17,23 @@ import (
 // record that has the gap.
 const FillWindow = 24 * 3600
 
-// LastAmounts has, for each pollutant of a record, the last amount that a station measured. at has the end of the hour
-// of each amount in Unix seconds; 0 if there is no amount.
-type LastAmounts struct {
-	Amount [aggregate.Records]schema.Figure
-	at     [aggregate.Records]uint32
+// LastConcentrations has, for each pollutant of a record, the last concentration that a station measured. at has the
+// end of its hour in Unix seconds; 0 if there is none.
+type LastConcentrations struct {
+	Concentrations [aggregate.Records]schema.Figure
+	at             [aggregate.Records]uint32
 }
 
-func noAmounts() LastAmounts { return LastAmounts{Amount: aggregate.NoFigures().Amount} }
+func noConcentrations() LastConcentrations {
+	return LastConcentrations{Concentrations: aggregate.NoFigures().Concentrations}
+}
 
 // Read reads, for each moment and station, the last amount of each pollutant that the station
 // measured in the 24 h before. Moments are ends of hours in ascending order. The result has the
 // amounts by station, in the order of the moments.
 func Read(
 	ctx context.Context, t aggregate.Tables, stations []string, moments []uint32,
-) (map[string][]LastAmounts, error) {
+) (map[string][]LastConcentrations, error) {
 	from := max(moments[0], FillWindow) - FillWindow + 1
 	return ReadWhere(ctx, t, "station IN {stations:Array(String)}", moments, from, func(ctx context.Context, dest []any, row func(), query string, args ...any) error {
 		return t.EachNamed(ctx, stations, dest, row, query, args...)
@@ -43,7 +45,7 @@ func Read(
 // carryForward copies amounts to later moments.
 func ReadWhere(ctx context.Context, t aggregate.Tables, condition string, moments []uint32, from uint32,
 	read func(context.Context, []any, func(), string, ...any) error,
-) (map[string][]LastAmounts, error) {
+) (map[string][]LastConcentrations, error) {
 	var amounts, hours []string
 	for _, p := range air.RecordPollutants {
 		amounts = append(amounts, aggregate.Hundredths("argMax("+p.String()+", at)"))
@@ -66,7 +68,7 @@ func ReadWhere(ctx context.Context, t aggregate.Tables, condition string, moment
 	for i := range at {
 		dest = append(dest, &at[i])
 	}
-	out := map[string][]LastAmounts{}
+	out := map[string][]LastConcentrations{}
 	row := func() {
 		n, ok := slices.BinarySearch(moments, moment)
 		if !ok {
@@ -74,12 +76,12 @@ func ReadWhere(ctx context.Context, t aggregate.Tables, condition string, moment
 		}
 		of := out[id]
 		if of == nil {
-			of = slices.Repeat([]LastAmounts{noAmounts()}, len(moments))
+			of = slices.Repeat([]LastConcentrations{noConcentrations()}, len(moments))
 			out[id] = of
 		}
 		of[n].at = at
 		for i := range got {
-			of[n].Amount[i] = schema.Figure(got[i])
+			of[n].Concentrations[i] = schema.Figure(got[i])
 		}
 	}
 	if condition == "" {
@@ -102,11 +104,11 @@ func ReadWhere(ctx context.Context, t aggregate.Tables, condition string, moment
 
 // carryForward copies each amount to the next moment if that moment has none. It does not copy an amount that is 24 h
 // old or older at that moment.
-func carryForward(of []LastAmounts, moments []uint32) {
+func carryForward(of []LastConcentrations, moments []uint32) {
 	for n := 1; n < len(of); n++ {
 		for p, at := range of[n-1].at {
 			if of[n].at[p] == 0 && at > 0 && at+FillWindow > moments[n] {
-				of[n].at[p], of[n].Amount[p] = at, of[n-1].Amount[p]
+				of[n].at[p], of[n].Concentrations[p] = at, of[n-1].Concentrations[p]
 			}
 		}
 	}
@@ -134,7 +136,7 @@ func Fill(ctx context.Context, t aggregate.Tables, ids []string, wanted []*aggre
 		n, lacks := slices.BinarySearch(moments, f.At)
 		for i := 0; lacks && i < len(ids) && f.Missing() != 0; i++ {
 			if last, ok := got[ids[i]]; ok {
-				f.FillFrom(&last[n].Amount)
+				f.FillFrom(&last[n].Concentrations)
 			}
 		}
 	}

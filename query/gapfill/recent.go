@@ -11,8 +11,8 @@ import (
 // Recent has, for each station and pollutant, the latest concentration that was measured up to a given hour. It is
 // immutable.
 type Recent struct {
-	at      uint32        // the hour, Unix seconds
-	amounts []LastAmounts // by station
+	at      uint32               // the hour, Unix seconds
+	amounts []LastConcentrations // by station
 }
 
 // ReadRecent returns the last amounts of the stations with the given ids up to the hour `at`. It copies the amounts of
@@ -27,7 +27,7 @@ func ReadRecent(
 		if err != nil {
 			return nil, err
 		}
-		r := &Recent{at, make([]LastAmounts, len(ids))}
+		r := &Recent{at, make([]LastConcentrations, len(ids))}
 		for i, id := range ids {
 			r.amounts[i] = single(got[id])
 		}
@@ -73,32 +73,32 @@ func (r *Recent) At(i int32, at uint32) (*[aggregate.Records]schema.Figure, bool
 	}
 	last := &r.amounts[i]
 	if slices.Min(last.at[:])+FillWindow > r.at {
-		return &last.Amount, true
+		return &last.Concentrations, true
 	}
-	within := aggregate.NoFigures().Amount
+	within := aggregate.NoFigures().Concentrations
 	for p := range within {
 		if last.at[p]+FillWindow > r.at {
-			within[p] = last.Amount[p]
+			within[p] = last.Concentrations[p]
 		}
 	}
 	return &within, true
 }
 
 // single returns the amounts for the only moment of a query. A station without rows has no amounts.
-func single(of []LastAmounts) LastAmounts {
+func single(of []LastConcentrations) LastConcentrations {
 	if len(of) == 0 {
-		return noAmounts()
+		return noConcentrations()
 	}
 	return of[0]
 }
 
 // update copies the amounts in `last`, which were measured at or after `since`, to l. It returns false if l has an
 // amount from that period for a pollutant that `last` lacks.
-func (l *LastAmounts) update(last *LastAmounts, since uint32) bool {
+func (l *LastConcentrations) update(last *LastConcentrations, since uint32) bool {
 	for p := range l.at {
 		switch {
 		case last.at[p] > 0:
-			l.at[p], l.Amount[p] = last.at[p], last.Amount[p]
+			l.at[p], l.Concentrations[p] = last.at[p], last.Concentrations[p]
 		case l.at[p] >= since:
 			return false
 		}

@@ -259,7 +259,7 @@ func (c *Cache) renew(s *snapshot.Snapshot) bool {
 
 func entry(id string, f *figures) air.HourEntry {
 	e := air.HourEntry{
-		Station: id, PM25: f.Amount[0], PM10: f.Amount[1], NO2: f.Amount[2], SO2: f.Amount[3], CO: f.Amount[4], O3: f.Amount[5],
+		Station: id, PM25: f.Concentrations[0], PM10: f.Concentrations[1], NO2: f.Concentrations[2], SO2: f.Concentrations[3], CO: f.Concentrations[4], O3: f.Concentrations[5],
 		Updated: aggregate.Instant(f.Updated),
 	}
 	if f.AQI >= 0 {

@@ -70,10 +70,10 @@ func pack(f *aggregate.Figures) []int64 {
 		int64(f.At), int64(f.Updated), int64(f.AQI), int64(f.Dominant), int64(f.Used), int64(f.Total),
 		int64(f.Derived), int64(f.Daily), int64(f.GapFilled),
 	}
-	for _, amount := range f.Amount {
+	for _, amount := range f.Concentrations {
 		out = append(out, int64(amount))
 	}
-	for _, amount := range f.Other {
+	for _, amount := range f.OtherConcentrations {
 		out = append(out, int64(amount))
 	}
 	for _, index := range f.Index {
@@ -89,11 +89,11 @@ func unpack(v []int64) (aggregate.Figures, error) {
 		At: uint32(v[0]), Updated: uint32(v[1]), AQI: int16(v[2]), Dominant: air.Pollutant(v[3]),
 		Used: uint16(v[4]), Total: uint16(v[5]), Derived: uint8(v[6]), Daily: uint8(v[7]), GapFilled: uint8(v[8]),
 	}
-	for i := range f.Amount {
-		f.Amount[i] = schema.Figure(v[9+i])
+	for i := range f.Concentrations {
+		f.Concentrations[i] = schema.Figure(v[9+i])
 	}
-	for i := range f.Other {
-		f.Other[i] = schema.Figure(v[9+aggregate.Records+i])
+	for i := range f.OtherConcentrations {
+		f.OtherConcentrations[i] = schema.Figure(v[9+aggregate.Records+i])
 	}
 	for i := range f.Index {
 		f.Index[i] = int16(v[9+len(air.Pollutants)+i])

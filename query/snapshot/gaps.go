@@ -50,7 +50,7 @@ func (t loader) fillCityGaps(ctx context.Context, s *Snapshot, since uint32) err
 		for n, i := range g.cities {
 			for _, id := range g.near[n] {
 				if last, ok := got[id]; ok {
-					s.Cities[i].FillFrom(&last[0].Amount)
+					s.Cities[i].FillFrom(&last[0].Concentrations)
 				}
 			}
 		}

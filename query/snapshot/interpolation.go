@@ -152,7 +152,7 @@ func (s *Snapshot) lastMeasured(i int32, at uint32) (*[aggregate.Records]schema.
 		return amount, true
 	}
 	own := &s.Stations[i].Figures
-	return &own.Amount, own.At <= at && own.At+gapfill.FillWindow > at
+	return &own.Concentrations, own.At <= at && own.At+gapfill.FillWindow > at
 }
 
 // Kilometres rounds a distance in km to 100 m, which is the precision of stations' positions.

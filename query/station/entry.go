@@ -69,7 +69,7 @@ func Entry(st *air.Station, f *aggregate.Figures, now time.Time) air.StationEntr
 	e := air.StationEntry{
 		ID: st.ID, Name: st.Name, City: st.City, State: st.State, Kind: st.Kind.String(), Source: st.Source,
 		Attribution: st.Attribution, Licence: st.Licence, FirstSeen: st.FirstSeen, LastSeen: lastSeen(st, f),
-		PM25: f.Amount[0], PM10: f.Amount[1], NO2: f.Amount[2], SO2: f.Amount[3], CO: f.Amount[4], O3: f.Amount[5],
+		PM25: f.Concentrations[0], PM10: f.Concentrations[1], NO2: f.Concentrations[2], SO2: f.Concentrations[3], CO: f.Concentrations[4], O3: f.Concentrations[5],
 		SubIndices: map[string]int{},
 	}
 	e.AQI, e.Category, e.Updated = headline(f)

@@ -103,7 +103,7 @@ func describe(f *aggregate.Figures, now time.Time, properties map[string]any) ma
 			properties["dominant_pollutant"] = f.Dominant.Label()
 		}
 	}
-	if pm := f.Amount[0]; pm.Known() {
+	if pm := f.Concentrations[0]; pm.Known() {
 		properties["pm25"] = float64(pm) / 100
 	}
 	return properties

@@ -51,7 +51,7 @@ func interpolate(s *snapshot.Snapshot, p places.Point, except *snapshot.Station,
 		return sample{}, false
 	}
 	f, used := aggregate.WeightedMean(near)
-	return sample{int(f.AQI), f.Amount[0], used[0].KM}, !f.Stale(now)
+	return sample{int(f.AQI), f.Concentrations[0], used[0].KM}, !f.Stale(now)
 }
 
 // sameStation reports whether two ids are of one physical station.

@@ -51,7 +51,7 @@ func measure(s *snapshot.Snapshot, parameter string, now time.Time) *errorsByDis
 		}
 		difference := float64(at.aqi - int(s.Stations[i].AQI))
 		if parameter == pm25 {
-			own := s.Stations[i].Amount[0]
+			own := s.Stations[i].Concentrations[0]
 			if !own.Known() || !at.pm25.Known() {
 				continue
 			}
