@@ -1,5 +1,5 @@
 import { expect, inject, test } from 'vitest';
-import { obeys, visit } from './browser';
+import { obeys, phone, visit } from './browser';
 
 test('the API reference shows every tag and an operation, and requests nothing from other hosts', async () => {
 	const { page, faults } = await visit();
@@ -63,5 +63,17 @@ test('guides, changelog and deprecations are pages, and the search finds a secti
 	await page.getByRole('heading', { name: 'Changelog' }).waitFor();
 	await page.goto('/docs?page=none');
 	await page.getByRole('alert').getByText('There is no page none.').waitFor();
+	expect(faults).toEqual([]);
+});
+
+test('on a phone a page begins on the first screen, and its group is unfolded on demand', async () => {
+	const { page, faults } = await visit('/', inject('base'), phone);
+	await page.goto('/docs?page=guides/webhooks');
+	const title = page.getByRole('heading', { level: 1 });
+	await title.waitFor();
+	expect((await title.boundingBox())?.y).toBeLessThan(422);
+	const pages = page.getByRole('navigation', { name: 'Pages' });
+	await pages.getByText('Guides', { exact: true }).click();
+	await pages.getByRole('link', { name: 'Accounts', exact: true }).waitFor();
 	expect(faults).toEqual([]);
 });

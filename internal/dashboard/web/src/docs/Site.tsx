@@ -183,6 +183,8 @@ export function Site() {
 	const { value: contract, error } = useLoaded(read, 'contract');
 	const page = current();
 	const load = files[page];
+	// On a phone the page stands below the groups, so that these begin folded.
+	const [narrow] = useState(() => matchMedia('(max-width: 48rem)').matches);
 	const entry = (name: string, text: string) => (
 		<li key={name}>
 			<a href={name ? `/docs?page=${name}` : '/docs'} aria-current={name === page ? 'page' : undefined}>
@@ -204,7 +206,7 @@ export function Site() {
 					{entry('deprecations', 'Deprecations')}
 				</ul>
 				{groups.map(({ title, names }) => (
-					<details key={title} open={names.includes(page)}>
+					<details key={title} open={names.includes(page) && !narrow}>
 						<summary>{title}</summary>
 						<ul>{names.map((name) => entry(name, labelOf(name)))}</ul>
 					</details>

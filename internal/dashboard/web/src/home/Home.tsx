@@ -8,23 +8,24 @@ import { AlertsCard, QuotaCard, WebhooksCard } from './ServiceCards';
 import { RechargesCard, VerificationsCard, WalletCard } from './TransactionCards';
 import './home.css';
 
-// Figures are short cards of one height. Lists have rows below their figure.
-const figures = [
-	['recharge:read', WalletCard],
-	['recharge:read', RechargesCard],
-	['verify:read', VerificationsCard],
-	['account:read', QuotaCard],
-] as const;
-
-const lists = [
-	['aqi:read', AirCard],
-	['webhooks:manage', WebhooksCard],
-	['alerts:manage', AlertsCard],
+// Each group is a row of cards of one height. Figures are short, lists have rows below their figure.
+const rows = [
+	[
+		['recharge:read', WalletCard],
+		['recharge:read', RechargesCard],
+		['verify:read', VerificationsCard],
+		['account:read', QuotaCard],
+	],
+	[['aqi:read', AirCard]],
+	[
+		['webhooks:manage', WebhooksCard],
+		['alerts:manage', AlertsCard],
+	],
 ] as const;
 
 /** Home shows one card for each thing that the key may read. It sends no request that the API would reject. */
 export function Home(): JSX.Element {
-	const groups = [figures, lists].map((cards) => cards.filter(([scope]) => hasScope(scope))).filter((cards) => cards.length > 0);
+	const groups = rows.map((cards) => cards.filter(([scope]) => hasScope(scope))).filter((cards) => cards.length > 0);
 	return (
 		<Page title={t('home.title')}>
 			{groups.length === 0 && <Empty title={t('home.none')} />}
