@@ -76,6 +76,8 @@ test('a person is added, signs in with a link, switches the mode, and is removed
 	const again = await visit(link, service.base);
 	await again.page.getByRole('button', { name: 'Sign in' }).click();
 	await again.page.getByText('The link is invalid, used or expired').waitFor();
+	await again.page.getByRole('heading', { name: 'This link does not work', level: 1 }).waitFor();
+	await pictured(again.page, 'signin-link-used');
 
 	await owner.page.getByRole('navigation').getByRole('link', { name: 'Usage' }).click();
 	await owner.page.getByRole('region', { name: 'By key' }).getByRole('row', { name: 'asha@example.com' }).waitFor();

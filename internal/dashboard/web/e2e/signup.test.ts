@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ask, pictured, type Seen, visit } from './browser';
+import { ask, pictured, type Seen, signedIn, visit } from './browser';
 import { command, type Service, start } from './service';
 
 let service: Service;
@@ -44,6 +44,8 @@ test('a person signs up, confirms the address and signs in', async () => {
 	const id = await invited(seen, account);
 	const sandbox = (await page.getByText(/^sk_test_\w{39}$/).textContent()) ?? '';
 	await page.getByText('A link is on its way to asha@example.com').waitFor();
+	await page.getByRole('heading', { name: 'Your account is ready', level: 1 }).waitFor();
+	expect(await page.title()).toBe('Your account is ready · Vayu');
 	await page.keyboard.press('Escape');
 	await page.getByText(sandbox).waitFor();
 	await pictured(page, 'signup-made');
@@ -62,12 +64,13 @@ test('a person signs up, confirms the address and signs in', async () => {
 	const again = await visit(link, service.base);
 	await again.page.getByRole('button', { name: 'Confirm the address' }).click();
 	await again.page.getByText('The address was confirmed before').waitFor();
+	await pictured(again.page, 'signup-repeated');
 	expect(await again.page.getByText('sk_live_').count()).toBe(0);
 
-	await confirm.page.getByRole('link', { name: 'Sign in with a key' }).click();
-	await confirm.page.getByLabel('API key').fill(live);
-	await confirm.page.getByRole('button', { name: 'Sign in' }).click();
+	await confirm.page.getByRole('button', { name: 'Open the dashboard' }).click();
 	await confirm.page.getByText('Live', { exact: true }).waitFor();
+	const signed = await signedIn('/', live, service.base);
+	await signed.page.getByText('Live', { exact: true }).waitFor();
 	expect([...faults, ...confirm.faults, ...again.faults]).toEqual([]);
 });
 
@@ -83,7 +86,23 @@ test('the pages are in Hindi too, and a known address gets no live key', async (
 	const forged = await visit('/signup/confirm#acc_01KAHQX0ZP4T9N6J8S3V5W7Y2B.x', service.base, { locale: 'hi-IN' });
 	await forged.page.getByRole('button', { name: 'पते की पुष्टि करें' }).click();
 	await forged.page.getByText('लिंक मान्य नहीं है').waitFor();
+	await pictured(forged.page, 'signup-forged');
 	expect([...seen.faults, ...confirm.faults, ...forged.faults]).toEqual([]);
+});
+
+test('a limited sign-up says when to try again', async () => {
+	const { page, faults } = await visit('/signup', service.base);
+	await page.route('**/v1/signup', (route) =>
+		route.request().method() === 'POST'
+			? route.fulfill({ status: 429, headers: { 'Retry-After': '1200' }, json: { error: { code: 'rate_limited', message: '' } } })
+			: route.continue(),
+	);
+	await page.getByLabel('E-mail address').fill('asha@example.com');
+	await page.getByLabel('Invite code').fill('inv_unknown');
+	await page.getByRole('button', { name: account }).click();
+	await page.getByText('Try again in 20 minutes').waitFor();
+	await pictured(page, 'signup-limited');
+	expect(faults).toEqual([]);
 });
 
 test('without the setting there is no link to the page, and the page says so', async () => {

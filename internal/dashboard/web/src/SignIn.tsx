@@ -10,6 +10,7 @@ import { signIn, signInWithLink, type Why } from './session';
 import { errorMessage } from './ui/FetchState';
 import { Field } from './ui/Field';
 import { Form } from './ui/Form';
+import './signin.css';
 
 function refusal(problem: Problem): string {
 	switch (problem.code) {
@@ -60,8 +61,8 @@ export function SignIn(props: { why: Why }): JSX.Element {
 			<p class="hint">{t('signin.why')}</p>
 			<RequestLink />
 			{mode && mode !== 'off' && (
-				<p>
-					<a href={signUpPath}>{t('signup.link')}</a>
+				<p class="aside">
+					{t('signup.ask')} <a href={signUpPath}>{t('signup.link')}</a>
 				</p>
 			)}
 		</Alone>
@@ -112,21 +113,42 @@ export function SignInWithLink(): JSX.Element {
 	useEffect(() => {
 		document.title = t('signin.title');
 	});
+	const [wrong, setWrong] = useState(false);
+	const note = useRef<HTMLDivElement>(null);
+	useEffect(() => note.current?.focus(), [wrong]);
 	const submit = async () => {
-		await signInWithLink(window.location.hash.slice(1)).catch((error: unknown) => {
+		try {
+			await signInWithLink(window.location.hash.slice(1));
+		} catch (error) {
 			const problem = problemOf(error);
-			throw problem.field === 'token'
-				? new Problem(problem.status, { error: { code: problem.code, message: t('signin.link.wrong') } })
-				: problem;
-		});
+			if (problem.field !== 'token') {
+				throw problem;
+			}
+			setWrong(true);
+			return;
+		}
 		navigate('/dashboard/', { replace: true });
 	};
+	if (wrong) {
+		return (
+			<Alone title={t('signin.link.failed')}>
+				<div ref={note} class="result" tabIndex={-1}>
+					<p>{t('signin.link.wrong')}</p>
+				</div>
+				<p class="next">
+					<a class="primary" href="/dashboard/">
+						{t('signin.link.back')}
+					</a>
+				</p>
+			</Alone>
+		);
+	}
 	return (
 		<Alone title={t('signin.link.title')}>
 			<Form submit={submit} button={t('signin.submit')} tone="primary">
 				<p>{t('signin.link.what')}</p>
 			</Form>
-			<p>
+			<p class="aside">
 				<a href="/dashboard/">{t('signin.link.back')}</a>
 			</p>
 		</Alone>

@@ -21,23 +21,33 @@ type Key = Schemas['Key'];
 /** The dialog that is open, and the key that it is about. */
 type Doing = { what: 'make' } | { what: 'rotate' | 'revoke'; key: Key } | { what: 'shown'; made: Schemas['KeyMade'] };
 
+/** State shows whether a key is active, and when it expires, has expired or was revoked. */
 function State(props: { of: Key }): JSX.Element {
-	if (props.of.revoked_at) {
-		return <Badge tone="bad">{t('account.key.revoked')}</Badge>;
-	}
-	return props.of.active ? <Badge tone="good">{t('account.key.active')}</Badge> : <Badge tone="quiet">{t('account.key.expired')}</Badge>;
+	const { active, revoked_at: revoked, expires_at: expires } = props.of;
+	const [tone, name] = revoked ? (['bad', 'revoked'] as const) : active ? (['good', 'active'] as const) : (['quiet', 'expired'] as const);
+	const at = revoked ?? expires;
+	return (
+		<>
+			<Badge tone={tone}>{t(`account.key.${name}`)}</Badge>
+			{at && (
+				<p class="hint">
+					{active && t('account.key.expires')} <Time at={at} />
+				</p>
+			)}
+		</>
+	);
 }
 
 function Name(props: { of: Key }): JSX.Element {
 	const now = sessionState.value;
 	return (
 		<>
-			<strong>{props.of.name}</strong>
+			<strong>{props.of.name}</strong>{' '}
+			{now.at === 'in' && now.current.key.id === props.of.id && <Badge tone="busy">{t('account.key.this')}</Badge>}
 			<br />
 			<code>
 				{props.of.prefix}…{props.of.last_four}
 			</code>
-			{now.at === 'in' && now.current.key.id === props.of.id && <p class="hint">{t('account.key.this')}</p>}
 		</>
 	);
 }
@@ -58,6 +68,19 @@ function Scopes(props: { of: Key }): JSX.Element {
 					))}
 			</ul>
 		</details>
+	);
+}
+
+/** Networks lists networks, one on each line. */
+function Networks(props: { of: readonly string[] }): JSX.Element {
+	return (
+		<>
+			{props.of.map((network) => (
+				<code key={network} class="network">
+					{network}
+				</code>
+			))}
+		</>
 	);
 }
 
@@ -91,40 +114,41 @@ export function Keys(): JSX.Element {
 			{!manages && <p class="note">{t('account.key.read')}</p>}
 			<Rows list={list} empty={t('account.key.none')}>
 				{(rows) => (
-					<Table
-						caption={t('shell.keys')}
-						rows={rows}
-						id={(key) => key.id}
-						columns={[
-							{ name: t('account.key.name'), show: (key) => <Name of={key} /> },
-							{ name: t('account.key.state'), show: (key) => <State of={key} /> },
-							{ name: t('account.key.scopes'), show: (key) => <Scopes of={key} /> },
-							{
-								name: t('account.key.from'),
-								show: (key) => (key.allow_list.length > 0 ? <code>{key.allow_list.join(' ')}</code> : t('account.key.anywhere')),
-							},
-							{ name: t('account.key.used'), show: (key) => <Time at={key.last_used_at} relative /> },
-							{ name: t('account.key.created'), show: (key) => <Time at={key.created_at} /> },
-							{ name: t('account.key.expires'), show: (key) => <Time at={key.expires_at} /> },
-							{
-								name: t('account.key.actions'),
-								show: (key) =>
-									manages &&
-									key.active && (
-										<span class="actions">
-											<button type="button" class="small" onClick={() => setDoing({ what: 'rotate', key })}>
-												{t('account.key.rotate')}
-												<span class="unseen"> {key.name}</span>
-											</button>
-											<button type="button" class="small" onClick={() => setDoing({ what: 'revoke', key })}>
-												{t('account.key.revoke')}
-												<span class="unseen"> {key.name}</span>
-											</button>
-										</span>
-									),
-							},
-						]}
-					/>
+					<div class="keys">
+						<Table
+							caption={t('shell.keys')}
+							rows={rows}
+							id={(key) => key.id}
+							columns={[
+								{ name: t('account.key.name'), show: (key) => <Name of={key} /> },
+								{ name: t('account.key.state'), show: (key) => <State of={key} /> },
+								{ name: t('account.key.scopes'), show: (key) => <Scopes of={key} /> },
+								{
+									name: t('account.key.from'),
+									show: (key) => (key.allow_list.length > 0 ? <Networks of={key.allow_list} /> : t('account.key.anywhere')),
+								},
+								{ name: t('account.key.used'), show: (key) => <Time at={key.last_used_at} relative /> },
+								{ name: t('account.key.created'), show: (key) => <Time at={key.created_at} /> },
+								{
+									name: t('account.key.actions'),
+									show: (key) =>
+										manages &&
+										key.active && (
+											<span class="row-actions">
+												<button type="button" class="small" onClick={() => setDoing({ what: 'rotate', key })}>
+													{t('account.key.rotate')}
+													<span class="unseen"> {key.name}</span>
+												</button>
+												<button type="button" class="small" onClick={() => setDoing({ what: 'revoke', key })}>
+													{t('account.key.revoke')}
+													<span class="unseen"> {key.name}</span>
+												</button>
+											</span>
+										),
+								},
+							]}
+						/>
+					</div>
 				)}
 			</Rows>
 			{doing?.what === 'make' && <MakeKey close={close} made={made} />}

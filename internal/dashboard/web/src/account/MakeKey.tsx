@@ -36,7 +36,7 @@ export function MakeKey(props: { close: () => void; made: (key: Schemas['KeyMade
 	};
 	return (
 		<Dialog title={t('account.key.make')} close={props.close}>
-			<Form submit={make} button={t('account.key.make')} tone="primary" disabled={chosen.size === 0}>
+			<Form submit={make} button={t('account.key.make')} tone="primary" cancel={props.close} disabled={chosen.size === 0}>
 				<Field
 					label={t('account.key.name')}
 					hint={t('account.key.name.hint')}

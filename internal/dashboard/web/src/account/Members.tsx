@@ -6,12 +6,13 @@ import { t } from '../i18n';
 import { hasScope, refreshSession, sessionState } from '../session';
 import { Badge, Time } from '../ui/Badge';
 import { Dialog } from '../ui/Dialog';
-import { Fetched } from '../ui/FetchState';
+import { Empty, Fetched } from '../ui/FetchState';
 import { Field, Radios } from '../ui/Field';
 import { Form } from '../ui/Form';
 import { Page } from '../ui/Page';
 import { Table } from '../ui/Table';
 import { useMembers } from './useMembers';
+import './account.css';
 
 type Member = Schemas['Member'];
 type Role = Schemas['MemberRole'];
@@ -22,18 +23,23 @@ const roles: readonly Role[] = ['owner', 'developer', 'finance', 'viewer'];
 /** The dialog that is open, and the person that it is about. */
 type Doing = { what: 'add' } | { what: 'role' | 'remove'; member: Member };
 
+/** RoleText names a role and says what it permits. */
+function RoleText(props: { of: Role }): JSX.Element {
+	return (
+		<span class="member-role">
+			<strong>{t(`account.member.${props.of}`)}</strong>
+			<span>{t(`account.member.${props.of}.what`)}</span>
+		</span>
+	);
+}
+
 function Roles(props: { value: Role; change: (role: Role) => void }): JSX.Element {
 	return (
 		<Radios
 			label={t('account.member.role')}
 			value={props.value}
 			change={props.change}
-			options={roles.map((role) => [
-				role,
-				<>
-					<strong>{t(`account.member.${role}`)}</strong>: {t(`account.member.${role}.what`)}
-				</>,
-			])}
+			options={roles.map((role) => [role, <RoleText key={role} of={role} />])}
 		/>
 	);
 }
@@ -138,11 +144,13 @@ function MemberList(): JSX.Element {
 				)
 			}
 		>
-			<p class="hint">{t('account.member.what')}</p>
+			<p>{t('account.member.what')}</p>
 			<Fetched query={list}>
 				{({ data }) =>
 					data.length === 0 ? (
-						<p>{t('account.member.none')}</p>
+						<Empty title={t('account.member.none')}>
+							<p class="hint">{t('account.member.none.hint')}</p>
+						</Empty>
 					) : (
 						<Table
 							caption={t('shell.members')}
@@ -153,19 +161,11 @@ function MemberList(): JSX.Element {
 									name: t('account.member.email'),
 									show: (member) => (
 										<>
-											<strong>{member.email}</strong> {isOwn(member) && <Badge tone="good">{t('account.member.you')}</Badge>}
+											<strong>{member.email}</strong> {isOwn(member) && <Badge tone="busy">{t('account.member.you')}</Badge>}
 										</>
 									),
 								},
-								{
-									name: t('account.member.role'),
-									show: (member) => (
-										<>
-											{t(`account.member.${member.role}`)}
-											<p class="hint">{t(`account.member.${member.role}.what`)}</p>
-										</>
-									),
-								},
+								{ name: t('account.member.role'), show: (member) => <RoleText of={member.role} /> },
 								{ name: t('account.member.since'), show: (member) => <Time at={member.created_at} /> },
 								{
 									name: t('account.member.last'),
@@ -174,9 +174,9 @@ function MemberList(): JSX.Element {
 								{
 									name: t('account.key.actions'),
 									show: (member) => (
-										<span class="actions">
+										<span class="row-actions">
 											<button type="button" class="small" onClick={() => setDoing({ what: 'role', member })}>
-												{t('account.member.role')}
+												{t('account.member.change')}
 												<span class="unseen"> {member.email}</span>
 											</button>
 											<button type="button" class="small" onClick={() => setDoing({ what: 'remove', member })}>

@@ -12,7 +12,7 @@ import { Form } from '../ui/Form';
  * asks for one. A person has no keys to enter, so that an owner must act.
  */
 export function ModeSwitch(props: { of: Current }): JSX.Element {
-	const { mode, session, member } = props.of;
+	const { mode, session, member, key: used } = props.of;
 	const other = mode === 'live' ? 'sandbox' : 'live';
 	const [asks, setAsks] = useState(false);
 	const [key, setKey] = useState('');
@@ -61,11 +61,11 @@ export function ModeSwitch(props: { of: Current }): JSX.Element {
 					{member ? (
 						<p>{t('shell.switch.member')}</p>
 					) : (
-						<Form submit={submit} button={title} tone="primary">
-							<p>{t('shell.switch.why')}</p>
+						<Form submit={submit} button={title} tone="primary" cancel={() => setAsks(false)}>
+							<p>{t(`shell.switch.why.${other}`, { name: used.name, end: used.last_four })}</p>
 							<Field
 								label={t('shell.switch.key')}
-								hint={t(other === 'live' ? 'signin.live' : 'signin.test')}
+								hint={t(`shell.switch.begins.${other}`)}
 								name="key"
 								type="password"
 								required

@@ -1,25 +1,18 @@
 import type { JSX } from 'preact';
 import type { Schemas } from '../api/client';
 import { t } from '../i18n';
-import { CopyableText } from '../ui/Badge';
 import { Dialog } from '../ui/Dialog';
+import { SecretBox } from './SecretBox';
+import './account.css';
 
-/** NewKeySecret shows a new key. The API returns it only once. */
+/** NewKeySecret shows a new key, and its signing secret if it has one. The API returns them only once. */
 export function NewKeySecret(props: { made: Schemas['KeyMade']; close: () => void }): JSX.Element {
+	const { key, signing_secret: secret } = props.made;
 	return (
 		<Dialog title={t('account.shown.title')} close={props.close} kept={t('account.shown.kept')}>
-			<p class="note">{t('account.shown.once')}</p>
-			<p>
-				<CopyableText value={props.made.key} />
-			</p>
-			{props.made.signing_secret && (
-				<>
-					<h3>{t('account.shown.secret')}</h3>
-					<p>
-						<CopyableText value={props.made.signing_secret} />
-					</p>
-				</>
-			)}
+			<p>{t(secret ? 'account.shown.both' : 'account.shown.once')}</p>
+			<SecretBox value={key} {...(secret ? { title: t('account.calls.key') } : {})} />
+			{secret && <SecretBox title={t('account.shown.secret')} value={secret} />}
 		</Dialog>
 	);
 }

@@ -16,7 +16,7 @@ export function RotateKey(props: { of: Schemas['Key']; close: () => void; made: 
 	};
 	return (
 		<Dialog title={t('account.rotate.title', { name: props.of.name })} close={props.close}>
-			<Form submit={rotate} button={t('account.key.rotate')} tone="primary">
+			<Form submit={rotate} button={t('account.key.rotate')} tone="primary" cancel={props.close}>
 				<p>{t('account.rotate.what')}</p>
 				<Select
 					label={t('account.rotate.grace')}

@@ -9,8 +9,21 @@ import { Rows, useList } from '../ui/List';
 import { Page } from '../ui/Page';
 import { Table } from '../ui/Table';
 import { browserName } from './agent';
+import './account.css';
 
 type Session = Schemas['Session'];
+
+/** Moment shows the distance of a time from now, and the time itself. */
+function Moment(props: { at: string }): JSX.Element {
+	return (
+		<>
+			<Time at={props.at} relative />
+			<p class="hint">
+				<Time at={props.at} />
+			</p>
+		</>
+	);
+}
 
 /** Sessions lists the browser sessions of the same key, and ends one or all of them. */
 export function Sessions(): JSX.Element {
@@ -26,29 +39,33 @@ export function Sessions(): JSX.Element {
 			title={t('shell.sessions')}
 			actions={<Form submit={() => signOut(true)} button={t('account.session.everywhere')} tone="danger" />}
 		>
-			<p class="hint">{t('account.session.what')}</p>
+			<p>{t('account.session.what')}</p>
 			<Rows list={list} empty={t('account.session.none')}>
 				{(rows) => (
 					<Table
 						caption={t('shell.sessions')}
-						rows={rows}
+						rows={[...rows].sort((a, b) => Number(b.current) - Number(a.current))}
 						id={(session) => session.id}
 						columns={[
 							{
 								name: t('account.session.browser'),
 								show: (session) => (
 									<>
-										<span title={session.agent}>{browserName(session.agent) || '–'}</span>{' '}
-										{session.current && <Badge tone="good">{t('account.session.this')}</Badge>}
+										<strong title={session.agent}>{browserName(session.agent) || '–'}</strong>{' '}
+										{session.current && <Badge tone="busy">{t('account.session.this')}</Badge>}
 									</>
 								),
 							},
+							{ name: t('account.session.began'), show: (session) => <Moment at={session.created_at} /> },
+							{ name: t('account.session.ends'), show: (session) => <Moment at={session.expires_at} /> },
 							{ name: t('account.session.client'), show: (session) => <code>{session.client}</code> },
-							{ name: t('account.session.began'), show: (session) => <Time at={session.created_at} /> },
-							{ name: t('account.session.ends'), show: (session) => <Time at={session.expires_at} /> },
 							{
 								name: t('account.key.actions'),
-								show: (session) => <Form submit={() => end(session)} button={t('account.session.end')} tone="small" />,
+								show: (session) => (
+									<div class="row-actions">
+										<Form submit={() => end(session)} button={t('account.session.end')} tone="small" />
+									</div>
+								),
 							},
 						]}
 					/>

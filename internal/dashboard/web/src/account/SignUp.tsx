@@ -1,46 +1,80 @@
 import { useQuery } from '@tanstack/preact-query';
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { navigate } from 'wouter-preact/use-browser-location';
 import { Problem, problemOf, type Schemas, unwrap, withKey } from '../api/client';
 import { t } from '../i18n';
+import { signUpPath } from '../routes';
 import { Alone } from '../Shell';
-import { CopyableText, Time } from '../ui/Badge';
+import { signIn } from '../session';
+import { Time } from '../ui/Badge';
 import { Fetched } from '../ui/FetchState';
 import { Check, Field } from '../ui/Field';
 import { Form } from '../ui/Form';
+import { SecretBox } from './SecretBox';
+import './account.css';
+import '../signin.css';
 
 /** SignUp is the page on which a person makes an account, or the one that the link in the mail opens. */
 export function SignUp(props: { confirms: boolean }): JSX.Element {
-	const title = t(props.confirms ? 'signup.confirm.title' : 'signup.title');
+	return props.confirms ? <Confirmation /> : <Request />;
+}
+
+/** Step is the frame of one state of the page: its title, its content, and a link to the sign-in page unless it has a next step. */
+function Step(props: { title: string; next?: ComponentChildren; children: ComponentChildren }): JSX.Element {
 	useEffect(() => {
-		document.title = `${title} · Vayu`;
-	}, [title]);
+		document.title = `${props.title} · Vayu`;
+	}, [props.title]);
 	return (
-		<Alone title={title}>
-			{props.confirms ? <Confirmation /> : <Request />}
-			<p>
-				<a href="/dashboard/">{t('signup.signin')}</a>
-			</p>
+		<Alone title={props.title}>
+			{props.children}
+			{props.next ?? (
+				<p class="aside">
+					<a href="/dashboard/">{t('signup.signin')}</a>
+				</p>
+			)}
 		</Alone>
 	);
 }
 
-/** Result replaces a form after its success. It gets the focus for screen readers. A key in it is shown once. */
-function Result(props: { value?: string; children: ComponentChildren }): JSX.Element {
+/** Result replaces a form after its reply. It gets the focus for screen readers. */
+function Result(props: { title: string; next: ComponentChildren; children: ComponentChildren }): JSX.Element {
 	const element = useRef<HTMLDivElement>(null);
 	useEffect(() => element.current?.focus(), []);
 	return (
-		<div ref={element} class="result" tabIndex={-1}>
-			{props.value && (
-				<>
-					<p class="note">{t('account.shown.once')}</p>
-					<p>
-						<CopyableText value={props.value} />
-					</p>
-				</>
-			)}
+		<Step title={props.title} next={props.next}>
+			<div ref={element} class="result" tabIndex={-1}>
+				{props.children}
+			</div>
+		</Step>
+	);
+}
+
+/** NewKey is the result with a key, which is shown once. Its next step signs in with the key. */
+function NewKey(props: { title: string; value: string; children: ComponentChildren }): JSX.Element {
+	const [copied, setCopied] = useState(false);
+	const open = async () => {
+		await signIn(props.value);
+		navigate('/dashboard/', { replace: true });
+	};
+	return (
+		<Result title={props.title} next={<Form submit={open} button={t('signup.open')} {...(copied ? { tone: 'primary' } : {})} />}>
+			<SecretBox value={props.value} copied={() => setCopied(true)}>
+				<p>{t('account.shown.once')}</p>
+			</SecretBox>
 			{props.children}
-		</div>
+		</Result>
+	);
+}
+
+/** NextLink is the link of the next step of a result without a key. */
+function NextLink(props: { to: string; children: string }): JSX.Element {
+	return (
+		<p class="next">
+			<a class="primary" href={props.to}>
+				{props.children}
+			</a>
+		</p>
 	);
 }
 
@@ -51,12 +85,12 @@ function Request(): JSX.Element {
 	const [made, setMade] = useState<Schemas['SignedUp']>();
 	if (made) {
 		return (
-			<Result value={made.key}>
+			<NewKey title={t('signup.made.title')} value={made.key}>
 				<p>{t('signup.sent', { email: email.trim() })}</p>
-				<p>
+				<p class="hint">
 					{t('signup.ends')} <Time at={made.expires_at} />
 				</p>
-			</Result>
+			</NewKey>
 		);
 	}
 	const submit = async () => {
@@ -64,28 +98,31 @@ function Request(): JSX.Element {
 		setMade(await unwrap(withKey.POST('/v1/signup', { body })).catch(refused));
 	};
 	return (
-		<Fetched query={mode}>
-			{({ mode }) =>
-				mode === 'off' ? (
-					<p>{t('signup.off')}</p>
-				) : (
-					<Form submit={submit} button={t('signup.submit')} tone="primary">
-						<Field
-							label={t('signup.email')}
-							hint={t('signup.email.hint')}
-							name="email"
-							type="email"
-							autocomplete="email"
-							required
-							maxLength={254}
-							value={email}
-							change={setEmail}
-						/>
-						{mode === 'invite' && <Field label={t('signup.invite')} name="invite" required value={invite} change={setInvite} />}
-					</Form>
-				)
-			}
-		</Fetched>
+		<Step title={t('signup.title')}>
+			<Fetched query={mode}>
+				{({ mode }) =>
+					mode === 'off' ? (
+						<p>{t('signup.off')}</p>
+					) : (
+						<Form submit={submit} button={t('signup.submit')} tone="primary">
+							<p>{t('signup.what')}</p>
+							<Field
+								label={t('signup.email')}
+								hint={t('signup.email.hint')}
+								name="email"
+								type="email"
+								autocomplete="email"
+								required
+								maxLength={254}
+								value={email}
+								change={setEmail}
+							/>
+							{mode === 'invite' && <Field label={t('signup.invite')} name="invite" required value={invite} change={setInvite} />}
+						</Form>
+					)
+				}
+			</Fetched>
+		</Step>
 	);
 }
 
@@ -100,39 +137,50 @@ function refused(error: unknown): never {
 
 /** Confirmation confirms the address when its button is pressed. Programs that only open the link of a mail confirm nothing. */
 function Confirmation(): JSX.Element {
-	const [done, setDone] = useState<Schemas['SignupConfirmed']>();
+	const [done, setDone] = useState<Schemas['SignupConfirmed'] | 'wrong'>();
 	const [member, setMember] = useState(false);
-	if (done?.key) {
-		return (
-			<Result value={done.key}>
-				<p>{t('signup.confirmed')}</p>
-			</Result>
-		);
-	}
-	if (done) {
-		return (
-			<Result>
-				<p>{t(done.outcome === 'address_in_use' ? 'signup.known' : 'signup.repeated')}</p>
-			</Result>
-		);
-	}
 	const confirm = async () => {
 		const reply = withKey.POST('/v1/signup/confirm', { body: { token: window.location.hash.slice(1), member } });
 		setDone(
 			await unwrap(reply).catch((error: unknown) => {
 				const problem = problemOf(error);
-				throw problem.field === 'token'
-					? new Problem(problem.status, { error: { code: problem.code, message: t('signup.wrong.token') } })
-					: problem;
+				if (problem.field === 'token') {
+					return 'wrong' as const;
+				}
+				throw problem;
 			}),
 		);
 	};
+	if (done === 'wrong') {
+		return (
+			<Result title={t('signin.link.failed')} next={<NextLink to={signUpPath}>{t('signup.link')}</NextLink>}>
+				<p>{t('signup.wrong.token')}</p>
+			</Result>
+		);
+	}
+	if (done?.key) {
+		return (
+			<NewKey title={t('signup.confirmed.title')} value={done.key}>
+				<p>{t('signup.confirmed')}</p>
+			</NewKey>
+		);
+	}
+	if (done) {
+		const name = done.outcome === 'address_in_use' ? 'known' : 'repeated';
+		return (
+			<Result title={t(`signup.${name}.title`)} next={<NextLink to="/dashboard/">{t('signup.signin')}</NextLink>}>
+				<p>{t(`signup.${name}`)}</p>
+			</Result>
+		);
+	}
 	return (
-		<Form submit={confirm} button={t('signup.confirm')} tone="primary">
-			<p>{t('signup.confirm.what')}</p>
-			<Check checked={member} change={setMember}>
-				{t('signup.confirm.member')}
-			</Check>
-		</Form>
+		<Step title={t('signup.confirm.title')}>
+			<Form submit={confirm} button={t('signup.confirm')} tone="primary">
+				<p>{t('signup.confirm.what')}</p>
+				<Check checked={member} change={setMember}>
+					{t('signup.confirm.member')}
+				</Check>
+			</Form>
+		</Step>
 	);
 }

@@ -86,8 +86,8 @@ export function Usage(): JSX.Element {
 					)}
 				</Fetched>
 			</Card>
-			<Card title={t('account.calls')}>
-				<search class="filters">
+			<Card title={t('account.calls')} class="calls">
+				<search class="filters even">
 					<Filter label={t('account.audit.from')} type="date" value={filters.from} apply={(from) => change({ from })} />
 					<Filter label={t('account.audit.to')} type="date" value={filters.to} apply={(to) => change({ to })} />
 					<KeyFilter value={filters.key} apply={(key) => change({ key })} />
@@ -101,6 +101,7 @@ export function Usage(): JSX.Element {
 							<>
 								<UsageByDay of={days} {...periodOf(filters, new Date())} />
 								<UsageByKey days={byKey} selected={filters.key} select={(key) => change({ key: key === filters.key ? '' : key })} />
+								<h3>{t('account.calls.byOperation')}</h3>
 								<Table
 									caption={t('account.calls.byOperation')}
 									rows={sums(days)}

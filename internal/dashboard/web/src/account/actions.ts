@@ -44,6 +44,23 @@ export const actions = [
 	'station.register',
 ] as const;
 
+/** actionGroups are the prefixes of actions by which the page filters, each with its text. */
+export const actionGroups = [
+	['account.', 'account.title'],
+	['key.', 'shell.keys'],
+	['session.', 'shell.sessions'],
+	['member.', 'shell.members'],
+	['recharge.', 'shell.recharges'],
+	['recharges.', 'shell.batches'],
+	['verification.', 'shell.verifications'],
+	['payment.', 'shell.wallet'],
+	['webhook.', 'shell.webhooks'],
+	['delivery.', 'shell.deliveries'],
+	['alert.', 'shell.alerts'],
+	['readings.', 'account.audit.readings'],
+	['station.', 'account.audit.stations'],
+] as const satisfies readonly (readonly [string, Key])[];
+
 /** actionText returns the text of an action; undefined for an action that has none. */
 export function actionText(action: string): Key | undefined {
 	const known = actions.find((one) => one === action);

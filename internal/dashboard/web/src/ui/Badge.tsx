@@ -29,15 +29,17 @@ export function Badge(props: { tone: Tone; children: string }): JSX.Element {
 }
 
 /**
- * Copy is a button that copies a value and reports the result. A function returns the value at the time of the click. Browsers allow copying only on https pages and on
- * localhost.
+ * Copy is a button that copies a value and reports the result. A function returns the value at the time of the click.
+ * tone is the class of the button. copied is called after each success. Browsers allow copying only on https pages and
+ * on localhost.
  */
-export function Copy(props: { value: string | (() => string); name?: string }): JSX.Element {
+export function Copy(props: { value: string | (() => string); name?: string; tone?: string; copied?: () => void }): JSX.Element {
 	const [says, setSays] = useState('');
 	const copy = async () => {
 		try {
 			await navigator.clipboard.writeText(typeof props.value === 'string' ? props.value : props.value());
 			setSays(t('action.copied'));
+			props.copied?.();
 		} catch {
 			setSays(t('action.copy.not'));
 		}
@@ -45,7 +47,7 @@ export function Copy(props: { value: string | (() => string); name?: string }): 
 	};
 	return (
 		<>
-			<button type="button" class="small" onClick={() => void copy()}>
+			<button type="button" class={props.tone ?? 'small'} onClick={() => void copy()}>
 				{says || props.name || t('action.copy')}
 			</button>
 			<span class="unseen" role="status">

@@ -32,7 +32,9 @@ export function errorMessage(error: unknown): string {
 		return t('state.offline');
 	}
 	if (problem.status === 429 && problem.retryAfter) {
-		return t('state.limited', { seconds: problem.retryAfter });
+		return problem.retryAfter > 120
+			? t('state.limited.minutes', { minutes: Math.ceil(problem.retryAfter / 60) })
+			: t('state.limited', { seconds: problem.retryAfter });
 	}
 	return problem.message || t('state.error');
 }

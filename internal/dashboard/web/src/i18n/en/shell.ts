@@ -24,8 +24,12 @@ export const shell = {
 	'shell.members': 'People',
 	'shell.live.switch': 'Switch to live',
 	'shell.sandbox.switch': 'Switch to sandbox',
-	'shell.switch.why':
-		'You are signed in with a key, and a key works in one mode. Enter a key of the other mode once. Until you sign out, you then switch without it.',
+	'shell.switch.why.live':
+		'You are signed in with “{name}” (…{end}), a key of the sandbox. Enter a live key of this account once. Until you sign out, you then switch without it.',
+	'shell.switch.why.sandbox':
+		'You are signed in with “{name}” (…{end}), a live key. Enter a sandbox key of this account once. Until you sign out, you then switch without it.',
+	'shell.switch.begins.live': 'A live key begins with sk_live_.',
+	'shell.switch.begins.sandbox': 'A sandbox key begins with sk_test_.',
 	'shell.switch.key': 'A key of the same account',
 	'shell.switch.wrong':
 		'This key cannot be used here. It must be an active key of the other mode and of this account. It must be allowed from your address, and must not require signatures.',
@@ -86,12 +90,13 @@ export const shell = {
 		'If {email} belongs to an account here, a link is on its way. It works once, for 15 minutes. You can close this page.',
 	'signin.link.title': 'Sign in with this link',
 	'signin.link.what': 'The link works once, and signs this browser in for 8 hours.',
+	'signin.link.failed': 'This link does not work',
 	'signin.link.wrong': 'The link is invalid, used or expired. Request another one on the sign-in page.',
 	'signin.link.back': 'Go to the sign-in page',
 	'signin.unknown': 'This key is not valid. Check that you copied all of it.',
 	'signin.signed': 'Requests with this key must be signed, which a browser cannot do. Use another key.',
-	'signin.live': 'a live key',
-	'signin.test': 'a sandbox key',
+	'signin.live': 'This is a live key.',
+	'signin.test': 'This is a sandbox key.',
 	'state.loading': 'Loading …',
 	'state.again': 'Try again',
 	'state.offline': 'The service does not answer. The page tries again automatically.',
@@ -100,6 +105,7 @@ export const shell = {
 	'state.scope': 'Your key lacks the scope {scope}, which this page needs.',
 	'state.request': 'Quote {id} when you ask for help.',
 	'state.limited': 'Too many calls at once. Try again in {seconds} s.',
+	'state.limited.minutes': 'Too many requests. Try again in {minutes} minutes.',
 	'state.old': 'Data from {time}; refreshing it failed.',
 	'state.more': 'Show more',
 	'state.all': 'No more results',
