@@ -138,6 +138,12 @@ export async function pictured(page: Page, name: string): Promise<void> {
 		['phone', { width: 360, height: 740 }, 'dark'],
 	] as const) {
 		await page.setViewportSize(size);
+		// Chromium leaves cards out of a picture if they were never in view.
+		await page.evaluate(() => {
+			const sheet = new CSSStyleSheet();
+			sheet.replaceSync('tr { content-visibility: visible !important }');
+			document.adoptedStyleSheets = [sheet];
+		});
 		for (const colorScheme of process.env.CI ? [scheme] : (['light', 'dark'] as const)) {
 			await page.emulateMedia({ colorScheme });
 			await page.screenshot({ path: join(shots, `${name}-${width}-${colorScheme}.png`), fullPage: true });
@@ -146,6 +152,9 @@ export async function pictured(page: Page, name: string): Promise<void> {
 		const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 		expect(over, `${name} scrolls sideways at ${width} width`).toBe(0);
 	}
+	await page.evaluate(() => {
+		document.adoptedStyleSheets = [];
+	});
 	await page.emulateMedia({ colorScheme: null });
 	if (before) {
 		await page.setViewportSize(before);
