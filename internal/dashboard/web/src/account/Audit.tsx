@@ -94,7 +94,7 @@ function AuditFilters(props: {
 	const other = of.action && !groups.some(([prefix]) => prefix === of.action) ? [[of.action, exact ? t(exact) : of.action] as const] : [];
 	const all = ['', t('account.audit.all')] as const;
 	return (
-		<FilterForm values={of} class="even" reset={() => change({ from: '', to: '', subject: '', actor: '', action: '' })}>
+		<FilterForm values={of} reset={() => change({ from: '', to: '', subject: '', actor: '', action: '' })}>
 			<Filter label={t('account.audit.from')} type="date" value={of.from} apply={(from) => change({ from })} />
 			<Filter label={t('account.audit.to')} type="date" value={of.to} apply={(to) => change({ to })} />
 			<Select
