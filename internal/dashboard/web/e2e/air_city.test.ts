@@ -71,7 +71,7 @@ test('the page of a city shows every figure of its record, and no others', async
 		() => shown(page),
 		() => answers('city=Delhi'),
 	);
-	const time = page.locator('.current time').first();
+	const time = page.locator('.current dd time');
 	const at = (await time.getAttribute('datetime')) ?? '';
 	expect(await time.getAttribute('title')).toBe(at);
 	expect(await time.textContent()).toBe(

@@ -128,12 +128,16 @@ test('a pollutant replaces the index on the map, in the legend and in the list',
 
 test('near me chooses the closest city that reports, and the position stays in the browser', async () => {
 	const here = { geolocation: { latitude: 28.61, longitude: 77.21 }, permissions: ['geolocation'] };
-	const { page, faults } = await signedIn(detailed, inject('sandbox'), inject('base'), { ...still, ...here });
+	const filtered = `${detailed}&state=Kerala`;
+	const { page, faults } = await signedIn(filtered, inject('sandbox'), inject('base'), { ...still, ...here });
 	const sent: string[] = [];
 	page.on('request', (request) => sent.push(request.url()));
 	await page.getByRole('button', { name: 'Near me' }).click();
 	await expect.poll(() => new URL(page.url()).searchParams.get('at')).toBe('Delhi');
 	await page.locator('.detailed .chosen-pin b', { hasText: 'Delhi' }).waitFor();
+	// A filter does not hide the place near the reader.
+	expect(new URL(page.url()).searchParams.get('state')).toBeNull();
+	await page.getByRole('list', { name: 'Places' }).getByRole('button', { name: 'Delhi', pressed: true }).waitFor();
 	expect(sent.filter((url) => url.includes('28.6'))).toEqual([]);
 	expect(faults).toEqual([]);
 });

@@ -101,6 +101,7 @@ test('on a phone in Hindi the simple map shows the ratio to the guidelines of WH
 	await page.getByRole('button', { name: 'Menu' }).click();
 	await page.getByLabel('Language').selectOption('hi');
 	await page.getByRole('button', { name: 'मेनू' }).click();
+	await page.getByRole('button', { name: 'फ़िल्टर' }).click();
 	await page.getByLabel('पैमाना', { exact: true }).selectOption('who');
 	await page.getByText('2021 के WHO मानक').waitFor();
 	await page.locator('.legend').getByText('अंतरिम लक्ष्य 1 से ऊपर').waitFor();

@@ -71,3 +71,44 @@ test('on a phone two fingers zoom the map and not the page', async () => {
 	expect(new URL(page.url()).searchParams.get('at')).toBeNull();
 	expect(faults).toEqual([]);
 });
+
+test('on a phone lists begin with 20 rows, and a place that is chosen in the list is in sight', async () => {
+	const { page, faults } = await signedIn('/', inject('sandbox'), inject('base'), phone);
+	const items = page.getByRole('list', { name: 'Places' }).getByRole('listitem');
+	await expect.poll(() => items.count()).toBe(20);
+	const last = items.last().getByRole('button');
+	const name = (await last.locator('.place-name').textContent())?.trim() ?? '';
+	await last.tap();
+	const chosen = page.locator('.chosen');
+	await chosen.waitFor();
+	expect(name).toContain(new URL(page.url()).searchParams.get('at') ?? '?');
+	const box = await chosen.boundingBox();
+	expect((box?.y ?? 0) + (box?.height ?? 1000)).toBeLessThanOrEqual(844);
+	await page.getByRole('button', { name: 'Show more' }).tap();
+	await expect.poll(() => items.count()).toBeGreaterThan(20);
+	await page.goto('/dashboard/rankings');
+	const rows = page.getByRole('region', { name: 'Rankings' }).locator('tbody tr');
+	await expect.poll(() => rows.count()).toBe(20);
+	// A row has the city beside its index, and the data below.
+	const cells = await rows
+		.last()
+		.evaluate((row) => [...row.querySelectorAll('td')].map((cell) => Math.round(cell.getBoundingClientRect().top)));
+	expect(Math.abs((cells[1] ?? 0) - (cells[2] ?? 0))).toBeLessThan(12);
+	expect(cells[4]).toBe(cells[3]);
+	await page.getByRole('button', { name: 'Show more' }).tap();
+	await expect.poll(() => rows.count()).toBeGreaterThan(20);
+	expect(faults).toEqual([]);
+});
+
+test('on a phone the answer of a city stands above the search for another, and its parts directly below', async () => {
+	const { page, faults } = await signedIn('/air/Pune', inject('sandbox'), inject('base'), phone);
+	const index = page.locator('.current .index');
+	await index.waitFor();
+	const box = await index.boundingBox();
+	expect((box?.y ?? 0) + (box?.height ?? 1000)).toBeLessThan(844);
+	const top = async (name: string) => (await page.getByRole('heading', { name, exact: true }).boundingBox())?.y ?? 0;
+	expect(await top('Pollutants')).toBeLessThan(await top('What to do'));
+	const search = await page.getByRole('combobox', { name: 'Another city or pin code' }).boundingBox();
+	expect(search?.y ?? 0).toBeGreaterThan(await top('What to do'));
+	expect(faults).toEqual([]);
+});

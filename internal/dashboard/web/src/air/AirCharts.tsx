@@ -63,7 +63,7 @@ export function Controls(props: {
 	const most = today(new Date());
 	const min = props.readings ? { min: props.readings.first } : {};
 	return (
-		<div class="filters">
+		<div class="filters paired">
 			<Segments
 				label={t('air.span')}
 				value={shown.span}

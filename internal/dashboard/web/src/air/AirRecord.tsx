@@ -47,7 +47,14 @@ export function Current(props: {
 			}
 		>
 			<div class="current">
-				<Index aqi={record.aqi} category={record.category} large stale={stale} />
+				<p class="measured">
+					<Index aqi={record.aqi} category={record.category} large stale={stale} />
+					{!date && (
+						<span class="age">
+							<Time at={record.updated} relative />
+						</span>
+					)}
+				</p>
 				<div>
 					<p class="health">{stale ? t('air.stale.why') : health}</p>
 					{!record.station && !record.pincode && record.stations_used > 1 && (
@@ -56,18 +63,7 @@ export function Current(props: {
 					<Facts
 						of={[
 							[t('air.dominant'), record.dominant],
-							[
-								t('air.updated'),
-								<span key="at">
-									<Time at={record.updated} />
-									{!date && (
-										<>
-											{' '}
-											(<Time at={record.updated} relative />)
-										</>
-									)}
-								</span>,
-							],
+							[t('air.updated'), <Time key="at" at={record.updated} />],
 							[t('air.state'), record.state && stateName(record.state)],
 							[t('air.pincode'), record.pincode],
 							[t('air.answered'), record.pincode ? cityName(record.city) : undefined],
@@ -113,7 +109,7 @@ export function Pollutants(props: { record: Detail; date: string | undefined }):
 	];
 	const estimated = rows.some((row) => row.estimated);
 	return (
-		<Card title={t('air.pollutants')}>
+		<Card title={t('air.pollutants')} class="parts">
 			<Table
 				caption={t('air.pollutants')}
 				rows={rows}

@@ -7,10 +7,12 @@ import { cityName, locale, stateBeside, stateOptions, t } from '../i18n';
 import { Time } from '../ui/Badge';
 import { Empty, Fetched } from '../ui/FetchState';
 import { Select } from '../ui/Field';
+import { FilterForm } from '../ui/FilterForm';
 import { LazyPart } from '../ui/LazyPart';
 import { Card, Page } from '../ui/Page';
 import { Segments } from '../ui/Segments';
 import { useFilters } from '../ui/useFilters';
+import { few, useNarrow } from '../ui/useNarrow';
 import { useMinute } from '../ui/useNow';
 import { Index, Legend, RequireScope, titleOf } from './AirLegend';
 import { lastReported } from './age';
@@ -33,9 +35,6 @@ export function Cities(): JSX.Element {
 	return (
 		<Page title={t('shell.map')}>
 			<RequireScope>
-				<Card>
-					<Search />
-				</Card>
 				<Overview />
 			</RequireScope>
 		</Page>
@@ -46,17 +45,37 @@ function Overview(): JSX.Element {
 	const [filters, change] = useFilters(['layer', 'state', 'category', 'order', 'at', 'of', 'scale', 'map', 'surface', 'hour']);
 	const layer: Layer = filters.layer === 'stations' ? 'stations' : 'cities';
 	const query = usePlaces(layer);
+	const now = useMinute();
+	const current = useMemo(() => aged(query.data ?? [], now), [query.data, now]);
+	const detailed = filters.map === 'detailed';
+	// The place near the reader is in the list and on the map, whatever they showed before.
+	const near = ({ id }: Place) => change({ at: id, state: '', category: '' });
 	return (
 		<>
-			<Segments
-				label={t('air.layer')}
-				value={layer}
-				options={[
-					['cities', t('air.cities')],
-					['stations', t('air.stations')],
-				]}
-				change={(one) => change({ layer: one === 'cities' ? '' : one, at: '', hour: '', scale: '' })}
-			/>
+			<div class="search-row">
+				<Search />
+				<NearMe places={current} onChoose={near} />
+			</div>
+			<div class="map-choices">
+				<Segments
+					label={t('air.layer')}
+					value={layer}
+					options={[
+						['cities', t('air.cities')],
+						['stations', t('air.stations')],
+					]}
+					change={(one) => change({ layer: one === 'cities' ? '' : one, at: '', hour: '', scale: '' })}
+				/>
+				<Segments
+					label={t('air.map.type')}
+					value={detailed ? 'detailed' : 'simple'}
+					options={[
+						['simple', t('air.map.simple')],
+						['detailed', t('air.map.detailed')],
+					]}
+					change={(one) => change({ map: one === 'simple' ? '' : one, ...(one === 'simple' && { surface: '', hour: '' }) })}
+				/>
+			</div>
 			<Fetched query={query}>
 				{(places) =>
 					places.length === 0 ? (
@@ -129,18 +148,6 @@ function Places(props: { places: readonly Place[]; layer: Layer; filters: Filter
 			/>
 			<div class="overview">
 				<Card>
-					<div class="map-choices">
-						<Segments
-							label={t('air.map.type')}
-							value={detailed ? 'detailed' : 'simple'}
-							options={[
-								['simple', t('air.map.simple')],
-								['detailed', t('air.map.detailed')],
-							]}
-							change={(one) => change({ map: one === 'simple' ? '' : one, ...(one === 'simple' && { surface: '', hour: '' }) })}
-						/>
-						<NearMe places={shown} onChoose={map.onChoose} />
-					</div>
 					{detailed ? (
 						<LazyPart>
 							<DetailedMap
@@ -163,12 +170,12 @@ function Places(props: { places: readonly Place[]; layer: Layer; filters: Filter
 					) : (
 						<IndiaMap {...map} />
 					)}
-					<div class="chosen-place" role="status">
-						{chosen && <Chosen place={chosen} now={now} />}
-					</div>
 				</Card>
 				<Card>
-					<div class="filters">
+					<FilterForm
+						values={{ state, category, order: filters.order, of: filters.of, scale: filters.scale }}
+						reset={() => change({ state: '', category: '', order: '', of: '', scale: '' })}
+					>
 						{layer === 'stations' && (
 							<>
 								<Select
@@ -211,7 +218,7 @@ function Places(props: { places: readonly Place[]; layer: Layer; filters: Filter
 							]}
 							change={(value) => change({ order: value })}
 						/>
-					</div>
+					</FilterForm>
 					{wanted !== 'in' && (
 						<p class="hint" role="status">
 							{noted(wanted)} {!inHour && present.isPending && t('air.scale.loading')}
@@ -243,6 +250,9 @@ function Places(props: { places: readonly Place[]; layer: Layer; filters: Filter
 						onChoose={(place) => change({ at: place.id })}
 					/>
 				</Card>
+				<div class="chosen-place" role="status">
+					{chosen && <Chosen place={chosen} now={now} />}
+				</div>
 			</div>
 		</>
 	);
@@ -255,11 +265,12 @@ function Chosen(props: { place: Place; now: Date }): JSX.Element {
 			<Index aqi={place.aqi} category={place.category} scale={place.scale} stale={place.stale} />
 			<span>
 				<b>{[cityName(place.name), stateBeside(place.name, place.state)].filter(Boolean).join(', ')}</b>
-				{place.stations !== undefined && ` · ${t('air.stations.count', { count: place.stations })}`}
-				{place.source && ` · ${place.source}`}
-				{place.kind && ` · ${t(`air.kind.${place.kind}`)}`}
-				{' · '}
-				{place.stale ? silence(place, props.now) : <Time at={place.updated} relative={!place.hour} />}
+				<span class="hint">
+					{place.stale ? silence(place, props.now) : <Time at={place.updated} relative={!place.hour} />}
+					{place.stations !== undefined && ` · ${t('air.stations.count', { count: place.stations })}`}
+					{place.kind && ` · ${t(`air.kind.${place.kind}`)}`}
+					{place.source && ` · ${place.source}`}
+				</span>
 			</span>
 			{place.city && (
 				<Link class="primary" href={cityPath(place.city)}>
@@ -285,13 +296,15 @@ const page = 100;
 
 function List(props: { places: readonly Place[]; chosen: Place | undefined; now: Date; onChoose: (place: Place) => void }): JSX.Element {
 	const [most, setMost] = useState(page);
+	const narrow = useNarrow();
+	const shown = narrow && most === page ? few : most;
 	if (props.places.length === 0) {
 		return <Empty title={t('air.nomatch')}>{t('air.nomatch.hint')}</Empty>;
 	}
 	return (
 		<>
 			<ol class="places" aria-label={t('air.list')}>
-				{props.places.slice(0, most).map((place) => (
+				{props.places.slice(0, shown).map((place) => (
 					<li key={place.id}>
 						<button type="button" aria-pressed={place.id === props.chosen?.id} onClick={() => props.onChoose(place)}>
 							<Index aqi={place.aqi} category={place.category} scale={place.scale} stale={place.stale} />
@@ -308,7 +321,7 @@ function List(props: { places: readonly Place[]; chosen: Place | undefined; now:
 					</li>
 				))}
 			</ol>
-			{props.places.length > most && (
+			{props.places.length > shown && (
 				<button type="button" onClick={() => setMost(most + 2 * page)}>
 					{t('state.more')}
 				</button>

@@ -79,10 +79,10 @@ function Place(props: { where: Subject; title: string }): JSX.Element {
 			}
 		>
 			<RequireScope>
-				<Card>
-					<Search />
-				</Card>
 				<Air where={where} title={title} />
+				<div class="search-row">
+					<Search label={t('air.search.other')} />
+				</div>
 			</RequireScope>
 		</Page>
 	);
@@ -139,7 +139,11 @@ function Air(props: { where: Subject; title: string }): JSX.Element {
 			<ChartError
 				error={record.error}
 				again={() => void record.refetch()}
-				choose={(name) => <Link href={cityPath(name)}>{cityName(name)}</Link>}
+				choose={(name) => (
+					<Link class="button" href={cityPath(name)}>
+						{cityName(name)}
+					</Link>
+				)}
 			/>
 		);
 	}
@@ -156,8 +160,8 @@ function Air(props: { where: Subject; title: string }): JSX.Element {
 				{record.data && !loading ? (
 					<>
 						<Current record={record.data} advice={advice.data} date={date} go={(to) => change({ date: to })} />
-						{!date && !isStale(record.data, minute) && <Advice reply={advice.data} category={record.data.category} />}
 						<Pollutants record={record.data} date={date} />
+						{!date && !isStale(record.data, minute) && <Advice reply={advice.data} category={record.data.category} />}
 					</>
 				) : missing ? (
 					<Card>
@@ -268,7 +272,7 @@ function Year(props: {
 			<Deferred first={props.first} height="22rem">
 				{() => (
 					<>
-						<div class="filters">
+						<div class="filters paired">
 							<button type="button" disabled={at >= choices.length - 1} onClick={() => go(choices[at + 1])}>
 								‹ {t('air.year.before')}
 							</button>

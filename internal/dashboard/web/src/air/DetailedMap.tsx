@@ -12,6 +12,7 @@ import { Legend, titleOf } from './AirLegend';
 import { toneOf } from './category';
 import { type Area, clustered, type Group } from './clusters';
 import type { MapProps } from './IndiaMap';
+import { MapTools } from './MapTools';
 import { Credit, useOutlines } from './outline';
 import type { Place } from './places';
 import { boundsOf, corners, size } from './projection';
@@ -69,25 +70,16 @@ export function DetailedMap(
 			{/* The library adds classes to its element, so the classes that change are those of another. */}
 			<div class={`detailed ${props.surface === 'none' ? '' : 'surfaced'}`}>
 				<div ref={frame} class="detailed-frame" role="application" aria-roledescription={t('air.map')} aria-label={t('air.map.label')} />
-			</div>
-			{props.children}
-			<div class="map-tools">
-				<button type="button" aria-label={t('air.nearer')} onClick={() => map?.zoomIn()}>
-					+
-				</button>
-				<button type="button" aria-label={t('air.farther')} onClick={() => map?.zoomOut()}>
-					−
-				</button>
-				<button
-					type="button"
-					onClick={() => {
+				<MapTools
+					zoomIn={() => map?.zoomIn()}
+					zoomOut={() => map?.zoomOut()}
+					whole={() => {
 						map?.fitBounds(whole);
 						props.onState('');
 					}}
-				>
-					{t('air.whole')}
-				</button>
+				/>
 			</div>
+			{props.children}
 			<p class="hint">{t('air.map.marks')}</p>
 			{props.surface !== 'none' && <p class="hint">{t(props.surface === 'error' ? 'air.surface.error.hint' : 'air.surface.hint')}</p>}
 			<Credit />

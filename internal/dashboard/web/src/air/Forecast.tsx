@@ -167,7 +167,7 @@ function Shown(props: { forecast: Forecast }): JSX.Element {
 		t('air.forecast.day', { day: name, low: number(of.p10), middle: number(of.p50), high: number(of.p90), unit }),
 	);
 	return (
-		<Card title={t('air.forecast.next')}>
+		<Card title={t('air.forecast.next')} class="coming">
 			<Table
 				caption={t('air.forecast.next')}
 				rows={days}

@@ -4,6 +4,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { cityName, language, locale, stateName, t } from '../i18n';
 import { lastReported } from './age';
 import { toneOf } from './category';
+import { MapTools } from './MapTools';
 import { Credit, useOutlines } from './outline';
 import { type Layer, type Place, sorted } from './places';
 import { around, type Fraction, fitted, moved, nearest, pinched, size, type View, whole, within, zoomed } from './projection';
@@ -76,86 +77,67 @@ export function IndiaMap(props: MapProps): JSX.Element {
 	const named = hovered ?? chosen;
 	return (
 		<div class="map">
-			<div
-				class="map-frame"
-				role="application"
-				aria-roledescription={t('air.map')}
-				aria-label={t('air.map.label')}
-				// biome-ignore lint/a11y/noNoninteractiveTabindex: arrow keys move the map
-				tabIndex={0}
-				onKeyDown={pressed}
-			>
-				<svg
-					ref={drag.svg}
-					viewBox={`${view.x} ${view.y} ${size.width / view.zoom} ${size.height / view.zoom}`}
-					class={view.zoom > 1 ? 'movable' : ''}
-					aria-hidden="true"
-					{...drag.handlers}
-					onClickCapture={tapped}
+			<div class="map-view">
+				<div
+					class="map-frame"
+					role="application"
+					aria-roledescription={t('air.map')}
+					aria-label={t('air.map.label')}
+					// biome-ignore lint/a11y/noNoninteractiveTabindex: arrow keys move the map
+					tabIndex={0}
+					onKeyDown={pressed}
 				>
-					{useMemo(
-						() => (
-							<g class="states">
-								{outlines.map(({ name, path }) => (
-									// biome-ignore lint/a11y/noStaticElementInteractions: the choice of a state is beside the map
-									<path key={name} d={path} class={name === state ? 'on' : ''} onClick={() => drag.still() && props.onState(name)}>
-										<title>{stateName(name)}</title>
-									</path>
-								))}
-							</g>
-						),
-						[outlines, state, language.value],
-					)}
-					<g>
-						{marks.map((place) => (
-							<Mark
-								key={place.id}
-								place={place}
-								unit={unit}
-								large={view.zoom >= roomy}
-								square={props.layer === 'stations'}
-								onHover={setHovered}
-								onChoose={choose}
-							/>
-						))}
-					</g>
-					{named && <Named place={named} view={view} unit={unit} />}
-				</svg>
-			</div>
-			<div class="map-tools">
-				<button type="button" aria-label={t('air.nearer')} onClick={() => setView(zoomed(view, 1.6))}>
-					+
-				</button>
-				<button type="button" aria-label={t('air.farther')} onClick={() => setView(zoomed(view, 1 / 1.6))}>
-					−
-				</button>
-				{view.zoom > 1 &&
-					moves.map(([name, arrow, right, down]) => (
-						<button key={name} type="button" aria-label={t(name)} onClick={() => setView(moved(view, right, down))}>
-							{arrow}
-						</button>
-					))}
-				<button
-					type="button"
-					onClick={() => {
+					<svg
+						ref={drag.svg}
+						viewBox={`${view.x} ${view.y} ${size.width / view.zoom} ${size.height / view.zoom}`}
+						class={view.zoom > 1 ? 'movable' : ''}
+						aria-hidden="true"
+						{...drag.handlers}
+						onClickCapture={tapped}
+					>
+						{useMemo(
+							() => (
+								<g class="states">
+									{outlines.map(({ name, path }) => (
+										// biome-ignore lint/a11y/noStaticElementInteractions: the choice of a state is beside the map
+										<path key={name} d={path} class={name === state ? 'on' : ''} onClick={() => drag.still() && props.onState(name)}>
+											<title>{stateName(name)}</title>
+										</path>
+									))}
+								</g>
+							),
+							[outlines, state, language.value],
+						)}
+						<g>
+							{marks.map((place) => (
+								<Mark
+									key={place.id}
+									place={place}
+									unit={unit}
+									large={view.zoom >= roomy}
+									square={props.layer === 'stations'}
+									onHover={setHovered}
+									onChoose={choose}
+								/>
+							))}
+						</g>
+						{named && <Named place={named} view={view} unit={unit} />}
+					</svg>
+				</div>
+				<MapTools
+					zoomIn={() => setView(zoomed(view, 1.6))}
+					zoomOut={() => setView(zoomed(view, 1 / 1.6))}
+					whole={() => {
 						setView(whole);
 						props.onState('');
 					}}
-				>
-					{t('air.whole')}
-				</button>
+					move={view.zoom > 1 ? (right, down) => setView(moved(view, right, down)) : undefined}
+				/>
 			</div>
 			<Credit />
 		</div>
 	);
 }
-
-const moves = [
-	['air.left', '←', -0.3, 0],
-	['air.right', '→', 0.3, 0],
-	['air.up', '↑', 0, -0.3],
-	['air.down', '↓', 0, 0.3],
-] as const;
 
 const keys: Readonly<Record<string, (view: View) => View>> = {
 	'+': (view) => zoomed(view, 1.6),

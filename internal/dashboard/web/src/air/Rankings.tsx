@@ -13,6 +13,7 @@ import { ShareLink } from '../ui/ShareLink';
 import { saveFile } from '../ui/saveFile';
 import { type Sorted, Table } from '../ui/Table';
 import { useFilters } from '../ui/useFilters';
+import { few, useNarrow } from '../ui/useNarrow';
 import { useMinute } from '../ui/useNow';
 import { Index, RequireScope } from './AirLegend';
 import {
@@ -32,6 +33,7 @@ import {
 	tableOf,
 	useRanking,
 } from './ranking';
+import './rankings.css';
 
 type Filters = ReturnType<typeof useFilters<'period' | 'date' | 'of' | 'order' | 'state' | 'sort'>>;
 
@@ -57,10 +59,15 @@ function Shown(props: { filters: Filters[0]; change: Filters[1] }): JSX.Element 
 	const now = useMinute();
 	const chosen = chosenOf(filters, now);
 	const query = useRanking(chosen);
+	const { state = '' } = filters;
+	const states = useMemo(
+		() => [...new Set([...(query.data?.data ?? []).map((row) => row.state), state])].filter(Boolean),
+		[query.data, state],
+	);
 	return (
 		<>
 			<Card>
-				<Controls chosen={chosen} last={today(now)} change={change} />
+				<Controls chosen={chosen} last={today(now)} state={state} states={states} change={change} />
 				<p class="hint">{t(chosen.period === 'now' ? 'air.ranking.about.now' : 'air.ranking.about')}</p>
 			</Card>
 			<Fetched query={query}>{(ranking) => <Rows ranking={ranking} chosen={chosen} filters={filters} change={change} />}</Fetched>
@@ -68,14 +75,14 @@ function Shown(props: { filters: Filters[0]; change: Filters[1] }): JSX.Element 
 	);
 }
 
-function Controls(props: { chosen: Chosen; last: string; change: Filters[1] }): JSX.Element {
-	const { chosen, last, change } = props;
+function Controls(props: { chosen: Chosen; last: string; state: string; states: readonly string[]; change: Filters[1] }): JSX.Element {
+	const { chosen, last, state, states, change } = props;
 	const { period, date, parameter } = chosen;
 	// A pollutant, a date and the order of the rows are kept where the new period has them.
 	const choose = (next: string) =>
 		change({ period: next === 'now' ? '' : next, date: next === 'now' ? '' : date, ...(next !== 'year' && { of: '' }) });
 	return (
-		<div class="filters">
+		<div class="filters paired ranking-filters">
 			<Segments label={t('air.span')} value={period} options={periods.map(([id, name]) => [id, t(name)] as const)} change={choose} />
 			{period !== 'now' && (
 				<>
@@ -110,6 +117,12 @@ function Controls(props: { chosen: Chosen; last: string; change: Filters[1] }): 
 					['lowest', t('air.ranking.lowest')],
 				]}
 				change={(order) => change({ order: order === 'highest' ? '' : order })}
+			/>
+			<Select
+				label={t('air.state')}
+				value={state}
+				options={[['', t('air.india')], ...stateOptions(states)]}
+				change={(value) => change({ state: value })}
 			/>
 		</div>
 	);
@@ -146,7 +159,6 @@ function Rows(props: { ranking: Ranking; chosen: Chosen; filters: Filters[0]; ch
 			),
 		[ranking, state, filters.sort, locale.value],
 	);
-	const states = useMemo(() => [...new Set([...ranking.data.map((row) => row.state), state])].filter(Boolean), [ranking, state]);
 	const title = nameOf(ranking);
 	const running =
 		ranking.to !== undefined && chosen.period !== 'day' && begins(chosen) === moved({ period: chosen.period, date: today(new Date()) }, 0);
@@ -155,14 +167,6 @@ function Rows(props: { ranking: Ranking; chosen: Chosen; filters: Filters[0]; ch
 			title={title}
 			actions={rows.length > 0 && <Save ranking={ranking} rows={rows} name={state ? `${title}, ${stateName(state)}` : title} />}
 		>
-			<div class="filters">
-				<Select
-					label={t('air.state')}
-					value={state}
-					options={[['', t('air.india')], ...stateOptions(states)]}
-					change={(value) => change({ state: value })}
-				/>
-			</div>
 			<p class="hint" role="status">
 				{t('air.count.cities', { count: number(rows.length) })}
 				{ranking.unranked > 0 && ` ${t('air.ranking.unranked', { count: number(ranking.unranked) })}`}
@@ -189,6 +193,8 @@ function Rows(props: { ranking: Ranking; chosen: Chosen; filters: Filters[0]; ch
 function List(props: { ranking: Ranking; rows: readonly Ranked[]; sort: Sort; change: Filters[1]; idle: boolean }): JSX.Element {
 	const { ranking, rows, sort, change, idle } = props;
 	const [most, setMost] = useState(page);
+	const narrow = useNarrow();
+	const shown = narrow && most === page ? few : most;
 	// A click on the column that sorts the rows reverses them. Names begin with A, figures with the highest.
 	const sortable = (by: Column): Sorted => ({
 		now: sort.by === by ? (sort.descending ? 'descending' : 'ascending') : undefined,
@@ -199,10 +205,10 @@ function List(props: { ranking: Ranking; rows: readonly Ranked[]; sort: Sort; ch
 	});
 	const { counted, parameter, unit } = ranking;
 	return (
-		<>
+		<div class="ranked">
 			<Table
 				caption={t('shell.rankings')}
-				rows={rows.slice(0, idle || most > page ? most : firstRows)}
+				rows={rows.slice(0, idle || most > page ? shown : firstRows)}
 				id={({ city }) => city}
 				columns={[
 					{ name: t('air.ranking.rank'), figure: true, sort: sortable('rank'), show: ({ rank }) => number(rank) },
@@ -233,12 +239,12 @@ function List(props: { ranking: Ranking; rows: readonly Ranked[]; sort: Sort; ch
 					},
 				]}
 			/>
-			{rows.length > most && (
+			{rows.length > shown && (
 				<button type="button" onClick={() => setMost(most + 2 * page)}>
 					{t('state.more')}
 				</button>
 			)}
-		</>
+		</div>
 	);
 }
 

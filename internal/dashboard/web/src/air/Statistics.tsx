@@ -34,7 +34,7 @@ export function Statistics(props: { first: boolean; of: Measured; readings: Read
 				<Deferred first={props.first} height="30rem">
 					{() => (
 						<>
-							<div class="filters">
+							<div class="filters paired">
 								<Select
 									label={t('air.pollutant')}
 									value={pollutant.id}

@@ -12,6 +12,7 @@ export const air = {
 	'air.layer': 'Map layer',
 	'air.legend': 'AQI categories',
 	'air.search': 'City or pin code',
+	'air.search.other': 'Another city or pin code',
 	'air.search.city': 'City',
 	'air.search.hint': 'Type a name in English or Hindi, or a six-digit pin code',
 	'air.search.city.hint': 'Type a name in English or Hindi',

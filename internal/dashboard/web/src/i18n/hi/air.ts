@@ -14,6 +14,7 @@ export const air: Record<keyof typeof en, string> = {
 	'air.layer': 'नक्शे की परत',
 	'air.legend': 'सूचकांक की श्रेणियाँ',
 	'air.search': 'शहर या पिन कोड',
+	'air.search.other': 'कोई दूसरा शहर या पिन कोड',
 	'air.search.city': 'शहर',
 	'air.search.hint': 'नाम की शुरुआत अंग्रेज़ी या हिंदी में, या छह अंकों का पिन कोड',
 	'air.search.city.hint': 'नाम की शुरुआत अंग्रेज़ी या हिंदी में',
