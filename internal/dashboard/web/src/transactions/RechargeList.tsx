@@ -108,7 +108,9 @@ export function Recharges(): JSX.Element {
 			<Rows list={list} empty={t('recharge.none')} hint={<p>{t('recharge.none.hint')}</p>}>
 				{(rows) => (
 					<>
-						<Totals of={(list.data?.pages[0] as Totalled | undefined)?.totals} />
+						<div class="totals">
+							<Totals of={(list.data?.pages[0] as Totalled | undefined)?.totals} />
+						</div>
 						<RechargeTable rows={rows} />
 						<SaveList kind="recharge" file="recharges.csv" load={(cursor, signal) => load(1000, cursor, signal)} />
 					</>

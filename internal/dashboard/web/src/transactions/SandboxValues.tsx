@@ -28,8 +28,8 @@ export function Values(props: {
 					<li key={value}>
 						<button type="button" class="small" onClick={() => props.use(value)}>
 							<code>{value}</code>
-						</button>{' '}
-						{t(says)}
+						</button>
+						<span>{t(says)}</span>
 					</li>
 				))}
 			</ul>

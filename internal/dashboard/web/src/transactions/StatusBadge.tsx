@@ -11,6 +11,11 @@ export function RechargeBadge(props: { state: Schemas['RechargeState'] }): JSX.E
 	return <Badge tone={rechargeTones[props.state]}>{t(`recharge.state.${props.state}`)}</Badge>;
 }
 
+/** rechargeTone returns the tone of the status of a recharge. */
+export function rechargeTone(state: Schemas['RechargeState']): Tone {
+	return rechargeTones[state];
+}
+
 const matchTones: Record<NonNullable<Schemas['Verification']['name_match']>, Tone> = { exact: 'good', partial: 'warn', none: 'bad' };
 
 /** MatchBadge shows how well the name that the bank returned matches the name of the request. */
@@ -18,20 +23,23 @@ export function MatchBadge(props: { of: NonNullable<Schemas['Verification']['nam
 	return <Badge tone={matchTones[props.of]}>{t(`verify.match.${props.of}`)}</Badge>;
 }
 
-/** VerificationBadge shows the result of a verification. A verified account of another name, or a flagged one, is not plainly good. */
-export function VerificationBadge(props: {
-	of: Pick<Schemas['Verification'], 'status' | 'verified' | 'error' | 'name_match' | 'suspicious'>;
-}): JSX.Element {
-	const { status, verified, error, name_match, suspicious } = props.of;
+type Result = Pick<Schemas['Verification'], 'status' | 'verified' | 'error' | 'name_match' | 'suspicious'>;
+
+/** verificationTone returns the tone of a result. A verified account of another name, or a flagged one, is not plainly good. */
+export function verificationTone({ status, verified, name_match, suspicious }: Result): Tone {
 	if (status === 'success') {
-		return (
-			<Badge tone={verified && name_match !== 'none' && !suspicious ? 'good' : 'warn'}>{t(verified ? 'verify.yes' : 'verify.no')}</Badge>
-		);
+		return verified && name_match !== 'none' && !suspicious ? 'good' : 'warn';
 	}
-	if (error?.code === 'account_not_found' || error?.code === 'vpa_not_found') {
-		return <Badge tone="bad">{t('verify.state.absent')}</Badge>;
-	}
-	return <Badge tone={status === 'pending' ? 'busy' : 'bad'}>{t(`verify.state.${status}`)}</Badge>;
+	return status === 'pending' ? 'busy' : 'bad';
+}
+
+/** VerificationBadge shows the result of a verification. */
+export function VerificationBadge(props: { of: Result }): JSX.Element {
+	const { status, verified, error } = props.of;
+	const absent = error?.code === 'account_not_found' || error?.code === 'vpa_not_found';
+	const text =
+		status === 'success' ? t(verified ? 'verify.yes' : 'verify.no') : t(absent ? 'verify.state.absent' : `verify.state.${status}`);
+	return <Badge tone={verificationTone(props.of)}>{text}</Badge>;
 }
 
 const batchTones: Record<Schemas['VerificationBatchState'], Tone> = {

@@ -63,7 +63,9 @@ export function Verifications(): JSX.Element {
 			<Rows list={list} empty={t('verify.none')} hint={<p>{t('verify.none.hint')}</p>}>
 				{(rows) => (
 					<>
-						<VerificationTotals of={(list.data?.pages[0] as Totalled | undefined)?.totals} />
+						<div class="totals">
+							<VerificationTotals of={(list.data?.pages[0] as Totalled | undefined)?.totals} />
+						</div>
 						<VerificationTable rows={rows} />
 						<SaveList kind="verification" file="verifications.csv" load={(cursor, signal) => load(1000, cursor, signal)} />
 					</>

@@ -14,6 +14,16 @@ test('a batch of verifications counts answers, and a batch of recharges counts s
 	expect(screen.getByText('10 of 10 done · 10 successful, 0 failed')).toBeTruthy();
 });
 
+test('the bar of a batch has a part for each result, and the counts are text', () => {
+	const { container } = render(<Progress batch={{ total: 20, successful: 12, failed: 3, done: 15 }} kind="recharge" />);
+	expect([...container.querySelectorAll<HTMLElement>('.shares > span')].map((part) => [part.className, part.style.flexGrow])).toEqual([
+		['good', '12'],
+		['bad', '3'],
+		['rest', '5'],
+	]);
+	expect(screen.getAllByRole('listitem').map((part) => part.textContent)).toEqual(['12 Successful', '3 Failed', '5 Not done yet']);
+});
+
 test('a finished batch says how many of its accounts exist', async () => {
 	const totals = { complete: true, count: 11, states: [{ status: 'success', count: 7 }] };
 	vi.spyOn(api, 'GET').mockImplementation((async () => ({

@@ -15,6 +15,7 @@ import { Progress } from './BatchProgress';
 import { Results } from './BatchResults';
 import { Downloads } from './Downloads';
 import { type Kind, kindOf } from './kind';
+import '../record.css';
 import '../transactions.css';
 
 type Any = Schemas['BatchShown'] | Schemas['VerificationBatchShown'];
@@ -71,12 +72,14 @@ function Known(props: { batch: Any; kind: Kind }): JSX.Element {
 	const open = batch.state === 'queued' || batch.state === 'processing';
 	return (
 		<>
-			<Card title={batch.ref_id ?? batch.batch_id}>
-				<p>
-					<BatchBadge state={batch.state} /> {t(`batch.says.${batch.state}`)}
-				</p>
-				<Progress batch={batch} kind={kind} />
-				{kind === 'verification' && batch.state === 'completed' && <Existing id={batch.batch_id} answered={batch.successful} />}
+			<Card class="record" title={batch.ref_id ?? batch.batch_id}>
+				<div class={`result ${open ? 'busy' : batch.state === 'expired' ? 'quiet' : batch.failed > 0 ? 'warn' : 'good'}`}>
+					<p class="says">
+						<BatchBadge state={batch.state} /> <span>{t(`batch.says.${batch.state}`)}</span>
+					</p>
+					<Progress batch={batch} kind={kind} />
+					{kind === 'verification' && batch.state === 'completed' && <Existing id={batch.batch_id} answered={batch.successful} />}
+				</div>
 				<p class="unseen" role="status">
 					{open ? '' : t(`batch.says.${batch.state}`)}
 				</p>

@@ -3,7 +3,8 @@ import { number } from '../../format';
 import { t } from '../../i18n';
 import { Check } from '../../ui/Field';
 import { Card } from '../../ui/Page';
-import { Table } from '../../ui/Table';
+import { type Column, Table } from '../../ui/Table';
+import { Shares, Counts } from './BatchProgress';
 import type { Kind } from './kind';
 import type { Read, RecordFault, Row } from './records';
 
@@ -15,7 +16,14 @@ const columns: Record<Kind, readonly string[]> = {
 /** shown is the maximum number of records, and of faults, in the preview. All are counted. */
 const shown = { records: 10, troubles: 50 };
 
-/** Preview shows the records of a batch and their faults before the batch is sent. */
+/** Numbered is a record with its number in the text, and its fault if it has one. */
+interface Numbered {
+	record: Row;
+	row: number;
+	fault?: RecordFault;
+}
+
+/** Preview shows the records of a batch before it is sent: those with faults first, beside what is wrong with them. */
 export function Preview(props: { kind: Kind; found: Read; leave: boolean; setLeave: (leave: boolean) => void }): JSX.Element {
 	const { kind, found } = props;
 	if (found.whole) {
@@ -26,35 +34,39 @@ export function Preview(props: { kind: Kind; found: Read; leave: boolean; setLea
 		);
 	}
 	const present = columns[kind].filter((name) => found.records.some((record) => record[name] !== undefined));
-	const rows = found.records.slice(0, shown.records).map((record, index) => ({ record, row: index + 1 }));
+	const bad = new Set(found.troubles.map(({ row }) => row));
+	const fine = found.records.map((record, index): Numbered => ({ record, row: index + 1 })).filter(({ row }) => !bad.has(row));
+	const faulty = found.troubles
+		.slice(0, shown.troubles)
+		.map((fault): Numbered => ({ record: found.records[fault.row - 1] ?? {}, row: fault.row, fault }));
+	const parts = [
+		{ name: t('batch.part.ready'), tone: 'good', count: fine.length },
+		{ name: t('batch.part.trouble'), tone: 'bad', count: bad.size },
+	] as const;
+	const row: Column<Numbered> = { name: t('batch.row'), figure: true, show: ({ row }) => number(row) };
+	const values = present.map(
+		(name): Column<Numbered> => ({
+			name,
+			figure: name === 'amount',
+			show: ({ record, fault }) => (record[name] === undefined ? '–' : <Value of={record[name]} fault={fault} />),
+		}),
+	);
 	return (
 		<>
-			<Card title={t('batch.preview', { count: number(found.records.length) })}>
-				<Table<{ record: Row; row: number }>
-					caption={t('batch.preview.caption')}
-					rows={rows}
-					id={({ row }) => String(row)}
-					columns={[
-						{ name: t('batch.row'), figure: true, show: ({ row }) => number(row) },
-						...present.map((name) => ({
-							name,
-							figure: name === 'amount',
-							show: ({ record }: { record: Row }) => <bdi class="foreign">{record[name] === undefined ? '–' : String(record[name])}</bdi>,
-						})),
-					]}
-				/>
-				{found.records.length > shown.records && <p class="hint">{t('batch.preview.first', { count: number(shown.records) })}</p>}
+			<Card title={t('batch.checked')} class="progress">
+				<Counts of={parts} />
+				<Shares of={parts} />
 			</Card>
-			{found.troubles.length > 0 && (
-				<Card title={t('batch.troubles', { count: number(found.troubles.length) })}>
-					<Table<RecordFault>
+			{faulty.length > 0 && (
+				<Card title={t('batch.troubles', { count: number(found.troubles.length) })} class="faulty">
+					<Table<Numbered>
 						caption={t('batch.troubles.caption')}
-						rows={found.troubles.slice(0, shown.troubles)}
+						rows={faulty}
 						id={({ row }) => String(row)}
 						columns={[
-							{ name: t('batch.row'), figure: true, show: ({ row }) => number(row) },
-							{ name: t('batch.trouble'), show: ({ says }) => <span class="words">{t(says)}</span> },
-							{ name: t('batch.trouble.value'), show: ({ value }) => <bdi class="foreign">{value.slice(0, 80)}</bdi> },
+							row,
+							{ name: t('batch.trouble'), show: ({ record, fault }) => fault && <Fault of={fault} record={record} /> },
+							...values,
 						]}
 					/>
 					{found.troubles.length > shown.troubles && <p class="hint">{t('batch.preview.first', { count: number(shown.troubles) })}</p>}
@@ -63,6 +75,41 @@ export function Preview(props: { kind: Kind; found: Read; leave: boolean; setLea
 					</Check>
 				</Card>
 			)}
+			{fine.length > 0 && (
+				<Card title={t('batch.preview', { count: number(fine.length) })}>
+					<Table<Numbered>
+						caption={t('batch.preview.caption')}
+						rows={fine.slice(0, shown.records)}
+						id={({ row }) => String(row)}
+						columns={[row, ...values]}
+					/>
+					{fine.length > shown.records && <p class="hint">{t('batch.preview.first', { count: number(shown.records) })}</p>}
+				</Card>
+			)}
 		</>
+	);
+}
+
+/** Value is a value of a record. The value that has the fault is marked. */
+function Value(props: { of: unknown; fault: RecordFault | undefined }): JSX.Element {
+	const { of, fault } = props;
+	const text = <bdi class="foreign">{String(of)}</bdi>;
+	return fault && fault.value !== '' && String(of) === fault.value ? <mark>{text}</mark> : text;
+}
+
+/** Fault says what is wrong with a record. It has the wrong value if no column of the record shows it. */
+function Fault(props: { of: RecordFault; record: Row }): JSX.Element {
+	const { says, value } = props.of;
+	const among = Object.values(props.record).some((one) => typeof one !== 'object' && String(one) === value);
+	return (
+		<span class="words">
+			{t(says)}
+			{value !== '' && !among && (
+				<>
+					{' '}
+					<bdi class="foreign">{value.slice(0, 80)}</bdi>
+				</>
+			)}
+		</span>
 	);
 }

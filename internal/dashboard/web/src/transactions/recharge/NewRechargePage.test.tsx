@@ -22,10 +22,14 @@ test('a recharge with real money that the wallet does not cover cannot be sent',
 	const amount = screen.getByLabelText('Amount in rupees');
 	await userEvent.type(amount, '199');
 	await screen.findByText(/The wallet has ₹150\.10, so ₹48\.90 is missing\./);
+	expect(screen.getByText('Add at least ₹48.90, or enter an amount of at most ₹150.10.')).toBeTruthy();
+	expect(screen.getByText('Missing').nextElementSibling?.textContent).toBe('₹48.90');
+	expect(screen.queryByText('Available afterwards')).toBeNull();
 	expect(screen.getByRole<HTMLAnchorElement>('link', { name: 'Top up the wallet' }).pathname).toMatch(/\/wallet$/);
 	expect(send.disabled).toBe(true);
 	await userEvent.clear(amount);
 	await userEvent.type(amount, '150.10');
 	await waitFor(() => expect(send.disabled).toBe(false));
 	expect(screen.queryByRole('link', { name: 'Top up the wallet' })).toBeNull();
+	expect(screen.getByText('Available afterwards').nextElementSibling?.textContent).toBe('₹0.00');
 });

@@ -66,14 +66,7 @@ export function NewRechargePage(): JSX.Element {
 			content: (
 				<>
 					<p>{t('transactions.confirm.live')}</p>
-					<Facts
-						of={[
-							[t('recharge.amount'), rupees(sum)],
-							[t('recharge.number'), number.trim()],
-							[t('recharge.operator'), named ?? t('recharge.auto')],
-							[t('wallet.available'), wallet.data && rupees(wallet.data.available)],
-						]}
-					/>
+					<Summary of={{ number: number.trim(), operator, found: named, amount: sum, wallet: wallet.data }} />
 				</>
 			),
 			button: t('recharge.confirm.do', { amount: rupees(sum) }),
@@ -122,7 +115,7 @@ export function NewRechargePage(): JSX.Element {
 		<Page title={t('recharge.new')}>
 			{question}
 			<div class="beside">
-				<Card>
+				<Card class="paired">
 					<Form submit={send} button={t('recharge.send')} tone="primary" disabled={short !== undefined}>
 						<Radios
 							label={t('recharge.type')}
@@ -133,56 +126,57 @@ export function NewRechargePage(): JSX.Element {
 							]}
 							change={choose}
 						/>
-						<Field
-							label={t(type === 'prepaid' ? 'recharge.mobile' : 'recharge.subscriber')}
-							hint={t(type === 'prepaid' ? 'recharge.mobile.hint' : 'recharge.subscriber.hint')}
-							name={type === 'prepaid' ? 'mobile' : 'subscriber_id'}
-							inputMode="tel"
-							maxLength={64}
-							required
-							value={number}
-							change={setNumber}
-						/>
-						{type === 'prepaid' && <Detected query={detected} />}
-						<Select
-							label={t('recharge.operator')}
-							name="operator"
-							value={operator}
-							options={[
-								...(type === 'prepaid' ? [['auto', t('recharge.auto')] as const] : []),
-								...(operators.data?.data ?? [])
-									.filter((one) => one.type === type)
-									.map((one) => [one.name, one.available ? one.name : t('recharge.unavailable', { name: one.name })] as const),
-							]}
-							change={setOperator}
-						/>
+						<div class="pair">
+							<Field
+								label={t(type === 'prepaid' ? 'recharge.mobile' : 'recharge.subscriber')}
+								hint={t(type === 'prepaid' ? 'recharge.mobile.hint' : 'recharge.subscriber.hint')}
+								name={type === 'prepaid' ? 'mobile' : 'subscriber_id'}
+								inputMode="tel"
+								maxLength={64}
+								required
+								value={number}
+								change={setNumber}
+							/>
+							<div>
+								<Select
+									label={t('recharge.operator')}
+									name="operator"
+									value={operator}
+									options={[
+										...(type === 'prepaid' ? [['auto', t('recharge.auto')] as const] : []),
+										...(operators.data?.data ?? [])
+											.filter((one) => one.type === type)
+											.map((one) => [one.name, one.available ? one.name : t('recharge.unavailable', { name: one.name })] as const),
+									]}
+									change={setOperator}
+								/>
+								{type === 'prepaid' && <Detected query={detected} />}
+							</div>
+						</div>
 						{named && <Plans operator={named} circle={circle} amount={amountOf(amount)} choose={(plan) => setAmount(String(plan))} />}
-						<Field
-							label={t('recharge.amount')}
-							hint={wallet.data ? t('recharge.balance', { amount: rupees(wallet.data.available) }) : ''}
-							name="amount"
-							inputMode="decimal"
-							required
-							value={amount}
-							change={setAmount}
-						/>
-						<p class={short === undefined ? 'unseen' : 'wrong'} role="status">
-							{short !== undefined && wallet.data && (
-								<>
-									{t('recharge.short', { available: rupees(wallet.data.available), missing: rupees(short) })}{' '}
-									<Link href="/wallet">{t('recharge.towallet')}</Link>
-								</>
-							)}
-						</p>
-						<Field
-							label={t('transactions.ref')}
-							hint={t('recharge.ref.hint')}
-							name="ref_id"
-							maxLength={255}
-							required
-							value={ref}
-							change={setRef}
-						/>
+						<div class="pair">
+							<Field
+								label={t('recharge.amount')}
+								hint={wallet.data ? t('recharge.balance', { amount: rupees(wallet.data.available) }) : ''}
+								name="amount"
+								inputMode="decimal"
+								required
+								value={amount}
+								change={setAmount}
+							/>
+							<Field
+								label={t('transactions.ref')}
+								hint={t('recharge.ref.hint')}
+								name="ref_id"
+								maxLength={255}
+								required
+								value={ref}
+								change={setRef}
+							/>
+						</div>
+						<div class={short === undefined ? 'unseen' : 'shortfall'} role="status">
+							{short !== undefined && wallet.data && <Shortfall available={wallet.data.available} missing={short} />}
+						</div>
 						{failed && (
 							<p class="note">
 								{t('recharge.recorded')} <Link href={`/recharges/${failed.id}`}>{t('recharge.story')}</Link>
@@ -196,8 +190,52 @@ export function NewRechargePage(): JSX.Element {
 						)}
 					</Form>
 				</Card>
-				{type === 'prepaid' && <Values title={t('transactions.magic.title')} hint={t('recharge.magic')} values={magic} use={setNumber} />}
+				<div class="aside">
+					<Card title={t('recharge.summary')} class="as-entered">
+						<Summary of={{ number: number.trim(), operator, found: named, amount: amountOf(amount), wallet: wallet.data }} />
+					</Card>
+					{type === 'prepaid' && <Values title={t('transactions.magic.title')} hint={t('recharge.magic')} values={magic} use={setNumber} />}
+				</div>
 			</div>
 		</Page>
+	);
+}
+
+/** Shortfall says what the wallet lacks for a recharge, and what to do next. */
+function Shortfall(props: { available: number; missing: number }): JSX.Element {
+	const amounts = { available: rupees(props.available), missing: rupees(props.missing) };
+	return (
+		<>
+			<p>
+				<strong>{t('recharge.short', amounts)}</strong>
+			</p>
+			<p>{t(props.available < limits.least ? 'recharge.short.next' : 'recharge.short.less', amounts)}</p>
+			<Link href="/wallet" class="primary">
+				{t('recharge.towallet')}
+			</Link>
+		</>
+	);
+}
+
+/** Summary shows what a recharge will do, and what it leaves in the wallet or what the wallet lacks. */
+function Summary(props: {
+	of: { number: string; operator: string; found: string | undefined; amount: number | undefined; wallet: Schemas['Wallet'] | undefined };
+}): JSX.Element {
+	const { number, operator, found, amount, wallet } = props.of;
+	const lacks = shortfall(amount, wallet);
+	const rest = wallet && amount !== undefined && wallet.available >= amount ? wallet.available - amount : undefined;
+	return (
+		<div class="aligned summary">
+			<Facts
+				of={[
+					[t('recharge.number'), number || '–'],
+					[t('recharge.operator'), found ?? (operator === 'auto' ? t('recharge.detected.later') : operator || '–')],
+					[t('transactions.amount'), amount === undefined ? '–' : <strong key="amount">{rupees(amount)}</strong>],
+					[t('recharge.available'), wallet && rupees(wallet.available)],
+					[t('recharge.missing'), lacks !== undefined && <span class="missing">{rupees(lacks)}</span>],
+					[t('recharge.available.after'), rest !== undefined && rupees(Math.round(rest * 100) / 100)],
+				]}
+			/>
+		</div>
 	);
 }

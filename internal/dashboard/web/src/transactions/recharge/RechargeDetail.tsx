@@ -10,7 +10,7 @@ import { hasScope } from '../../session';
 import { CopyableText, Time } from '../../ui/Badge';
 import { Fetched } from '../../ui/FetchState';
 import { Card, Facts, Page } from '../../ui/Page';
-import { RechargeBadge } from '../StatusBadge';
+import { RechargeBadge, rechargeTone } from '../StatusBadge';
 import { Timeline } from '../timeline/Timeline';
 import { Refund } from './Refund';
 import '../transactions.css';
@@ -38,6 +38,7 @@ function Known(props: { recharge: Schemas['Recharge']; detail: Schemas['Recharge
 	return (
 		<>
 			<Card
+				class="record"
 				title={`${rupees(recharge.amount)} · ${recharge.mobile}`}
 				actions={
 					recharge.status === 'success' &&
@@ -49,18 +50,26 @@ function Known(props: { recharge: Schemas['Recharge']; detail: Schemas['Recharge
 					)
 				}
 			>
-				<p role="status">
-					<RechargeBadge state={recharge.status} /> {recharge.message}
-				</p>
-				{detail?.alarm && <p class="wrong">{t(`recharge.alarm.${detail.alarm}`)}</p>}
-				{recharge.error?.code === 'insufficient_balance' && (
-					<p>
-						<Link href="/wallet">{t('recharge.towallet')}</Link>
+				<div class={`result ${rechargeTone(recharge.status)}`}>
+					<p class="says" role="status">
+						<RechargeBadge state={recharge.status} /> <span>{recharge.message}</span>
 					</p>
-				)}
+					{detail?.alarm && <p class="wrong">{t(`recharge.alarm.${detail.alarm}`)}</p>}
+					{recharge.error?.code === 'insufficient_balance' && (
+						<p>
+							<Link href="/wallet" class="button">
+								{t('recharge.towallet')}
+							</Link>
+						</p>
+					)}
+					{recharge.reason && (
+						<p>
+							{t('recharge.reason')}: <bdi class="foreign">{recharge.reason}</bdi>
+						</p>
+					)}
+				</div>
 				<Facts
 					of={[
-						[t('transactions.id'), <CopyableText key="id" value={recharge.transaction_id} />],
 						[
 							t('transactions.ref'),
 							<span key="ref" class="id">
@@ -69,17 +78,22 @@ function Known(props: { recharge: Schemas['Recharge']; detail: Schemas['Recharge
 						],
 						[t('recharge.type'), t(`recharge.type.${recharge.type}`)],
 						[t('recharge.operator'), recharge.circle ? `${recharge.operator}, ${recharge.circle}` : recharge.operator],
-						[t('recharge.detection'), recharge.detection && t(`recharge.detection.${recharge.detection.source}`)],
 						[t('transactions.created'), <Time key="created" at={recharge.created_at} exact />],
 						[t('recharge.completed'), recharge.completed_at && <Time at={recharge.completed_at} exact />],
 						[t('recharge.failed'), recharge.failed_at && <Time at={recharge.failed_at} exact />],
 						[t('recharge.refunded'), recharge.refunded_at && <Time at={recharge.refunded_at} exact />],
+						[t('recharge.next'), detail?.next_look_at && <Time at={detail.next_look_at} exact />],
+					]}
+				/>
+				<h3>{t('transactions.details')}</h3>
+				<Facts
+					of={[
+						[t('transactions.id'), <CopyableText key="id" value={recharge.transaction_id} />],
+						[t('recharge.detection'), recharge.detection && t(`recharge.detection.${recharge.detection.source}`)],
 						[t('recharge.refund_id'), recharge.refund_id && <code>{recharge.refund_id}</code>],
-						[t('recharge.reason'), recharge.reason && <bdi class="foreign">{recharge.reason}</bdi>],
 						[t('transactions.error.code'), recharge.error && <code>{recharge.error.code}</code>],
 						[t('recharge.provider'), detail?.provider],
-						[t('recharge.provider_ref'), detail?.provider_ref && <code>{detail.provider_ref}</code>],
-						[t('recharge.next'), detail?.next_look_at && <Time at={detail.next_look_at} exact />],
+						[t('recharge.provider_ref'), detail?.provider_ref && <CopyableText value={detail.provider_ref} />],
 						[t('batch.one'), recharge.batch_id && <Link href={`/batches/${recharge.batch_id}`}>{recharge.batch_id}</Link>],
 					]}
 				/>

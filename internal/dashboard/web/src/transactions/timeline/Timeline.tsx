@@ -10,6 +10,7 @@ import { errorMessage, Failed } from '../../ui/FetchState';
 import { Card } from '../../ui/Page';
 import { DeliveryBadge } from '../../webhooks/DeliveryBadge';
 import { type Entry, mergeTimeline } from './mergeTimeline';
+import '../record.css';
 
 type RechargeStep = Schemas['RechargeStep'];
 type VerificationStep = Schemas['VerificationStep'];
@@ -89,44 +90,47 @@ function TimelineEntry(props: { entry: Entry; of: 'recharge' | 'verify' }): JSX.
 			return <StepTold step={entry.step as RechargeStep | VerificationStep} of={props.of} />;
 		case 'posting':
 			return (
-				<Line at={entry.at} kind={t('story.kind.wallet')}>
-					<span>
-						{t(`wallet.kind.${entry.posting.kind}`)}: {change(entry.posting)}
-					</span>
+				<Line at={entry.at} kind={t('story.kind.wallet')} class="posting">
+					<p class="did">
+						<strong>{t(`wallet.kind.${entry.posting.kind}`)}</strong> <Change of={entry.posting} />
+					</p>
 				</Line>
 			);
 		case 'event':
 			return (
-				<Line at={entry.at} kind={t('story.kind.event')}>
-					<span>
+				<Line at={entry.at} kind={t('story.kind.event')} class="minor">
+					<p class="did">
 						{t('story.event')} <code>{entry.event.type}</code> <code class="hint">{entry.event.id}</code>
-					</span>
+					</p>
 					<Deliveries event={entry.event.id} />
 				</Line>
 			);
 		case 'audit':
 			return (
-				<Line at={entry.at} kind={t('story.kind.audit')}>
-					<span>
+				<Line at={entry.at} kind={t('story.kind.audit')} class="minor">
+					<p class="did">
 						<code>{entry.row.action}</code> {t('story.by', { actor: entry.row.actor })}
 						{entry.row.client && <> · {t('story.from', { client: entry.row.client })}</>}{' '}
-						<span class="hint">{t('story.row', { seq: entry.row.seq })}</span>
-					</span>
+						<span class="hint">· {t('story.row', { seq: entry.row.seq })}</span>
+					</p>
 				</Line>
 			);
 	}
 }
 
-/** change describes the effect of a posting on the available and the held balance. */
-export function change(posting: Pick<Schemas['WalletEntry'], 'available' | 'held'>): string {
-	const parts: string[] = [];
-	if (posting.available !== 0) {
-		parts.push(`${t('wallet.available')} ${signed(posting.available)}`);
-	}
-	if (posting.held !== 0) {
-		parts.push(`${t('wallet.held')} ${signed(posting.held)}`);
-	}
-	return parts.join(', ');
+/** Change shows the effect of a posting on the available and the held balance. */
+function Change(props: { of: Pick<Schemas['WalletEntry'], 'available' | 'held'> }): JSX.Element {
+	return (
+		<span class="change">
+			{(['available', 'held'] as const)
+				.filter((name) => props.of[name] !== 0)
+				.map((name) => (
+					<span key={name}>
+						{t(`wallet.${name}`)} {signed(props.of[name])}
+					</span>
+				))}
+		</span>
+	);
 }
 
 /** signed formats an amount with its sign, also a plus sign. */
@@ -149,32 +153,34 @@ const tones: Record<string, Tone> = {
 
 function StepTold(props: { step: RechargeStep | VerificationStep; of: 'recharge' | 'verify' }): JSX.Element {
 	const { step, of } = props;
-	const words =
+	const tone = tones[step.answer];
+	const words: readonly [act: string, answer: string] =
 		of === 'recharge'
 			? [t(`recharge.act.${(step as RechargeStep).act}`), t(`recharge.answer.${(step as RechargeStep).answer}`)]
 			: [t(`verify.act.${(step as VerificationStep).act}`), t(`verify.answer.${(step as VerificationStep).answer}`)];
 	return (
-		<Line at={step.at} kind={t('story.kind.step')} tone={tones[step.answer] ?? 'quiet'}>
-			<span>
-				<strong>{words[0]}</strong>: {words[1]}
+		<Line at={step.at} kind={t('story.kind.step')} class={tone ?? 'quiet'}>
+			<p class="did">
+				<strong>{words[0]}</strong> {tone ? <Badge tone={tone}>{words[1]}</Badge> : <span class="cause">· {words[1]}</span>}
 				{step.times > 1 && (
 					<span class="hint">
 						{' '}
 						{t('story.times', { times: step.times })} <Time at={step.until} exact />
 					</span>
 				)}
-			</span>
+			</p>
 		</Line>
 	);
 }
 
-function Line(props: { at: string; kind: string; tone?: Tone; children: ComponentChildren }): JSX.Element {
+/** Line is an entry: what happened, when, and of which kind it is. class is a tone, or how much the entry weighs. */
+function Line(props: { at: string; kind: string; class: string; children: ComponentChildren }): JSX.Element {
 	return (
-		<li class={props.tone ?? ''}>
+		<li class={props.class}>
+			<div class="what">{props.children}</div>
 			<p class="when">
-				<Time at={props.at} exact /> <Badge tone={props.tone ?? 'quiet'}>{props.kind}</Badge>
+				<span>{props.kind}</span> <Time at={props.at} exact />
 			</p>
-			{props.children}
 		</li>
 	);
 }

@@ -70,7 +70,7 @@ export function NewVerificationPage(): JSX.Element {
 	return (
 		<Page title={t('verify.new')}>
 			<div class="beside">
-				<Card>
+				<Card class="paired">
 					<Form submit={send} button={t('verify.send')} tone="primary">
 						<Radios
 							label={t('verify.method')}
@@ -83,7 +83,7 @@ export function NewVerificationPage(): JSX.Element {
 							change={setMethod}
 						/>
 						{method === 'penny_drop' ? (
-							<>
+							<div class="pair">
 								<Field
 									label={t('verify.number')}
 									hint={t('verify.number.hint')}
@@ -102,24 +102,26 @@ export function NewVerificationPage(): JSX.Element {
 									value={ifsc}
 									change={setIfsc}
 								/>
-							</>
+							</div>
 						) : (
 							<Field label={t('verify.vpa')} hint={t('verify.vpa.hint')} name="vpa" required value={vpa} change={setVpa} />
 						)}
-						<Field label={t('verify.name')} hint={t('verify.name.hint')} name="name" maxLength={256} value={name} change={setName} />
-						<Select
-							label={t('verify.tolerance')}
-							{...(tolerance === 'number' ? {} : { name: 'name_match_tolerance' })}
-							value={tolerance}
-							options={[
-								['', t('verify.tolerance.account')],
-								['strict', t('verify.tolerance.strict')],
-								['standard', t('verify.tolerance.standard')],
-								['lenient', t('verify.tolerance.lenient')],
-								['number', t('verify.tolerance.number')],
-							]}
-							change={setTolerance}
-						/>
+						<div class="pair">
+							<Field label={t('verify.name')} hint={t('verify.name.hint')} name="name" maxLength={256} value={name} change={setName} />
+							<Select
+								label={t('verify.tolerance')}
+								{...(tolerance === 'number' ? {} : { name: 'name_match_tolerance' })}
+								value={tolerance}
+								options={[
+									['', t('verify.tolerance.account')],
+									['strict', t('verify.tolerance.strict')],
+									['standard', t('verify.tolerance.standard')],
+									['lenient', t('verify.tolerance.lenient')],
+									['number', t('verify.tolerance.number')],
+								]}
+								change={setTolerance}
+							/>
+						</div>
 						{tolerance === 'number' && (
 							<Field
 								label={t('verify.least')}

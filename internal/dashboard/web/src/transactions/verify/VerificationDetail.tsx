@@ -8,7 +8,7 @@ import { t } from '../../i18n';
 import { CopyableText, Time } from '../../ui/Badge';
 import { Fetched } from '../../ui/FetchState';
 import { Card, Facts, Page } from '../../ui/Page';
-import { MatchBadge, VerificationBadge } from '../StatusBadge';
+import { MatchBadge, VerificationBadge, verificationTone } from '../StatusBadge';
 import { Timeline } from '../timeline/Timeline';
 import { resultReasons } from './resultReasons';
 import '../transactions.css';
@@ -32,18 +32,22 @@ function Known(props: { of: Schemas['Verification']; detail: Schemas['Verificati
 	const { of, detail } = props;
 	return (
 		<>
-			<Card title={of.vpa ?? of.account_number ?? of.verification_id}>
-				<p role="status">
-					<VerificationBadge of={of} />{' '}
-					{of.message ?? t(of.status === 'failed' ? 'verify.says.failed' : of.verified ? 'verify.says.yes' : 'verify.says.no')}
-				</p>
-				<ul class="match-reasons">
-					{resultReasons(of).map((reason) => (
-						<li key={reason.says} class={reason.for ? 'good' : 'bad'}>
-							<strong>{t(reason.for ? 'verify.for' : 'verify.against')}</strong> {t(reason.says, reason.values)}
-						</li>
-					))}
-				</ul>
+			<Card class="record" title={of.vpa ?? of.account_number ?? of.verification_id}>
+				<div class={`result ${verificationTone(of)}`}>
+					<p class="says" role="status">
+						<VerificationBadge of={of} />{' '}
+						<span>
+							{of.message ?? t(of.status === 'failed' ? 'verify.says.failed' : of.verified ? 'verify.says.yes' : 'verify.says.no')}
+						</span>
+					</p>
+					<ul class="match-reasons">
+						{resultReasons(of).map((reason) => (
+							<li key={reason.says} class={reason.for ? 'good' : 'bad'}>
+								<strong>{t(reason.for ? 'verify.for' : 'verify.against')}</strong> {t(reason.says, reason.values)}
+							</li>
+						))}
+					</ul>
+				</div>
 				{of.suspicious && (
 					<div class="warning">
 						<p>
@@ -56,6 +60,7 @@ function Known(props: { of: Schemas['Verification']; detail: Schemas['Verificati
 						</ul>
 					</div>
 				)}
+				<h3>{t('verify.reply')}</h3>
 				<Facts
 					of={[
 						[t('verify.beneficiary'), of.beneficiary_name && <bdi class="foreign">{of.beneficiary_name}</bdi>],
@@ -72,17 +77,22 @@ function Known(props: { of: Schemas['Verification']; detail: Schemas['Verificati
 						[t('verify.branch'), of.branch],
 						[t('verify.ifsc'), of.ifsc],
 						[t('verify.utr'), of.utr && <CopyableText value={of.utr} />],
-						[t('verify.method'), t(`verify.method.${of.method}`)],
-						[t('verify.cached'), of.cached && t('verify.cached.yes')],
-						[t('transactions.id'), <CopyableText key="id" value={of.verification_id} />],
-						[t('transactions.ref'), of.ref_id && <span class="id">{of.ref_id}</span>],
-						[t('transactions.created'), <Time key="created" at={of.created_at} exact />],
 						[t('verify.at'), of.verified_at && <Time at={of.verified_at} exact />],
 						[t('recharge.failed'), of.failed_at && <Time at={of.failed_at} exact />],
+						[t('verify.next'), detail?.next_look_at && <Time at={detail.next_look_at} exact />],
+					]}
+				/>
+				<h3>{t('verify.request')}</h3>
+				<Facts
+					of={[
+						[t('transactions.ref'), of.ref_id && <span class="id">{of.ref_id}</span>],
+						[t('verify.method'), t(`verify.method.${of.method}`)],
+						[t('verify.cached'), of.cached && t('verify.cached.yes')],
+						[t('transactions.created'), <Time key="created" at={of.created_at} exact />],
+						[t('transactions.id'), <CopyableText key="id" value={of.verification_id} />],
 						[t('transactions.error.code'), of.error && <code>{of.error.code}</code>],
 						[t('recharge.provider'), detail?.provider],
-						[t('recharge.provider_ref'), detail?.provider_ref && <code>{detail.provider_ref}</code>],
-						[t('verify.next'), detail?.next_look_at && <Time at={detail.next_look_at} exact />],
+						[t('recharge.provider_ref'), detail?.provider_ref && <CopyableText value={detail.provider_ref} />],
 						[t('batch.one'), of.batch_id && <Link href={`/batches/${of.batch_id}`}>{of.batch_id}</Link>],
 					]}
 				/>

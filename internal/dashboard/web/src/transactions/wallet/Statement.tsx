@@ -66,20 +66,22 @@ export function Statement(): JSX.Element {
 			<Ends lines={lines} totals={list.data?.pages[0]?.totals} />
 			<Rows list={list} empty={t('wallet.none')} hint={<p>{t('wallet.none.hint')}</p>}>
 				{(rows) => (
-					<Table
-						caption={t('wallet.entries')}
-						rows={rows}
-						id={({ entry }) => `${entry.subject} ${entry.kind}`}
-						columns={[
-							{ name: t('transactions.when'), show: ({ entry }) => <Time at={entry.at} /> },
-							{ name: t('wallet.kind'), show: ({ entry }) => <span class="kind">{t(`wallet.kind.${entry.kind}`)}</span> },
-							{ name: t('wallet.available.change'), figure: true, show: ({ entry }) => changeOf(entry.available) },
-							{ name: t('wallet.held.change'), figure: true, show: ({ entry }) => changeOf(entry.held) },
-							{ name: t('wallet.available.after'), figure: true, show: ({ after }) => (after ? rupees(after.available) : '–') },
-							{ name: t('wallet.held.after'), figure: true, show: ({ after }) => (after ? rupees(after.held) : '–') },
-							{ name: t('wallet.about'), show: ({ entry }) => <SubjectLink id={entry.subject} /> },
-						]}
-					/>
+					<div class="statement">
+						<Table
+							caption={t('wallet.entries')}
+							rows={rows}
+							id={({ entry }) => `${entry.subject} ${entry.kind}`}
+							columns={[
+								{ name: t('transactions.when'), show: ({ entry }) => <Time at={entry.at} /> },
+								{ name: t('wallet.kind'), show: ({ entry }) => <span class="kind">{t(`wallet.kind.${entry.kind}`)}</span> },
+								{ name: t('wallet.available.change'), figure: true, show: ({ entry }) => changeOf(entry.available) },
+								{ name: t('wallet.held.change'), figure: true, show: ({ entry }) => changeOf(entry.held) },
+								{ name: t('wallet.available.after'), figure: true, show: ({ after }) => (after ? rupees(after.available) : '–') },
+								{ name: t('wallet.held.after'), figure: true, show: ({ after }) => (after ? rupees(after.held) : '–') },
+								{ name: t('wallet.about'), show: ({ entry }) => <SubjectLink id={entry.subject} /> },
+							]}
+						/>
+					</div>
 				)}
 			</Rows>
 			{lines.length > 0 && <Save selection={selection} />}
@@ -113,8 +115,9 @@ function Subject(props: { value: string | undefined; apply: (subject: string) =>
 	);
 }
 
-function changeOf(amount: number): string {
-	return amount === 0 ? '–' : signed(amount);
+/** changeOf shows a change with its sign. Money that comes is bold, so that colour is not the only difference. */
+function changeOf(amount: number): JSX.Element | string {
+	return amount === 0 ? '–' : <span class={amount > 0 ? 'credit' : 'debit'}>{signed(amount)}</span>;
 }
 
 /** Ends shows the balance at the end and at the beginning of the period. All entries between make the difference. */
@@ -126,13 +129,15 @@ function Ends(props: { lines: readonly Line[]; totals: Totals | undefined }): JS
 	}
 	const total = (of: Balance) => rupees(of.available + of.held);
 	return (
-		<Facts
-			of={[
-				[t('wallet.opening'), totals?.opening && total(totals.opening)],
-				[t('wallet.closing'), total(newest)],
-				[t('wallet.entries.count'), totals?.complete && number(totals.count)],
-			]}
-		/>
+		<div class="totals ends">
+			<Facts
+				of={[
+					[t('wallet.opening'), totals?.opening && total(totals.opening)],
+					[t('wallet.closing'), total(newest)],
+					[t('wallet.entries.count'), totals?.complete && number(totals.count)],
+				]}
+			/>
+		</div>
 	);
 }
 
