@@ -3,13 +3,13 @@
 //   node check.mjs URL KEY ACKNOWLEDGED ACCOUNTS UNTIL MAX_SECONDS
 //
 // ACKNOWLEDGED has the lines of load.mjs and of the script, ACCOUNTS the output of `vayu account list`. UNTIL (Unix, ms) is
-// the moment of the restore, or that of the loss. Changes that were sent later must be missing. The recovery point (RPO)
+// the moment of the restore, and changes that were sent later must be missing. It is `newest` for the last change. The recovery point (RPO)
 // is the time from the first missing acknowledged change to UNTIL.
 import { readFileSync } from "node:fs";
 
 const [url, key, acknowledged, accountsFile, untilText, maxSeconds] = process.argv.slice(2);
-const until = Number(untilText);
 const lines = readFileSync(acknowledged, "utf8").split("\n").slice(0, -1).map((line) => JSON.parse(line));
+const until = untilText === "newest" ? Math.max(...lines.map((line) => line.acked)) : Number(untilText);
 
 const found = new Set(readFileSync(accountsFile, "utf8").match(/drill-\d+/g));
 for (let cursor = ""; cursor !== null; ) {
