@@ -114,12 +114,12 @@ func (s *Service) store(ctx context.Context, group []delivery.Draft) error {
 	grant := s.newLease(now)
 	reserved := s.reserve(group, now)
 	var rows []delivery.Row
-	steps := s.steps(ctx, group, now)
+	spans := s.startSpans(ctx, group, now)
 	err := s.DB.Update(ctx, func(tx *sqlstore.Tx) (err error) {
 		rows, err = delivery.Insert(tx, group, grant, now)
 		return err
 	})
-	tracing.DoneAll(steps, err)
+	tracing.DoneAll(spans, err)
 	if err != nil {
 		rows = nil
 	}
@@ -134,8 +134,8 @@ func (s *Service) store(ctx context.Context, group []delivery.Draft) error {
 	return nil
 }
 
-// steps starts a span (timed step) "delivery store" in the trace of each event of a group.
-func (s *Service) steps(ctx context.Context, group []delivery.Draft, now time.Time) []tracing.Span {
+// startSpans starts a span (timed step) "delivery store" in the trace of each event of a group.
+func (s *Service) startSpans(ctx context.Context, group []delivery.Draft, now time.Time) []tracing.Span {
 	if s.Trace == nil {
 		return nil
 	}

@@ -126,7 +126,7 @@ func (c *Copier) copyDue(ctx context.Context) error {
 	}
 	until := c.Now().Add(-c.Settle).UnixMicro()
 	for {
-		batch, err := c.next(ctx, until)
+		batch, err := c.nextBatch(ctx, until)
 		if err != nil || len(batch) == 0 {
 			return err
 		}

@@ -37,9 +37,9 @@ func scanCopied(row sqlstore.Scanner) (a copied, err error) {
 	return a, err
 }
 
-// next returns the next batch of attempts that were recorded up to the time `until`. Attempts with the same timestamp
+// nextBatch returns the next batch of attempts that were recorded up to the time `until`. Attempts with the same timestamp
 // are in one batch, because the following batch starts after that timestamp.
-func (c *Copier) next(ctx context.Context, until int64) ([]copied, error) {
+func (c *Copier) nextBatch(ctx context.Context, until int64) ([]copied, error) {
 	view := c.DB.View(ctx)
 	all, err := sqlstore.All(view, scanCopied, selectCopied+copiedRange, c.after, until, c.most+1)
 	if err != nil {

@@ -17,7 +17,7 @@ func (q *Queue[T]) Next(now time.Time) (id string, value T, ok bool) {
 			q.expired = append(q.expired, it.value)
 		} else {
 			q.addInFlight(l, 1)
-			q.spend(l)
+			q.spendTokens(l)
 			id, value, ok = l.id, it.value, true
 		}
 		q.reschedule(l)
@@ -67,8 +67,8 @@ func (q *Queue[T]) pickLane(now time.Time) *lane[T] {
 	return nil
 }
 
-// spend takes the tokens for the start of an attempt from the rate limits that apply to the lane.
-func (q *Queue[T]) spend(l *lane[T]) {
+// spendTokens takes the tokens for the start of an attempt from the rate limits that apply to the lane.
+func (q *Queue[T]) spendTokens(l *lane[T]) {
 	if l.class != quick {
 		q.startsOf(l.class).spend()
 	}

@@ -33,15 +33,15 @@ type Receiver[A any] interface {
 	Receive(header http.Header, body []byte, now time.Time) (Message[A], error)
 }
 
-// Settle applies an answer that a provider sent on its own. `by` is the source of the answer in the audit log.
-type Settle[R, A any] func(ctx context.Context, world schema.World, provider, reference string, a A, by string) (R, error)
+// SettleFunc applies an answer that a provider sent on its own. `by` is the source of the answer in the audit log.
+type SettleFunc[R, A any] func(ctx context.Context, world schema.World, provider, reference string, a A, by string) (R, error)
 
 // ByCallback is the prefix of the source of a callback's answer; the provider's name follows.
 const ByCallback = "provider:"
 
 // CallbacksOf returns the callback handlers of connections, by name. `receiver` returns nil for a connection without
 // callbacks. The handlers pass each message to `settle`.
-func CallbacksOf[R, A any, C Connection](all []C, now func() time.Time, receiver func(C) Receiver[A], settle Settle[R, A]) map[string]Callback {
+func CallbacksOf[R, A any, C Connection](all []C, now func() time.Time, receiver func(C) Receiver[A], settle SettleFunc[R, A]) map[string]Callback {
 	out := map[string]Callback{}
 	for _, conn := range all {
 		l, receives := conn.Linked(), receiver(conn)
