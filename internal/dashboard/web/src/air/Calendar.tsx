@@ -4,6 +4,7 @@ import { locale, t } from '../i18n';
 import { bandOf, toneOf } from './category';
 import { months, step, weeks } from './days';
 import type { Entry } from './series';
+import './calendar.css';
 
 /** Calendar shows a year of days, one column a week. Arrow keys move between days, and Enter opens one. */
 export function Calendar(props: {

@@ -4,7 +4,7 @@ import { t } from '../../i18n';
 import { Check } from '../../ui/Field';
 import { Card } from '../../ui/Page';
 import { type Column, Table } from '../../ui/Table';
-import { Shares, Counts } from './BatchProgress';
+import { Counts, Shares } from './BatchProgress';
 import type { Kind } from './kind';
 import type { Read, RecordFault, Row } from './records';
 
