@@ -3,8 +3,8 @@
 //   node check.mjs URL KEY ACKNOWLEDGED ACCOUNTS UNTIL MAX_SECONDS
 //
 // ACKNOWLEDGED has the lines of load.mjs and of the script, ACCOUNTS the output of `vayu account list`. UNTIL (Unix, ms) is
-// the moment of the restore, and changes that were sent later must be missing. It is `newest` for the last change. The recovery point (RPO)
-// is the time from the first missing acknowledged change to UNTIL.
+// the moment of the restore, and changes that were sent later must be missing. It is `newest` for the last change. The
+// recovery point (RPO) is the time from the first missing acknowledged change to UNTIL.
 import { readFileSync } from "node:fs";
 
 const [url, key, acknowledged, accountsFile, untilText, maxSeconds] = process.argv.slice(2);
