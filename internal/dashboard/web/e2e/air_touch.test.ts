@@ -29,7 +29,7 @@ function alone(all: readonly Mark[]): Mark {
 
 /** zoom returns the magnification of the map. */
 async function zoom(page: Page): Promise<number> {
-	const box = (await page.locator('.map svg').getAttribute('viewBox'))?.split(' ') ?? [];
+	const box = (await page.locator('.map-frame svg').getAttribute('viewBox'))?.split(' ') ?? [];
 	return 612 / Number(box[2]);
 }
 
@@ -54,7 +54,7 @@ test('on a phone two fingers zoom the map and not the page', async () => {
 	const { page, faults } = await signedIn('/', inject('sandbox'), inject('base'), phone);
 	await page.locator('.mark').first().waitFor();
 	await page.evaluate(() => document.querySelector('.map svg')?.scrollIntoView({ block: 'start' }));
-	const box = (await page.locator('.map svg').boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
+	const box = (await page.locator('.map-frame svg').boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
 	const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
 	const touch = await page.context().newCDPSession(page);
 	const fingers = (apart: number) => [

@@ -9,6 +9,7 @@ import { errorMessage } from '../ui/FetchState';
 import { useSettled } from '../ui/useSettled';
 import { bandOf } from './category';
 import { cityPath } from './places';
+import './search.css';
 
 const pin = /^[1-9]\d{5}$/;
 const most = 8;
