@@ -50,7 +50,7 @@ export class Receiver {
 				if (!this.mute) {
 					// A kept-alive connection would hide that the port was closed.
 					response
-						.writeHead(this.status, { Connection: 'close', Location: 'https://127.0.0.1:9/elsewhere', 'Set-Cookie': 'sid=hidden' })
+						.writeHead(this.status, { Connection: 'close', Location: 'https://127.0.0.1:9/elsewhere', 'Set-Cookie': 'sid=NeverShown' })
 						.end(this.says);
 				}
 			});
