@@ -179,7 +179,7 @@ test('the search says how it works, and finds a whole reference', async () => {
 	const { page, faults } = await signedIn('/recharges');
 	const field = page.getByLabel('Number, reference or ID');
 	const hint = page.locator(`[id="${(await field.getAttribute('aria-describedby'))?.split(' ')[0]}"]`);
-	expect(await hint.textContent()).toMatch(/^Type all of it and press Enter\. Old numbers are masked/);
+	expect(await hint.textContent()).toMatch(/^Type a whole number, reference or ID and press Enter\. Old numbers are masked/);
 	await hint.waitFor();
 	await field.fill('whole-');
 	await field.press('Enter');

@@ -100,29 +100,34 @@ export function VerificationTotals(props: { of: Schemas['VerificationTotals'] | 
  */
 export function VerificationTable(props: { rows: readonly Schemas['Verification'][] }): JSX.Element {
 	return (
-		<Table
-			caption={t('shell.verifications')}
-			rows={props.rows}
-			id={(row) => row.verification_id}
-			columns={[
-				{
-					name: t('verify.account'),
-					show: (row) => <Link href={`/verifications/${row.verification_id}`}>{row.vpa ?? row.account_number}</Link>,
-				},
-				{
-					name: t('verify.result'),
-					show: (row) => (
-						<>
-							<VerificationBadge of={row} /> {row.suspicious && <Badge tone="bad">{t('verify.suspicious')}</Badge>}
-						</>
-					),
-				},
-				{ name: t('verify.beneficiary'), show: (row) => (row.beneficiary_name ? <bdi class="foreign">{row.beneficiary_name}</bdi> : '–') },
-				{ name: t('verify.match'), show: (row) => (row.name_match ? <MatchBadge of={row.name_match} /> : '–') },
-				{ name: t('verify.bank'), show: (row) => row.bank || row.ifsc || '–' },
-				{ name: t('transactions.ref'), show: (row) => (row.ref_id ? <span class="id">{row.ref_id}</span> : '–') },
-				{ name: t('transactions.created'), show: (row) => <Time at={row.created_at} /> },
-			]}
-		/>
+		<div class="verifications">
+			<Table
+				caption={t('shell.verifications')}
+				rows={props.rows}
+				id={(row) => row.verification_id}
+				columns={[
+					{
+						name: t('verify.account'),
+						show: (row) => <Link href={`/verifications/${row.verification_id}`}>{row.vpa ?? row.account_number}</Link>,
+					},
+					{
+						name: t('verify.result'),
+						show: (row) => (
+							<>
+								<VerificationBadge of={row} /> {row.suspicious && <Badge tone="bad">{t('verify.suspicious')}</Badge>}
+							</>
+						),
+					},
+					{
+						name: t('verify.beneficiary'),
+						show: (row) => (row.beneficiary_name ? <bdi class="foreign">{row.beneficiary_name}</bdi> : '–'),
+					},
+					{ name: t('verify.match'), show: (row) => (row.name_match ? <MatchBadge of={row.name_match} /> : '–') },
+					{ name: t('verify.bank'), show: (row) => row.bank || row.ifsc || '–' },
+					{ name: t('transactions.ref'), show: (row) => (row.ref_id ? <span class="id">{row.ref_id}</span> : '–') },
+					{ name: t('transactions.created'), show: (row) => <Time at={row.created_at} /> },
+				]}
+			/>
+		</div>
 	);
 }

@@ -115,7 +115,7 @@ export function NewRechargePage(): JSX.Element {
 		<Page title={t('recharge.new')}>
 			{question}
 			<div class="beside">
-				<Card class="paired">
+				<Card class="new-form">
 					<Form submit={send} button={t('recharge.send')} tone="primary" disabled={short !== undefined}>
 						<Radios
 							label={t('recharge.type')}

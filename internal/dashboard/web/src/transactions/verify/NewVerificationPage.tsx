@@ -70,7 +70,7 @@ export function NewVerificationPage(): JSX.Element {
 	return (
 		<Page title={t('verify.new')}>
 			<div class="beside">
-				<Card class="paired">
+				<Card class="new-form">
 					<Form submit={send} button={t('verify.send')} tone="primary">
 						<Radios
 							label={t('verify.method')}

@@ -75,7 +75,7 @@ export function Statement(): JSX.Element {
 								{ name: t('transactions.when'), show: ({ entry }) => <Time at={entry.at} /> },
 								{ name: t('wallet.kind'), show: ({ entry }) => <span class="kind">{t(`wallet.kind.${entry.kind}`)}</span> },
 								{ name: t('wallet.available.change'), figure: true, show: ({ entry }) => changeOf(entry.available) },
-								{ name: t('wallet.held.change'), figure: true, show: ({ entry }) => changeOf(entry.held) },
+								{ name: t('wallet.held.change'), figure: true, show: ({ entry }) => (entry.held === 0 ? '–' : signed(entry.held)) },
 								{ name: t('wallet.available.after'), figure: true, show: ({ after }) => (after ? rupees(after.available) : '–') },
 								{ name: t('wallet.held.after'), figure: true, show: ({ after }) => (after ? rupees(after.held) : '–') },
 								{ name: t('wallet.about'), show: ({ entry }) => <SubjectLink id={entry.subject} /> },
