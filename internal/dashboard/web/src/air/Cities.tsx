@@ -54,7 +54,7 @@ function Overview(): JSX.Element {
 		<>
 			<div class="search-row">
 				<Search />
-				<NearMe places={current} onChoose={near} />
+				<NearMe places={query.data && current} onChoose={near} />
 			</div>
 			<div class="map-choices">
 				<Segments

@@ -31,3 +31,8 @@ test('a refused position shows a message', async () => {
 	expect(locate((_, failed) => failed({ code: 1 } as GeolocationPositionError))).toEqual([]);
 	await screen.findByText('The browser did not share your location.');
 });
+
+test('the button waits until the places are known', () => {
+	render(<NearMe places={undefined} onChoose={() => undefined} />);
+	expect((screen.getByRole('button', { name: 'Near me' }) as HTMLButtonElement).disabled).toBe(true);
+});

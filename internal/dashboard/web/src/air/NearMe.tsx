@@ -24,14 +24,14 @@ export function closestTo(places: readonly Place[], at: readonly [latitude: numb
 	return best;
 }
 
-/** NearMe chooses the place closest to the reader. The position stays in the browser. */
-export function NearMe(props: { places: readonly Place[]; onChoose: (place: Place) => void }): JSX.Element {
+/** NearMe chooses the place closest to the reader, once the places are known. The position stays in the browser. */
+export function NearMe(props: { places: readonly Place[] | undefined; onChoose: (place: Place) => void }): JSX.Element {
 	const [failed, setFailed] = useState(false);
 	const locate = () => {
 		setFailed(false);
 		navigator.geolocation.getCurrentPosition(
 			({ coords }) => {
-				const place = closestTo(props.places, [coords.latitude, coords.longitude]);
+				const place = closestTo(props.places ?? [], [coords.latitude, coords.longitude]);
 				if (place) {
 					props.onChoose(place);
 				} else {
@@ -44,7 +44,7 @@ export function NearMe(props: { places: readonly Place[]; onChoose: (place: Plac
 	};
 	return (
 		<>
-			<button type="button" onClick={locate}>
+			<button type="button" disabled={!props.places} onClick={locate}>
 				{t('air.near')}
 			</button>
 			<span class="wrong" role="alert">
