@@ -61,7 +61,7 @@ test('a copied link opens the same selection, in Hindi too', async () => {
 
 test('times can be shown in UTC, and a reload keeps the choice', async () => {
 	const { page } = await signedIn('/air/Delhi');
-	const time = page.locator('.current time').first();
+	const time = page.locator('.current .facts time');
 	await expect.poll(() => time.textContent()).toMatch(/ IST$/);
 	await page.getByLabel('Time zone').selectOption('UTC');
 	const utc = async () => {
