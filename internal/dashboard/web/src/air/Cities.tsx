@@ -102,8 +102,8 @@ function Places(props: { places: readonly Place[]; layer: Layer; filters: Filter
 	const past = useHour(hour, last, wanted);
 	const inHour = hour ? past.data : undefined;
 	const present = usePresent(wanted, wanted !== 'in' && !inHour);
-	// Until the hour arrives on another scale, the map shows it on the scale before.
-	const scale = inHour?.scale ?? wanted;
+	// Until the hour arrives on another scale, the map shows it on the scale before. Without an hour, that is India's.
+	const scale = inHour?.scale ?? (present.data ? wanted : 'in');
 	const places = useMemo(() => {
 		const shown = inHour ? placesIn(props.places, inHour) : props.places;
 		const found = inHour ? inHour.stations : present.data;
