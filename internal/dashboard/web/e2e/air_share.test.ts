@@ -21,7 +21,7 @@ test('a chart is saved as pictures with their sources, and as a table', async ()
 	const { page, faults } = await signedIn(`/air/Mumbai?${days}`);
 	await expect
 		.poll(async () => (await range('Mumbai', 9, 'day')).filter(({ date = '' }) => date <= last).length, {
-			timeout: 120_000,
+			timeout: 240_000,
 			interval: 2000,
 		})
 		.toBe(8);
