@@ -8,7 +8,7 @@ import { signUpPath } from './routes';
 import { Alone } from './Shell';
 import { signIn, signInWithLink, type Why } from './session';
 import { errorMessage } from './ui/FetchState';
-import { Field } from './ui/Field';
+import { EmailField, Field } from './ui/Field';
 import { Form } from './ui/Form';
 import './signin.css';
 
@@ -91,17 +91,7 @@ function RequestLink(): JSX.Element {
 				</p>
 			) : (
 				<Form submit={submit} button={t('signin.email.submit')}>
-					<Field
-						label={t('signup.email')}
-						hint={t('signin.email.hint')}
-						name="email"
-						type="email"
-						autocomplete="email"
-						required
-						maxLength={254}
-						value={email}
-						change={setEmail}
-					/>
+					<EmailField label={t('signup.email')} hint={t('signin.email.hint')} autocomplete="email" value={email} change={setEmail} />
 				</Form>
 			)}
 		</section>

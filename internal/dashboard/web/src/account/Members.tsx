@@ -7,7 +7,7 @@ import { hasScope, refreshSession, sessionState } from '../session';
 import { Badge, Time } from '../ui/Badge';
 import { Dialog } from '../ui/Dialog';
 import { Empty, Fetched } from '../ui/FetchState';
-import { Field, Radios } from '../ui/Field';
+import { EmailField, Radios } from '../ui/Field';
 import { Form } from '../ui/Form';
 import { Page } from '../ui/Page';
 import { Table } from '../ui/Table';
@@ -61,16 +61,7 @@ function AddMember(props: { close: () => void }): JSX.Element {
 	return (
 		<Dialog title={t('account.member.add')} close={props.close}>
 			<Form submit={add} button={t('account.member.add')} tone="primary" cancel={props.close}>
-				<Field
-					label={t('account.member.email')}
-					hint={t('account.member.email.hint')}
-					name="email"
-					type="email"
-					required
-					maxLength={254}
-					value={email}
-					change={setEmail}
-				/>
+				<EmailField label={t('account.member.email')} hint={t('account.member.email.hint')} value={email} change={setEmail} />
 				<Roles value={role} change={setRole} />
 			</Form>
 		</Dialog>

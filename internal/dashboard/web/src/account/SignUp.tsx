@@ -9,7 +9,7 @@ import { Alone } from '../Shell';
 import { signIn } from '../session';
 import { Time } from '../ui/Badge';
 import { Fetched } from '../ui/FetchState';
-import { Check, Field } from '../ui/Field';
+import { Check, EmailField, Field } from '../ui/Field';
 import { Form } from '../ui/Form';
 import { SecretBox } from './SecretBox';
 import './account.css';
@@ -106,17 +106,7 @@ function Request(): JSX.Element {
 					) : (
 						<Form submit={submit} button={t('signup.submit')} tone="primary">
 							<p>{t('signup.what')}</p>
-							<Field
-								label={t('signup.email')}
-								hint={t('signup.email.hint')}
-								name="email"
-								type="email"
-								autocomplete="email"
-								required
-								maxLength={254}
-								value={email}
-								change={setEmail}
-							/>
+							<EmailField label={t('signup.email')} hint={t('signup.email.hint')} autocomplete="email" value={email} change={setEmail} />
 							{mode === 'invite' && <Field label={t('signup.invite')} name="invite" required value={invite} change={setInvite} />}
 						</Form>
 					)

@@ -45,6 +45,17 @@ export function Field(
 	);
 }
 
+/** EmailField is the field `email` of the API. */
+export function EmailField(props: {
+	label: string;
+	hint: string;
+	autocomplete?: string;
+	value: string;
+	change: (value: string) => void;
+}): JSX.Element {
+	return <Field name="email" type="email" required maxLength={254} {...props} />;
+}
+
 /** TextArea is a labelled field of several lines for text of a program. */
 export function TextArea(props: {
 	label: string;
