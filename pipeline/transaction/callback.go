@@ -40,7 +40,7 @@ type SettleFunc[R, A any] func(ctx context.Context, world schema.World, provider
 const ByCallback = "provider:"
 
 // CallbacksOf returns the callback handlers of connections, by name. `receiver` returns nil for a connection without
-// callbacks. The handlers pass each message to `settle`.
+// callbacks. Each handler passes its message to `settle`, and returns the error of the receiver or of settle.
 func CallbacksOf[R, A any, C Connection](all []C, now func() time.Time, receiver func(C) Receiver[A], settle SettleFunc[R, A]) map[string]Callback {
 	out := map[string]Callback{}
 	for _, conn := range all {

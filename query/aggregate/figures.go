@@ -19,7 +19,7 @@ const (
 
 // Figures has the values of a place in an hour or on a day. Concentrations has those of the [air.RecordPollutants], and
 // OtherConcentrations those of NH3 and Pb. Index has the sub-indices of all pollutants. Element p-1 of Concentrations
-// and Index is the value of pollutant p.
+// and Index is the value of pollutant p. Concentrations are in hundredths of mg/m³ for CO, and of µg/m³ for others.
 type Figures struct {
 	At, Updated         uint32 // Unix seconds; At is 0 if there are no figures
 	Concentrations      [Records]schema.Figure

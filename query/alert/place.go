@@ -39,7 +39,7 @@ func (p *Place) CityName() string {
 	return p.City + ", " + p.State
 }
 
-// Figures returns the current figures of the place, which are those of GET /v1/aqi. It returns false if there are none.
+// Figures returns the place's figures in snap, as GET /v1/aqi has them. It returns false if the place has none.
 func (p *Place) Figures(snap *snapshot.Snapshot) (f aggregate.Figures, ok bool) {
 	switch {
 	case p.Station != "":

@@ -32,7 +32,7 @@ type Conn interface {
 	Blocks
 }
 
-// Columns reads the columns of a table. It omits "removed", because only rows that are not removed are exported.
+// Columns reads a table's columns from ClickHouse, but not "removed", as removed rows are not exported. An unknown table is an error.
 func Columns(ctx context.Context, conn aggregate.Conn, database string, t Table) ([]Column, error) {
 	rows, err := conn.Query(ctx, `SELECT name, type, comment, default_kind != 'ALIAS' FROM system.columns
 		WHERE database = {database:String} AND table = {table:String} AND default_kind NOT IN ('MATERIALIZED', 'EPHEMERAL') ORDER BY position`,

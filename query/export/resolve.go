@@ -46,8 +46,8 @@ type resolver struct {
 	out      Request
 }
 
-// Resolve validates a query. An error about a parameter is a *schema.Problem with the name of the parameter, and
-// suggests similar names.
+// Resolve validates a query, and looks up its table, columns and places in ClickHouse. An error about a parameter is a
+// *schema.Problem with the name of the parameter, and suggests similar names. Other errors are those of ClickHouse.
 func Resolve(ctx context.Context, conn aggregate.Conn, database string, q Query) (Request, error) {
 	r := &resolver{conn: conn, database: database, q: &q}
 	for _, step := range []func(context.Context) error{r.table, r.format, r.days, r.parameters, r.place, r.scope} {

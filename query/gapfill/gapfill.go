@@ -13,7 +13,7 @@ import (
 	"vayu/schema/air"
 )
 
-// FillWindow is the largest age, in seconds, of an amount that fills a gap. The age is counted from the time of the
+// FillWindow is the largest age, in seconds, of a concentration that fills a gap. The age is counted from the time of the
 // record that has the gap.
 const FillWindow = 24 * 3600
 
@@ -28,9 +28,9 @@ func noConcentrations() LastConcentrations {
 	return LastConcentrations{Concentrations: aggregate.NoFigures().Concentrations}
 }
 
-// Read reads, for each moment and station, the last amount of each pollutant that the station
-// measured in the 24 h before. Moments are ends of hours in ascending order. The result has the
-// amounts by station, in the order of the moments.
+// Read reads, for each moment and station, the last concentration of each pollutant that the station measured in the
+// 24 h before. Moments are ends of hours in Unix seconds, in ascending order. The result has the concentrations by
+// station, in the order of the moments, with the units of [aggregate.Figures].
 func Read(
 	ctx context.Context, t aggregate.Tables, stations []string, moments []uint32,
 ) (map[string][]LastConcentrations, error) {
@@ -40,9 +40,10 @@ func Read(
 	})
 }
 
-// ReadWhere is [Read] for the stations that match an SQL condition, and for hours at or after the time `from`.
-// ClickHouse assigns each hour to the first moment that is not before the hour, so it reads each hour once. Then
-// carryForward copies amounts to later moments.
+// ReadWhere is [Read] for the stations that match an SQL condition, and for hours at or after the time `from`. Times are
+// Unix seconds. `read` runs the query; its error is returned with a note of what was read. ClickHouse assigns each hour
+// to the first moment that is not before the hour, so it reads each hour once. Then carryForward copies concentrations
+// to later moments.
 func ReadWhere(ctx context.Context, t aggregate.Tables, condition string, moments []uint32, from uint32,
 	read func(context.Context, []any, func(), string, ...any) error,
 ) (map[string][]LastConcentrations, error) {

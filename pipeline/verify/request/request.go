@@ -57,19 +57,21 @@ func (r *Request) Target() string {
 	return schema.MaskNumber(r.Account)
 }
 
-// CacheKey returns a digest of the account or UPI address to verify, by which a cached answer can be found.
+// CacheKey returns a keyed digest, 32 bytes, of the method and the account or UPI address to verify, by which a cached
+// answer can be found. It panics as [encryption.Cipher.Digest] does.
 func (r *Request) CacheKey(cipher *encryption.Cipher) []byte {
 	return cipher.Digest("verification/same", []byte(r.Method), []byte(r.Account), []byte(r.IFSC), []byte(r.VPA))
 }
 
-// Digest returns a digest of the request, by which a repeated request can be detected.
+// Digest returns a keyed digest, 32 bytes, of what CacheKey has, the expected name and the tolerance. A repeated
+// request is detected by it. It panics as [encryption.Cipher.Digest] does.
 func (r *Request) Digest(cipher *encryption.Cipher) []byte {
 	return cipher.Digest("verification/request", []byte(r.Method), []byte(r.Account), []byte(r.IFSC), []byte(r.VPA), []byte(r.Name),
 		[]byte(strconv.Itoa(r.Tolerance)))
 }
 
-// NameDigest returns the digest of the expected name for the audit log. The digest can show later
-// whether a request had a certain name.
+// NameDigest returns the first 16 bytes of a keyed digest of the expected name, in hexadecimal, for the audit log. The
+// digest can show later whether a request had a certain name. It panics as [encryption.Cipher.Digest] does.
 func (r *Request) NameDigest(cipher *encryption.Cipher) string {
 	return hex.EncodeToString(cipher.Digest("verification/name", []byte(r.Name))[:16])
 }

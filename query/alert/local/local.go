@@ -98,7 +98,9 @@ func forecastOf(p *alert.Place, issue *forecast.Issue, snap *snapshot.Snapshot, 
 	return issue.Nearest(snap, p.Point, today)
 }
 
-// Hours returns the hours of a place on the given days, in time order.
+// Hours returns the hours of a place on the Indian days from `from` to `to`, both included, in time order. Figures have
+// the units of [aggregate.Figures]. Before the first roll-up the error is a *schema.Problem with the code
+// service_unavailable. Other errors are those of the history or of the search for the city.
 func (a Air) Hours(ctx context.Context, world schema.World, p *alert.Place, from, to schema.Day) ([]aggregate.Figures, error) {
 	past, snap := a.Histories[world], a.Publishers[world].Latest()
 	if snap == nil {
