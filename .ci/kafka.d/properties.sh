@@ -38,4 +38,5 @@ properties() {
 		group.initial.rebalance.delay.ms=0
 	EOF
 	if secured; then secure_properties "$n"; fi
+	printf '%s\n' "${settings[@]}" # the last value of a setting counts
 }

@@ -104,6 +104,7 @@ func partitionsOf(tb testing.TB, l *Log, name string) []kafka.Partition {
 func isTemporary(err error) bool {
 	return slices.ContainsFunc([]error{
 		kafka.NotLeaderForPartition, kafka.LeaderNotAvailable, kafka.UnknownTopicOrPartition, kafka.NotEnoughReplicas,
+		kafka.InvalidReplicationFactor, kafka.BrokerNotAvailable, // a busy broker has missed its heartbeat
 		protocol.ErrNoTopic, protocol.ErrNoPartition,
 	}, func(code error) bool { return errors.Is(err, code) })
 }
