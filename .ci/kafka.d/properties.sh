@@ -31,9 +31,9 @@ properties() {
 		num.network.threads=2
 		num.io.threads=2
 		log.cleaner.dedupe.buffer.size=8388608
-		# A killed broker can register again after its old session has timed out.
+		# A killed broker can register again when its session has ended. A busy one must not miss that time.
 		broker.heartbeat.interval.ms=250
-		broker.session.timeout.ms=$((brokers > 1 ? 5000 : 1000))
+		broker.session.timeout.ms=5000
 		# Group members of tests join one at a time, and need not wait for others.
 		group.initial.rebalance.delay.ms=0
 	EOF
