@@ -33,8 +33,8 @@ func (s *Service) scaled(
 	return u.Answer(&w.scaled, snap, q.Scale)
 }
 
-// answers returns a function with the answer for the nth of several cities. For a scale it reads the hourly means of all
-// cities together.
+// answers returns a function that returns the answer for the nth of several cities. If the query names a scale, answers
+// reads the hourly means of all cities together.
 func (s *Service) answers(
 	c *httpapi.Call, w *worldState, snap *snapshot.Snapshot, q *request.Query, names []string, now time.Time,
 ) func(n int) (httpapi.Response, error) {

@@ -50,7 +50,7 @@ func (w *worldState) placeOf(snap *snapshot.Snapshot, st *air.Station) string {
 	return cmp.Or(st.City, st.Name)
 }
 
-// noStationAQI returns the error for a station that has no AQI. For a public station it says why.
+// noStationAQI returns the error for a station that has no AQI. For a public station the error states the reason.
 func (w *worldState) noStationAQI(ctx context.Context, snap *snapshot.Snapshot, st *air.Station, q *request.Query, now time.Time) error {
 	problem := schema.NewProblem(schema.NoData, "station", "There is no AQI for the station "+st.ID+" yet.")
 	if i, ok := snap.ByID[st.ID]; ok {

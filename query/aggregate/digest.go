@@ -108,9 +108,9 @@ func (t Tables) StationDigest(ctx context.Context) (Digest, error) {
 	return out, nil
 }
 
-// HourDigests reads the digest of each hour at or after the time `since`, from the hours of the stations in the table
-// of stations. It leaves out stations that an account has not published. In a cluster both tables are distributed by
-// different keys, so that IN must be GLOBAL.
+// HourDigests reads a digest of the rows of station_hour for each hour at or after `since` (Unix seconds). It omits
+// stations that are not in the table `station`, because their account has not published them. In a cluster the two
+// tables are distributed by different keys, so IN must be GLOBAL.
 func (t Tables) HourDigests(ctx context.Context, since uint32) (map[uint32]Digest, error) {
 	out := map[uint32]Digest{}
 	var at uint32

@@ -11,7 +11,7 @@ func (t Tables) StationHours(ctx context.Context, since uint32, condition string
 	return t.hoursWith(ctx, since, condition, t.Each)
 }
 
-// HoursOf is [Tables.StationHours] for the named stations, and for hours of any age.
+// HoursOf reads what [Tables.StationHours] reads, for the named stations and for hours of any age.
 func (t Tables) HoursOf(ctx context.Context, names []string) (map[string]Figures, error) {
 	if len(names) == 0 {
 		return nil, nil

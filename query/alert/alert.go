@@ -12,7 +12,7 @@ import (
 
 const idPrefix = "alt_"
 
-// Definition is what an account defines. It is stored as JSON.
+// Definition is the part of an alert that its account sets. The store has it as JSON.
 type Definition struct {
 	Name            string               `json:"name"`
 	Place           Place                `json:"place"`
@@ -23,7 +23,7 @@ type Definition struct {
 	Language        string               `json:"language"`
 }
 
-// Alert is a stored alert. It is immutable but for its State, which belongs to the evaluation.
+// Alert is a stored alert. Only its State changes, and only package evaluation changes it.
 type Alert struct {
 	ID string
 	schema.Owner

@@ -39,7 +39,7 @@ func (f *faults) about(field string) bool {
 	})
 }
 
-// add adds an error about a place. It returns an error that is not about the request, such as service_unavailable.
+// add adds err to the faults if err is about a place. It returns any other error, such as service_unavailable.
 func (f *faults) add(err error) error {
 	problem, ok := errors.AsType[*schema.Problem](err)
 	if !ok || problem.Code.Status() >= http.StatusInternalServerError {
@@ -109,7 +109,7 @@ type patch struct {
 }
 
 // patchOf parses a body, and adds the body's faults to f. If whole is true, the body must have a place and a condition.
-// The error is about a body that is not a JSON object of this form.
+// It returns an error if the body is not a JSON object with the fields of `body`.
 func (f *faults) patchOf(c *httpapi.Call, whole bool) (patch, error) {
 	b, err := httpapi.Decode[body](c)
 	if err != nil {
@@ -220,7 +220,7 @@ func (f *faults) place(b *placeBody) *air.AlertPlace {
 	return &p
 }
 
-// condition returns the condition of a body. The rule checks its values.
+// condition returns the condition of a body. [newRule] checks the values later.
 func (f *faults) condition(o *optional[conditionBody]) (c air.AlertCondition) {
 	b := &o.value
 	if !o.present || o.null {

@@ -66,7 +66,7 @@ func (a *Alert) message(d *air.AlertData, language advice.Language) string {
 	return b.String() + p.Reasons[d.Reason]
 }
 
-// subject returns the name of the metric in a sentence.
+// subject returns the name of the alert's metric, as a sentence in the given language contains it.
 func (a *Alert) subject(p wording.Phrases, language advice.Language) string {
 	switch a.rule.metric {
 	case metricAge:
@@ -81,7 +81,7 @@ func (a *Alert) subject(p wording.Phrases, language advice.Language) string {
 	return air.RecordPollutants[a.rule.pollutant].Label()
 }
 
-// text returns a value with its unit, or the name of a category.
+// text formats a value of the alert's metric: a number with its unit, or the name of a category.
 func (a *Alert) text(value any, language advice.Language) string {
 	switch v := value.(type) {
 	case string:
@@ -96,7 +96,7 @@ func (a *Alert) text(value any, language advice.Language) string {
 	return fmt.Sprint(value)
 }
 
-// limitText returns the limit of a condition, which is a number or the name of a category as JSON.
+// limitText formats the limit of a condition. raw is the limit as JSON: a number, or the name of a category.
 func (a *Alert) limitText(raw []byte, language advice.Language) string {
 	text := string(raw)
 	if strings.HasPrefix(text, `"`) {

@@ -13,7 +13,7 @@ import (
 	"vayu/schema/naqi"
 )
 
-// metric is what a condition is about.
+// metric is the quantity that a condition compares with a limit, such as the AQI or a concentration.
 type metric string
 
 // The metrics besides the pollutants, whose names are those of the record's fields.
@@ -50,7 +50,7 @@ func (m metric) edges() (edges []int) {
 	return edges[:len(edges)-1]
 }
 
-// direction states which changes of a level count.
+// direction states which changes of the level (category or band) an alert announces.
 type direction string
 
 // The directions of a condition "change".
@@ -85,7 +85,7 @@ func (r *rule) changes() bool { return r.direction != "" }
 // returns false if there is no such forecast. Calls must not overlap.
 type Chances func(category string, day int) (float64, bool)
 
-// Observation is what is known about the air of a place.
+// Observation has the figures of a place in one hour, and the forecasts of the place.
 type Observation struct {
 	aggregate.Figures
 
@@ -138,7 +138,7 @@ func (r *rule) ofAQI() bool {
 	return r.pollutant < 0 && r.metric != metricAge && r.metric != metricForecast
 }
 
-// level returns the level of an AQI.
+// level returns the level (category or band) of an AQI.
 func (r *rule) level(aqi float64) int {
 	n := 0
 	for _, edge := range r.edges {
@@ -161,7 +161,7 @@ func (r *rule) next(level int, aqi float64) int {
 	return level
 }
 
-// announces reports whether a change between two levels counts, by its direction.
+// announces reports whether the alert announces a change from the level `before` to the level `after`.
 func (r *rule) announces(before, after int) bool {
 	return r.direction == anyChange || (r.direction == worse) == (after > before)
 }

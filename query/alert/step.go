@@ -170,7 +170,7 @@ func (a *Alert) resolve(hour uint32, reason air.AlertReason, value any, now time
 	return Step{State: s, Event: schema.EventAlertResolved, Reason: reason, value: value}
 }
 
-// shown returns a value as events show it.
+// shown converts a value of the alert's metric to the value that events contain.
 func (a *Alert) shown(v float64) any {
 	switch a.rule.metric {
 	case metricCategory, metricBand:

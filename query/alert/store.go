@@ -151,7 +151,7 @@ func (a *Alert) save(tx *sqlstore.Tx, now time.Time) error {
 	return nil
 }
 
-// saveStates stores states. A row has the id of the alert, and then the fields of State.
+// saveStates updates the states of alerts. Each of its rows has the id of an alert, and then the fields of State.
 var saveStates = sqlstore.NewBatchStatement(0, `UPDATE alert SET state = v.column2, level = v.column3, before = v.column4, hour = v.column5,
 	changed_at = v.column6, triggered_at = v.column7, version = v.column8 FROM (VALUES `,
 	"(?, ?, CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT))",
@@ -183,7 +183,7 @@ func SaveStates(tx *sqlstore.Tx, ids []string, states []State) (saved map[string
 	return saved, nil
 }
 
-// Entry is a change with an event.
+// Entry is a change of an alert's state, and the event that announces the change.
 type Entry struct {
 	Alert   *Alert
 	Event   schema.EventType
@@ -227,7 +227,7 @@ type change struct {
 	data       []byte
 }
 
-// history returns at most limit changes of an alert, the newest first, before a number.
+// history returns at most limit changes of an alert whose number is below `before`, the newest first.
 func history(q sqlstore.Querier, id string, before int64, limit int) ([]change, error) {
 	return sqlstore.All(q, func(row sqlstore.Scanner) (c change, err error) {
 		var data string

@@ -37,7 +37,7 @@ type Bucket struct {
 	put      []string // keys of files that are in no manifest yet
 }
 
-// timeouts has the parts of the time limit of a request: quiet, and the time to transfer the file at the rate slowest.
+// timeouts determines the time limit of a request: `quiet`, and the time to transfer the file at the rate `slowest`.
 type timeouts struct {
 	quiet   time.Duration
 	slowest int64 // bytes per second

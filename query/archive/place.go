@@ -11,7 +11,7 @@ import (
 	"vayu/query/dataset"
 )
 
-// Errors of places.
+// Errors of reading and writing an archive.
 var (
 	// ErrMissing means that an archive has no such file.
 	ErrMissing = errors.New("the archive has no such file")
@@ -58,7 +58,8 @@ type Stored struct {
 	SHA256 string
 }
 
-// remote is the beginning of an address that is no folder. It also matches misspelt addresses such as s3:/bucket.
+// remote matches the beginning of an address that is not a folder. It also matches misspelt addresses such as
+// s3:/bucket.
 var remote = regexp.MustCompile(`^(?:s3:|[a-zA-Z0-9]+:/)`)
 
 // PlaceAt returns the archive at an address: a folder, or s3://bucket/prefix with the variables of [NewBucket].

@@ -20,7 +20,7 @@ import (
 const markName = "archive_restore"
 
 // CheckComplete returns an error if a restore has filled only a part of a database, because it is running or was
-// killed. The error names the commands that end this state. It is another error if ClickHouse does not answer.
+// killed. The error names the commands that end this state. It also returns an error if ClickHouse does not answer.
 func CheckComplete(ctx context.Context, conn aggregate.Conn, databases ...string) error {
 	var database string
 	err := queryValue(ctx, conn, &database, "SELECT database FROM system.tables WHERE database IN {databases:Array(String)} AND name = {name:String}",

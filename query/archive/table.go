@@ -91,7 +91,7 @@ func (r *run) absent(ctx context.Context, t dataset.Table, months []dataset.Mont
 	return all, nil
 }
 
-// retain adds the files whose rows ClickHouse no longer has, or only in part.
+// retain adds the archive's files of months whose rows ClickHouse has only in part or no longer has.
 func (r *run) retain(out *Table, retained []File, licences []dataset.Licence) error {
 	for _, f := range retained {
 		if !r.whole(f) {
@@ -119,8 +119,9 @@ func (t *Table) add(all []dataset.Licence) {
 	}
 }
 
-// emptyMonth returns a month without rows for a table that has only removed rows, such as withdrawals that were taken back.
-// Its file becomes empty. A table without any rows is new or lost, and its file stays.
+// emptyMonth returns a month without rows if all rows of the table are marked as removed. The run then writes an empty
+// file. It returns nil if the table has no rows at all, because the table is then new or lost. The archive then keeps
+// its file.
 func (r *run) emptyMonth(ctx context.Context, t dataset.Table) ([]dataset.Month, error) {
 	var n uint64
 	err := queryValue(ctx, r.conn, &n, "SELECT count() FROM `"+r.o.Database+"`.`"+t.Name+"` SETTINGS final = 0")

@@ -103,7 +103,7 @@ func fetch(ctx context.Context, place Reader, f File) (*os.File, error) {
 // errDamaged means that a file differs from its entry in the manifest.
 var errDamaged = errors.New("the file is damaged, or a run was interrupted")
 
-// copyFile replaces the content of a local file.
+// copyFile replaces the content of the file `local` with the content of the archive's file f.
 func copyFile(ctx context.Context, place Reader, f File, local *os.File) error {
 	in, err := place.Open(ctx, f.Path)
 	if err != nil {

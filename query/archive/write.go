@@ -40,7 +40,8 @@ type Options struct {
 type Result struct {
 	Manifest Manifest
 	// Numbers of files. Written and Kept have rows that ClickHouse has. Retained stay, because ClickHouse no longer has
-	// their rows. Fewer are those of Retained whose missing rows nothing explains. Removed are no longer in the archive.
+	// their rows. Fewer is the number of files in Retained whose missing rows nothing explains. Removed are no longer
+	// in the archive.
 	Written, Kept, Retained, Fewer, Removed int
 	Bytes                                   int64 // of the written files
 }
@@ -108,8 +109,8 @@ func (r *run) begin(ctx context.Context) error {
 	return err
 }
 
-// order returns the tables in the order in which they are read. Marks of the roll-up and of forecasts come first, and
-// sources of figures come after the figures. So an archive has the sources of all its figures. Stations are last.
+// order returns the tables in the order in which a run reads them. Tables that record finished roll-ups and forecasts
+// are first. Readings come after the figures, so an archive has the readings of all its figures. Stations are last.
 func order() []dataset.Table {
 	all := dataset.Archived()
 	rank := map[string]int{"rollup": -1, "forecast_issue": -1, "forecast_hour_issue": -1, "reading": 1, "parameter": 2, "station": 3}

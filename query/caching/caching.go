@@ -13,7 +13,7 @@ import (
 // minutes of jitter.
 const publishDelay = 5 * time.Minute
 
-// header is the Cache-Control value that all answers within one second have.
+// header is a Cache-Control value. All answers within one second have the same value.
 type header struct {
 	second int64
 	value  []string

@@ -23,8 +23,8 @@ type Replies struct {
 	ready  *lru.Cache[string, *reply]
 }
 
-// NewReplies returns an empty cache for `most` replies. lasting limits how long a reply is cached, because it states
-// how old its figures were, and whether they were stale. A body of more than mostBytes is not cached; 0 means no limit.
+// NewReplies returns an empty cache for `most` replies. lasting limits how long a reply is cached, because a reply
+// states the age of its figures. A body of more than mostBytes is not cached; 0 means no limit.
 func NewReplies(lasting time.Duration, most, mostBytes int) *Replies {
 	return &Replies{lasting: lasting, most: most, mostBytes: mostBytes}
 }

@@ -39,7 +39,7 @@ func themes(name string) theme {
 }
 
 // category is one of the six categories of the AQI. Its colours are the same in both themes. Its text colours differ
-// from all colours of roles, because the rules of [Chart.style] replace those.
+// from all colours of roles, because the rules of [Chart.style] replace the colours of roles.
 type category struct {
 	name        string
 	first, last int // AQI

@@ -17,7 +17,8 @@ type completion struct {
 // completionTime limits the time to load the names, so that a busy server does not block the prompt.
 const completionTime = 3 * time.Second
 
-// completionNames selects the names that can be completed: first those of the database, then functions and words of SQL.
+// completionNames selects the names that can be completed: first those of the database, then functions and keywords of
+// SQL.
 const completionNames = `SELECT name FROM (
 	SELECT 1 AS place, name FROM system.columns WHERE database = currentDatabase()
 	UNION ALL SELECT 2, name FROM system.tables WHERE database = currentDatabase()

@@ -86,7 +86,8 @@ var advice = map[string]string{
 	"TOO_MANY_ROWS_OR_BYTES":  "; select fewer rows, such as a shorter time",
 }
 
-// writing has the remedies for a console without Write: errors that the rights or the limits of analysts cause.
+// writing maps codes of errors to remedies, for a console without the option Write. The rights or the limits of
+// analysts cause these errors.
 var writing = map[string]string{
 	"READONLY":                     needsWrite,
 	"ACCESS_DENIED":                "; --write runs it as the administrator",

@@ -8,14 +8,14 @@ import (
 	"path/filepath"
 )
 
-// File is a file of results. It has another name until it is complete.
+// File is a file of results. It has a temporary name until it is complete.
 type File struct {
 	*os.File
 
 	path string // final name, "" if the file was there and is no regular file
 }
 
-// Create creates the file of results path, under another name in the same folder. It writes directly to a path that
+// Create creates the file of results path, under a temporary name in the same folder. It writes directly to a path that
 // exists and is no regular file, such as /dev/null.
 func Create(path string) (*File, error) {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
@@ -40,8 +40,8 @@ func Create(path string) (*File, error) {
 	return &File{File: file, path: path}, nil
 }
 
-// Finish gives a complete file its name. If failed is not nil, it removes the file and returns failed. It does not call
-// fsync, because a result can be queried again. fsync would take a sixth of the time of writing Arrow.
+// Finish renames a complete file to its final name. If failed is not nil, it removes the file and returns failed. It
+// does not call fsync, because a result can be queried again. fsync would take a sixth of the time of writing Arrow.
 func (f *File) Finish(failed error) error {
 	if f.path == "" {
 		return errors.Join(failed, f.Close())

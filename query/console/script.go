@@ -44,8 +44,8 @@ func (in Input) text() (text string, data io.Reader, err error) {
 	return text, in.Stdin, nil
 }
 
-// Script runs the statements of an input, and writes their results to the file output; "" for c.Out. The file gets its
-// name once all statements are done.
+// Script runs the statements of an input, and writes their results to the file output; "" for c.Out. The file has a
+// temporary name until all statements are done.
 func (c Config) Script(ctx context.Context, in Input, output string) error {
 	text, data, err := in.text()
 	if err != nil {

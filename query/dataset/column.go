@@ -62,7 +62,7 @@ func Columns(ctx context.Context, conn aggregate.Conn, database string, t Table)
 	return all, nil
 }
 
-// quoteName quotes an identifier. Names come from ClickHouse's own catalogue.
+// quoteName quotes an identifier of ClickHouse, such as the name of a column.
 func quoteName(name string) string { return "`" + strings.ReplaceAll(name, "`", "\\`") + "`" }
 
 var (

@@ -169,7 +169,7 @@ func (t *Table) within(first, last uint32) []condition {
 	return []condition{{fmt.Sprintf(format, t.Time, from, to), !t.Derived && slices.Contains(t.Key, t.Time)}}
 }
 
-// batch collects rows into records of at most `most` rows.
+// batch collects rows into records. A record has at most `most` rows.
 type batch struct {
 	schema   *arrow.Schema
 	builders []builder

@@ -18,8 +18,8 @@ type Table struct {
 	// Key lists the columns that identify a row, in the sort order of the exported rows. It begins with the sorting
 	// key of the table in ClickHouse, so that ClickHouse need not sort.
 	Key []string
-	// Version is a DateTime64(3) column that changes with each change of a row. If Version is "", all columns are
-	// compared to detect a change, as for a view.
+	// Version is a DateTime64(3) column that changes with each change of a row. If Version is "", as for a view, all
+	// columns are compared to detect a change.
 	Version string
 	// Station is the column with the id of a station; "" for none. Only rows of public stations are exported.
 	Station string

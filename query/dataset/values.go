@@ -180,7 +180,7 @@ func numberLists(string) values {
 	}}
 }
 
-// raw is a column that is decoded as type C, which has the same width, but reports the name of its own type.
+// raw is a column that the driver decodes as type C. The column's own type has the same width as C, and another name.
 type raw[C any, P interface {
 	*C
 	chproto.ColResult

@@ -20,7 +20,7 @@ import (
 // formVersion must be increased with each change of this program after which equal rows result in other bytes.
 const formVersion = 1
 
-// Export is a file in one version of the data, before it is written.
+// Export is an export file that has not been written yet. It belongs to one version of the data.
 type Export struct {
 	reader *dataset.Reader
 	format dataset.Format

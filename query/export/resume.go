@@ -57,8 +57,8 @@ func parseRange(text string) *span {
 
 // rangeOf returns the range of the reply; nil for the whole file. A client must not combine ranges of two versions of
 // the data. So a range that does not begin with the first byte is valid only in two cases. The client names the version
-// (If-Range, If-Match), or the account has begun to download no other version in the last 24 hours. began is what is
-// stored about those downloads.
+// (If-Range, If-Match), or the account has begun to download no other version in the last 24 hours. began is the stored
+// record of those downloads.
 func rangeOf(c *httpapi.Call, tag string, began file) (*span, error) {
 	part := parseRange(c.Header.Get("Range"))
 	if part == nil {

@@ -49,7 +49,7 @@ type Place struct {
 	cache    [MaxDays + 1]atomic.Pointer[cached]
 }
 
-// cached is an answer that is valid on one day.
+// cached is an answer for queries of one day.
 type cached struct {
 	today    schema.Day
 	response httpapi.Response

@@ -29,7 +29,7 @@ type placeHours struct {
 	Score  *air.ForecastScore
 }
 
-// City returns the forecasts of a city within a number of hours after a time. Hours may be nil.
+// City returns the forecasts of a city for the given number of hours after `now`. Hours may be nil.
 func (h *Hours) City(c places.City, now time.Time, hours int) *air.HourlyForecast {
 	if h == nil {
 		return none()
@@ -37,7 +37,7 @@ func (h *Hours) City(c places.City, now time.Time, hours int) *air.HourlyForecas
 	return h.after(h.cities[c], now, hours)
 }
 
-// Station is [Hours.City] for a station.
+// Station returns the forecasts of a station, as [Hours.City] does for a city.
 func (h *Hours) Station(id string, now time.Time, hours int) *air.HourlyForecast {
 	if h == nil {
 		return none()

@@ -40,10 +40,10 @@ func Read(
 	})
 }
 
-// ReadWhere is [Read] for the stations that match an SQL condition, and for hours at or after the time `from`. Times are
-// Unix seconds. `read` runs the query; its error is returned with a note of what was read. ClickHouse assigns each hour
-// to the first moment that is not before the hour, so it reads each hour once. Then carryForward copies concentrations
-// to later moments.
+// ReadWhere does what [Read] does, for the stations that match an SQL condition, and for hours at or after the time
+// `from`. Times are Unix seconds. `read` runs the query; its error is returned with a note of what was read. ClickHouse
+// assigns each hour to the first moment that is not before the hour, so it reads each hour once. Then carryForward
+// copies concentrations to later moments.
 func ReadWhere(ctx context.Context, t aggregate.Tables, condition string, moments []uint32, from uint32,
 	read func(context.Context, []any, func(), string, ...any) error,
 ) (map[string][]LastConcentrations, error) {

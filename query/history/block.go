@@ -179,7 +179,7 @@ func appendRangeHead(b []byte, label string, days Span, interval string) []byte 
 	return append(b, `","records":[`...)
 }
 
-// rangeBody returns the answer for a range whose records are those of rows. interval is day or hour.
+// rangeBody returns the answer for a range whose records are made from `rows`. interval is day or hour.
 func rangeBody(label string, days Span, interval string, rows []row) []byte {
 	b := appendRangeHead(make([]byte, 0, 160+260*len(rows)), label, days, interval)
 	for i := range rows {
@@ -191,8 +191,8 @@ func rangeBody(label string, days Span, interval string, rows []row) []byte {
 	return append(b, rangeEnd...)
 }
 
-// AppendRange appends the answer for a range whose records are those of all. extend adds fields to the JSON object of a
-// record, at the end of b.
+// AppendRange appends the answer for a range whose records are made from `all`. extend adds fields to the JSON object
+// of a record, at the end of b.
 func AppendRange(b []byte, label string, days Span, hourly bool, all []Dated, extend func(b []byte, d *Dated) ([]byte, error)) ([]byte, error) {
 	interval := "day"
 	if hourly {

@@ -37,7 +37,7 @@ const (
 	cachedPages = 32
 )
 
-// figures are those of a station in an hour.
+// figures are the figures of one station in one hour.
 type figures struct {
 	aggregate.Figures
 	station int32 // in the snapshot
@@ -251,7 +251,7 @@ func (c *Cache) renew(s *snapshot.Snapshot) bool {
 		return false
 	}
 	c.of = s
-	// New fails only for a size below 1.
+	// lru.New fails only for a size below 1.
 	c.hours, _ = lru.New[uint32, []figures](min(cachedHours, 1+cachedFigures/max(1, len(s.Stations))))
 	c.pages, _ = lru.New[page, []byte](cachedPages)
 	return true

@@ -235,7 +235,7 @@ func (s *Search) costs(w word, out []int) {
 	}
 }
 
-// lower sets the cost of the places with the word, if they have a higher one.
+// lower sets the cost of each place whose names have the word to `cost`, unless the place already has a lower cost.
 func (w *searchWord) lower(out []int, cost int) {
 	if cost >= noMatch {
 		return
@@ -252,8 +252,8 @@ func (w *searchWord) lower(out []int, cost int) {
 // minSound is the length of the shortest sound that is searched. Too many names have a shorter sound.
 const minSound = 2
 
-// soundCost returns the cost of a match of sound with the searched sound want, or noMatch. Sounds have few vowels, so
-// one different letter is allowed only from five letters on.
+// soundCost returns the cost of a match of sound with `want`, the searched sound; noMatch for no match. Sounds have few
+// vowels, so one different letter is allowed only from five letters on.
 func soundCost(want, sound []byte) int {
 	switch {
 	case bytes.Equal(want, sound):
@@ -266,7 +266,7 @@ func soundCost(want, sound []byte) int {
 	return noMatch
 }
 
-// oneApart reports whether two texts differ by one letter that is added, removed or changed.
+// oneApart reports whether two texts differ by exactly one letter: added, removed or changed.
 func oneApart(a, b []byte) bool {
 	if len(a) > len(b) {
 		a, b = b, a

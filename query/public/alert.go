@@ -92,7 +92,7 @@ func (r *request) alerted(i int) bool {
 	return warn && !c.Stale(r.now)
 }
 
-// alert answers with the alert for a city. Without one the reply is 404.
+// alert answers with the alert for a city. If the city has no alert, the reply is 404.
 func (e *edge) alert(r *request) (resp httpapi.Response, at uint32, err error) {
 	i, err := r.cityOf()
 	if err != nil {

@@ -8,13 +8,14 @@ import (
 )
 
 const (
-	// publishDelay is the time after the end of an hour at which its figures are expected, as for clients with a key.
+	// publishDelay is the time after the end of an hour at which the figures of that hour are expected. Package
+	// query/caching has the same delay for clients with a key.
 	publishDelay = 5 * time.Minute
 	// pendingAge is how long a reply is cached while newer figures are overdue. Sources publish an hour 10 to 40 minutes
 	// after its end, so a reply that was cached for an hour could be two hours old.
 	pendingAge = 5 * time.Minute
-	// staleWhile is how long after its expiry a cache may send a reply while it fetches a new one. Without it many clients
-	// would wait at once, because all replies expire at the same time.
+	// staleWhile is how long after its expiry a cache may send a reply while it fetches a new one. Otherwise many
+	// clients would wait at once, because all replies expire at the same time.
 	staleWhile = 5 * time.Minute
 	// staleIfError is how long a cache may send the reply while Vayu fails. The reply states the time of its figures.
 	staleIfError = 24 * time.Hour

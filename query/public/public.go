@@ -65,19 +65,20 @@ const (
 	burst     = 1000
 	// maxClients bounds the memory of the limits to about 10 MB.
 	maxClients = 50_000
-	// replyLifetime is how long a rendered reply is cached. For that time it can miss that its figures have become stale.
+	// replyLifetime is how long a rendered reply is cached. A cached reply does not state that its figures have become
+	// stale meanwhile.
 	replyLifetime = 5 * time.Minute
 )
 
-// account is the name under which requests without a key take slots. It is not the id of any account.
+// account is the name of the account whose slots requests without a key acquire. It is not the id of any account.
 const account = "public"
 
 // edge answers the requests of the public edge.
 type edge struct {
 	Config
 	answers *caching.Replies
-	// positions caches the replies to requests with lat and lon. There are millions of positions. In the cache answers,
-	// they would displace the replies about cities.
+	// positions caches the replies to requests with lat and lon. There are millions of positions. In the cache
+	// `answers`, they would displace the replies about cities.
 	positions *caching.Replies
 	clients   *ratelimit.Limiter[netip.Addr]
 }

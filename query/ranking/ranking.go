@@ -30,7 +30,8 @@ type figure struct {
 	fresh           bool   // for now: the figures are not stale
 }
 
-// capture returns the coverage: count as a share of expected.
+// capture returns the coverage of a city, from 0 to 1: the counted stations, hours or days as a share of the expected
+// ones.
 func (f *figure) capture() float64 { return float64(f.count) / float64(max(f.expected, 1)) }
 
 // Answer returns a page of the ranking. It queries the tables unless the ranking is of current figures. The error is a
@@ -65,7 +66,7 @@ func (r *Request) Answer(ctx context.Context, t aggregate.Tables, s *snapshot.Sn
 	return httpapi.Ready(body, time.Time{}), nil
 }
 
-// counted returns the unit in which coverage is counted: stations, hours or days.
+// counted returns the unit of the coverage: stations, hours or days.
 func (r *Request) counted() string {
 	switch {
 	case r.Now():

@@ -14,7 +14,7 @@ import (
 	"vayu/schema/spelling"
 )
 
-// Params returns the names of the query parameters.
+// Params returns the names of the query parameters of GET /v1/rankings.
 func Params() []string {
 	return []string{"period", "date", "parameter", "state", "order", "limit", "cursor"}
 }
@@ -132,7 +132,7 @@ func (r *Request) parseParameter() error {
 	return nil
 }
 
-// list identifies the ranking in its cursors.
+// list returns the name of the ranking, which its cursors contain. A cursor of another ranking is invalid.
 func (r *Request) list() string {
 	name := []string{"ranking"}
 	for _, p := range slices.Sorted(maps.Keys(r.params)) {

@@ -66,7 +66,7 @@ const (
 	HasCursor
 )
 
-// parameters has the names of the parameters, in the order of their bits.
+// parameters has the names of the query parameters. The index of a name is the number of its bit in Query.given.
 var parameters = [...]string{
 	"city", "pincode", "cities", "lat", "lon", "date", "from", "to", "interval", "view", "kinds", "max_age", "station", "scale",
 	"bbox", "limit", "cursor",

@@ -97,7 +97,7 @@ func (c *Cache) Lookup(snap *snapshot.Snapshot, q *request.Query, now time.Time)
 	return u
 }
 
-// Get returns the cached answer.
+// Get returns the cached answer for a key. ok is false if the cache has none.
 func (c *Cache) Get(snap *snapshot.Snapshot, k Key) (resp httpapi.Response, ok bool) {
 	if all := c.latest.Load(); all != nil && all.snap == snap {
 		if got, found := all.by.Load(k); found {

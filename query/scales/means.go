@@ -13,7 +13,7 @@ import (
 	"vayu/schema/scale"
 )
 
-// Stations has the stations from whose hourly means those of a place are computed, and the weight of each station.
+// Stations has the stations from which the hourly means of a place are computed, and the weight of each station.
 type Stations struct {
 	IDs     []string
 	Weights []float64

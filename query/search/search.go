@@ -22,10 +22,10 @@ import (
 	"vayu/schema/spelling"
 )
 
-// Params returns the names of the query parameters.
+// Params returns the names of the query parameters of GET /v1/places.
 func Params() []string { return []string{"q", "type", "limit"} }
 
-// types are the types of places, in the order of places that match equally well.
+// types returns the types of places. Places that match equally well are in this order.
 func types() []string { return []string{"city", "state", "station", "pincode"} }
 
 // Default and maximum of the parameter limit.

@@ -51,8 +51,8 @@ func kindNames() []string {
 	return names
 }
 
-// list returns the name of a list that the filter shortens. Cursors have the name of their list, so that a cursor is
-// valid only with the same filter.
+// list returns the name of the list that the filter selects from the list `name`. Cursors have the name of their list,
+// so that a cursor is valid only with the same filter.
 func (f *filter) list(name string, params map[string]string) string {
 	for _, p := range [...]string{"bbox", "state", "kind"} {
 		if text, ok := params[p]; ok {
@@ -68,8 +68,8 @@ func (f *filter) station(st *air.Station) bool {
 	return f.place(at, st.State) && (f.kind == "" || st.Kind.String() == f.kind)
 }
 
-// city reports whether the filter selects city i of a snapshot. If the filter has a kind, the city must have a station
-// of that kind.
+// city reports whether the filter selects city i of a snapshot. If the filter has a kind of stations, the city must
+// have a station of that kind.
 func (f *filter) city(s *snapshot.Snapshot, i int) bool {
 	c := &s.Cities[i]
 	return f.place(c.Position, c.State) && (f.kind == "" || slices.ContainsFunc(c.Stations, func(n int32) bool { return s.Stations[n].Kind.String() == f.kind }))

@@ -71,7 +71,7 @@ func Parse(params map[string]string, snap *snapshot.Snapshot, today schema.Day) 
 	return q, nil
 }
 
-// place parses city, state and station.
+// place parses the parameters city, state and station.
 func (q *Request) place(params map[string]string, snap *snapshot.Snapshot) error {
 	var fields []string
 	for _, f := range [...]string{"city", "state", "station"} {
@@ -190,7 +190,8 @@ func (q *Request) standardName(params map[string]string) error {
 	return nil
 }
 
-// span parses from and to. A row with a longer period, such as a year, counts if its period overlaps the range.
+// span parses the parameters from and to. A row with a longer period, such as a year, counts if its period overlaps the
+// range.
 func (q *Request) span(params map[string]string, today schema.Day) error {
 	for _, f := range [...]struct {
 		name  string
@@ -221,7 +222,7 @@ func (q *Request) span(params map[string]string, today schema.Day) error {
 	return nil
 }
 
-// page parses limit and cursor. A cursor is valid only in requests with the same parameters.
+// page parses the parameters limit and cursor. A cursor is valid only in requests with the same parameters.
 func (q *Request) page(params map[string]string) error {
 	limit, wrong := httpapi.PageSize(params)
 	if wrong != nil {

@@ -19,7 +19,7 @@ type sample struct {
 
 // leaveOut interpolates the figures at the position of station i from the other stations. It returns false if station i
 // is not of a default kind, or has no AQI that is not stale at now. It also returns false if no other station within
-// 100 km has one.
+// 100 km has such an AQI.
 func leaveOut(s *snapshot.Snapshot, i int, now time.Time) (sample, bool) {
 	st := &s.Stations[i]
 	if st.AQI < 0 || st.Stale(now) || !s.Kinds.Has(st.Kind) {
@@ -29,9 +29,9 @@ func leaveOut(s *snapshot.Snapshot, i int, now time.Time) (sample, bool) {
 }
 
 // interpolate returns the figures of a position, from the stations of the default kinds. The AQI is that of
-// [snapshot.Snapshot.Interpolate]. A missing concentration stays missing. interpolate leaves out the station except,
-// under each of its ids; nil leaves out none. It returns false if no station within 100 km has an AQI that is not stale
-// at now. A map does not show the age of a figure.
+// [snapshot.Snapshot.Interpolate]. A missing concentration stays missing. The station `except` is not used under any of
+// its ids; nil excludes none. interpolate returns false if no station within 100 km has an AQI that is not stale at
+// now. A map does not show the age of a figure, so stale figures are not used.
 func interpolate(s *snapshot.Snapshot, p places.Point, except *snapshot.Station, now time.Time) (sample, bool) {
 	newest := s.NewestAround(p, s.Kinds)
 	if newest == 0 {
@@ -54,7 +54,7 @@ func interpolate(s *snapshot.Snapshot, p places.Point, except *snapshot.Station,
 	return sample{int(f.AQI), f.Concentrations[0], used[0].KM}, !f.Stale(now)
 }
 
-// sameStation reports whether two ids are of one physical station.
+// sameStation reports whether a and b are two ids of one physical station.
 func sameStation(a, b *snapshot.Station) bool {
 	return a.ID == b.ID || a.SameAs == b.ID || b.SameAs == a.ID || a.SameAs != "" && a.SameAs == b.SameAs
 }

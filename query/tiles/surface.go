@@ -16,8 +16,8 @@ import (
 const (
 	// pixels is the width and height of a tile of the surface.
 	pixels = 256
-	// step is the distance between two nodes, in pixels. The surface is interpolated from stations at the nodes, and is
-	// bilinear between the nodes.
+	// step is the distance between two nodes, in pixels. At the nodes, the surface is interpolated from stations.
+	// Between the nodes, it is bilinear.
 	step  = 4
 	nodes = pixels/step + 1
 )

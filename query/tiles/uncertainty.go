@@ -18,8 +18,9 @@ const (
 	mostStations = 500
 )
 
-// errorsByDistance has the root-mean-square error of the surface by the distance to the nearest station. For it, each
-// station is left out once. Its figure is compared with the figure that the other stations give at its position.
+// errorsByDistance has the root-mean-square error of the surface by the distance to the nearest station. To compute the
+// error, each station is left out once. Its figure is compared with the figure that is interpolated from the other
+// stations.
 type errorsByDistance struct {
 	rmse     [len(distances)]float64 // NaN if it is unknown
 	stations [len(distances)]int

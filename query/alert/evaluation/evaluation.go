@@ -65,7 +65,7 @@ type Air interface {
 
 // Published is the current air of a world, as of one publication. Its dynamic type must be comparable.
 type Published interface {
-	// Publication returns which publication this is.
+	// Publication returns the publication to which the air belongs.
 	Publication() aggregate.Publication
 	// Newest returns the newest current hour of any place, in Unix seconds.
 	Newest() uint32

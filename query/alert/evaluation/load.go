@@ -128,7 +128,7 @@ func (p *place) all() group {
 	return g
 }
 
-// of returns those of the alerts that belong to the world, grouped by place.
+// of returns the given alerts that belong to this world, grouped by place.
 func (w *world) of(alerts []*alert.Alert) []group {
 	changed := make(map[*place][]*alert.Alert)
 	for _, a := range alerts {

@@ -13,10 +13,9 @@ import (
 	"vayu/schema"
 )
 
-// catchUp evaluates places that have missed hours: at most [catchUpPlaces]. These are the hours between the newest
-// evaluated one and the present one. They became current while no instance was the leader. Then catchUp evaluates the
-// present hour. If no place has missed hours any more, it stores that the newest hour is evaluated. After an error it
-// goes on with the other places.
+// catchUp evaluates at most [catchUpPlaces] places that have missed hours. A missed hour became current while no
+// instance was the leader. For each place, catchUp then evaluates the present hour. If no place has missed hours any
+// more, catchUp stores that the newest hour is evaluated. An error of one place does not stop the others.
 func (e *Evaluator) catchUp(ctx context.Context, w *world, now time.Time) error {
 	if !w.pending {
 		return nil
@@ -74,7 +73,7 @@ func (e *Evaluator) complete(ctx context.Context, w *world, newest uint32) error
 }
 
 // readMissed evaluates the missed hours of a place, and the present one. An alert skips hours before its creation and
-// before its last change. Ages and forecasts are those of the present time only.
+// before its last change. Conditions on ages and forecasts are evaluated for the present time only.
 func (e *Evaluator) readMissed(ctx context.Context, w *world, p *place, now time.Time) error {
 	from := max(p.evaluated, p.air.At-uint32(maxCatchUp/time.Second))
 	hours, err := e.hours(ctx, w.world, &p.Place, from, p.air.At)
@@ -193,7 +192,7 @@ func (e *Evaluator) correct(ctx context.Context, r *recheck, hours []alert.Obser
 	return e.superseded(e.commit(ctx, w, found, now))
 }
 
-// hours returns the hours of a place from one to another, both included.
+// hours returns the hours of a place between the hours `from` and `to`, both included.
 func (e *Evaluator) hours(ctx context.Context, w schema.World, p *alert.Place, from, to uint32) ([]alert.Observation, error) {
 	all, err := e.Air.Hours(ctx, w, p, schema.DayOf(aggregate.Instant(from)), schema.DayOf(aggregate.Instant(to)))
 	if err != nil {

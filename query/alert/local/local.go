@@ -31,7 +31,7 @@ type Air struct {
 	Now       func() time.Time
 }
 
-// published is a snapshot and its publication.
+// published is a snapshot with the publication to which it belongs.
 type published struct {
 	*snapshot.Snapshot
 	publication aggregate.Publication
@@ -40,7 +40,7 @@ type published struct {
 // Figures returns the current figures of a place; false if there are none.
 func (p published) Figures(of *alert.Place) (aggregate.Figures, bool) { return of.Figures(p.Snapshot) }
 
-// Publication returns which publication of the world this is.
+// Publication returns the publication to which the snapshot belongs.
 func (p published) Publication() aggregate.Publication { return p.publication }
 
 // Published returns the published air of a world; nil if this process has not built a snapshot.
