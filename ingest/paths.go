@@ -72,7 +72,7 @@ func (p *Paths) Absent() []Path {
 // PathsOf returns the Paths of the context's recorder; nil if the context has none.
 func PathsOf(ctx context.Context) *Paths { return RecorderOf(ctx).paths() }
 
-// paths returns the Paths of the recorder; nil if the caller of the fetch does not want them.
+// paths returns the Paths of the recorder; nil if the caller of the fetch has set none.
 func (r *Recorder) paths() *Paths {
 	if r == nil {
 		return nil
@@ -81,5 +81,5 @@ func (r *Recorder) paths() *Paths {
 }
 
 // Paths returns the Paths to which a source reports the paths of its source description (YAML). It is nil if the caller
-// does not want them.
+// of the fetch has set none.
 func (b *Builder) Paths() *Paths { return b.recorder.paths() }

@@ -18,7 +18,8 @@ type ProgressStore interface {
 	Save(ctx context.Context, feed string, p Progress) error
 }
 
-// MemoryProgress is a [ProgressStore] that stores nothing. With it, the runner keeps the progress in memory only.
+// MemoryProgress is a [ProgressStore] that stores nothing. A runner with a MemoryProgress has its progress in memory
+// only.
 type MemoryProgress struct{}
 
 // Load implements [ProgressStore].

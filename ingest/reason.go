@@ -132,8 +132,9 @@ func CheckValue(v float64) Reason {
 	return None
 }
 
-// ParseValueOf is [ParseValue] with the rules of a parameter. Signed parameters, such as temperature, may be below
-// zero. For them -1 is a valid value, while -99, -999 and -9999 are still markers of a missing value.
+// ParseValueOf parses a value as [ParseValue] does, but with the rules of a parameter. Signed parameters, such as
+// temperature, may be below zero. For them -1 is a valid value, while -99, -999 and -9999 are still markers of a
+// missing value.
 func ParseValueOf(p parameter.Parameter, text string) (float64, Reason) {
 	v, reason := ParseValue(text)
 	return v, checkSigned(p, v, reason)

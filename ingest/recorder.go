@@ -45,7 +45,7 @@ type Recorder struct {
 	Kept int
 	// Whole makes the recorder keep whole bodies and headers, and not only beginnings of bodies.
 	Whole bool
-	// Paths collects the paths of fields in the source description (YAML); nil if the caller does not want them.
+	// Paths collects the paths of fields in the source description (YAML); nil if they are not collected.
 	Paths *Paths
 
 	mu          sync.Mutex
@@ -76,7 +76,7 @@ func WithBackground(ctx context.Context) context.Context {
 	return context.WithValue(ctx, backgroundKey{}, true)
 }
 
-// Background reports whether ctx is one of [WithBackground].
+// Background reports whether ctx is a context of [WithBackground], or derived from one.
 func Background(ctx context.Context) bool { return ctx.Value(backgroundKey{}) != nil }
 
 // Keeps reports whether the recorder keeps exchanges.

@@ -105,7 +105,7 @@ func (r *reader) arrays(header table, body []byte) (*arrays, error) {
 	return a, nil
 }
 
-// end checks that next has returned every array of the batch.
+// end returns an error unless next has returned every array of the batch.
 func (a *arrays) end() error {
 	if a.node != a.nodes.length || a.buffer != a.buffers.length || a.views != a.variadic.length {
 		return errCut()

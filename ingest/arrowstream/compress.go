@@ -52,7 +52,7 @@ func (d *decompressor) decompress(c codec, part []byte, size int) ([]byte, error
 	return out, nil
 }
 
-// close frees the memory of the decoders.
+// close frees the memory of the decompressors.
 func (d *decompressor) close() {
 	if d.zstd != nil {
 		d.zstd.Close()

@@ -62,7 +62,8 @@ func (t table) scalar(number, size int) int64 {
 	return int64(binary.LittleEndian.Uint64(b))
 }
 
-// table returns a table that a field refers to. ok is false if the field is absent.
+// table returns the table to which a field refers. number is the number of the field, from 0. ok is false if the field
+// is absent.
 func (t table) table(number int) (inner table, ok bool) {
 	at := t.field(number)
 	if at == 0 {
@@ -80,7 +81,8 @@ type vector struct {
 	size   int // bytes of an element
 }
 
-// vector returns a vector that a field refers to. An absent vector is empty.
+// vector returns the vector to which a field refers. number is the number of the field, from 0, and size is the size of
+// an element in bytes. An absent vector is empty.
 func (t table) vector(number, size int) vector {
 	at := t.field(number)
 	if at == 0 {
@@ -102,7 +104,7 @@ func (v vector) int64(element, offset int) int64 {
 	return int64(binary.LittleEndian.Uint64(v.bytes(v.at+element*v.size+offset, 8)))
 }
 
-// tableAt returns the table that an element of a vector of offsets refers to.
+// tableAt returns the table to which an element of a vector of offsets refers.
 func (v vector) tableAt(element int) table {
 	at := v.at + element*v.size
 	return table{text: v.text, broken: v.broken, at: at + int(v.uint32(at))}
@@ -111,7 +113,8 @@ func (v vector) tableAt(element int) table {
 // maxName is the length of the longest accepted name of a column or a time zone, in bytes.
 const maxName = 256
 
-// string returns a name that a field refers to; "" if the field is absent.
+// string returns the name to which a field refers; "" if the field is absent. number is the number of the field, from
+// 0.
 func (t table) string(number int) string {
 	v := t.vector(number, 1)
 	if v.length > maxName {

@@ -117,8 +117,8 @@ func (b *Batch) Has(name string) bool {
 	return has
 }
 
-// Value is the value of a cell: nil if missing, else a string, a float64, an int64 or a time.Time in UTC. A timestamp
-// without a time zone is a [Local]. An unsupported or invalid value is an [Unreadable].
+// Value is the value of a cell: nil if it is missing, otherwise a string, a float64, an int64 or a time.Time in UTC. A
+// timestamp without a time zone is a [Local]. An unsupported or invalid value is an [Unreadable].
 type Value any
 
 // Local stands for a timestamp without a time zone. Its instant is unknown, so it has no value.

@@ -310,7 +310,7 @@ func (s *Store) change(ctx context.Context, id, set string, more func(tx *sqlsto
 	return err
 }
 
-// advance stores the progress of partitions, and adds to the number of stored readings.
+// advance stores the progress of partitions of a backfill, and adds `stored` to its number of stored readings.
 func (s *Store) advance(ctx context.Context, id string, parts map[string]part, stored int) error {
 	return s.change(ctx, id, "stored = stored + $3", func(tx *sqlstore.Tx) error {
 		for _, key := range slices.Sorted(maps.Keys(parts)) {
@@ -324,7 +324,7 @@ func (s *Store) advance(ctx context.Context, id string, parts map[string]part, s
 	}, stored)
 }
 
-// note adds to the number of requests, and stores the last error; "" for none.
+// note adds to the number of requests of a backfill, and stores its last error; "" for none.
 func (s *Store) note(ctx context.Context, id string, requests int, fault string) error {
 	return s.change(ctx, id, "requests = requests + $3, error = $4", nil, requests, fault)
 }

@@ -46,9 +46,10 @@ func New(timeout time.Duration, limit int64) *Client {
 // machines at 168.63.129.16.
 var internalHosts = []netip.Prefix{netip.MustParsePrefix("168.63.129.16/32")}
 
-// NewPublic is [New] for addresses of the public internet. The client refuses connections to private and reserved
-// addresses. It checks the IP address of each connection, because DNS can change the address of a host. It cannot check
-// requests through an HTTP proxy of the environment, because the proxy resolves the host.
+// NewPublic returns a client for addresses of the public internet, with the limits of [New]. The client refuses
+// connections to private and reserved addresses. It checks the IP address of each connection, because DNS can change
+// the address of a host. It cannot check requests through an HTTP proxy of the environment, because the proxy resolves
+// the host.
 func NewPublic(timeout time.Duration, limit int64) *Client {
 	c := New(timeout, limit)
 	direct := http.DefaultTransport.(*http.Transport).Clone()
@@ -64,8 +65,8 @@ func NewPublic(timeout time.Duration, limit int64) *Client {
 	return c
 }
 
-// NewTo is [New] for tests in which one fake server replaces all hosts. Every request goes to the server at the given
-// host and port, over plain HTTP. The Host header is unchanged.
+// NewTo returns a client for tests in which one fake server replaces all hosts, with the limits of [New]. Every request
+// goes to the server at the given host and port, over plain HTTP. The Host header is unchanged.
 func NewTo(server string, timeout time.Duration, limit int64) *Client {
 	c := New(timeout, limit)
 	direct := http.DefaultTransport.(*http.Transport).Clone()
@@ -202,8 +203,8 @@ func (c *Client) Do(ctx context.Context, r Request) (*Reply, error) {
 	return reply, nil
 }
 
-// Download is [Client.Do] for files. It writes the body, at most limit bytes, to a writer, and leaves Body nil.
-// Modified is false if the server replied with status 304. An empty file is not an error.
+// Download downloads a file, with the errors of [Client.Do]. It writes the body, at most limit bytes, to a writer, and
+// leaves Body nil. Modified is false if the server replied with status 304. An empty file is not an error.
 func (c *Client) Download(ctx context.Context, r Request, to io.Writer, limit int64) (reply *Reply, modified bool, err error) {
 	reply, err = c.exchange(ctx, r, func(resp *http.Response, got *received) error {
 		modified = true
@@ -290,7 +291,7 @@ func (r *Request) shown() string {
 	return http.MethodGet + " " + safeURL(u)
 }
 
-// do is [Client.exchange] without the recorder. It fills got even if it returns an error.
+// do sends a request as [Client.exchange] does, but does not record it. It fills got even if it returns an error.
 func (c *Client) do(ctx context.Context, r Request, got *received, read func(*http.Response, *received) error) (*Reply, error) {
 	known := r.Known
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.URL, nil)

@@ -19,7 +19,7 @@ type Limits struct {
 // Thresholds of problems. A problem ends at another value than it begins, so that a source near the limit does not
 // change its state with each run.
 const (
-	// leastCompared is the smallest number of earlier runs for a comparison of fields.
+	// leastCompared is the least number of earlier runs with which the fields of the last runs are compared.
 	leastCompared = 8
 	// The disappearance of a field is a problem if at least the share goneFrom of the runs had it, up to its last
 	// occurrence. The problem ends when the field returns, when the configuration changes, or after a week.
@@ -27,8 +27,8 @@ const (
 	// A field or unit is new if it first occurred in the last part of a week's runs. newUntil is the share of that
 	// part.
 	newUntil = 0.2
-	// mostFields is the largest number of fields that are compared. Above it the fields are not checked, because their
-	// names are probably data, such as station ids.
+	// mostFields is the largest number of fields that are compared. If a source has more fields, they are not checked.
+	// Their names are then probably data, such as station ids.
 	mostFields = 300
 	// A problem of coverage begins when two consecutive hours have less than lowFrom of their usual readings. It ends
 	// when both hours have at least lowUntil.

@@ -17,7 +17,7 @@ const (
 	endsAfter   = 5
 )
 
-// Problem is a present problem of a source.
+// Problem is a problem that a source of readings has at present, such as silence.
 type Problem struct {
 	Problem air.Problem
 	Since   time.Time

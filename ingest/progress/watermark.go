@@ -91,8 +91,8 @@ func (s *Store) addOldest(ctx context.Context, all map[string]*air.SourceProgres
 
 // Errors of SetWatermark.
 var (
-	// ErrFuture means that a watermark is in the future. With it, the source would never fetch the readings from now to
-	// the watermark.
+	// ErrFuture means that a watermark is in the future. The source would then never fetch the readings from now to the
+	// watermark.
 	ErrFuture = errors.New("a watermark cannot be in the future")
 	// ErrNoPartition means that no progress of the partition is stored, because it was never fetched.
 	ErrNoPartition = errors.New("no such partition")

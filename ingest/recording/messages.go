@@ -11,14 +11,14 @@ import (
 	"vayu/ingest/conformance"
 )
 
-// MessagesFile is the name of the file with the messages of a case.
+// MessagesFile is the name of the file with the messages of a test case.
 const MessagesFile = "messages.ndjson"
 
 // Message is a line of the file [MessagesFile].
 type Message struct {
 	Topic string `json:"topic"`
-	// Payload is a payload of JSON as it is. Any other payload, and a JSON string, is the text of a JSON string. So a
-	// reader decodes each JSON string here once.
+	// Payload is the payload of the message. A payload of JSON is stored unchanged, unless it is a JSON string. Any
+	// other payload is stored as the text of a JSON string. A reader therefore decodes a JSON string here exactly once.
 	Payload  json.RawMessage `json:"payload"`
 	Retained bool            `json:"retained,omitempty"`
 	At       time.Time       `json:"at,omitzero"` // when the message was received; zero means the time of the case

@@ -17,8 +17,8 @@ import (
 	"vayu/ingest/fetch"
 )
 
-// Most is the largest number of requests in a case. Cases must be small, because people read them and a repository
-// stores them.
+// Most is the largest number of requests in a test case. Test cases must be small, because people read them and a
+// repository stores them.
 const Most = 100
 
 // Recording is a test case that was made from a fetch.

@@ -115,7 +115,7 @@ func (s *Scrubber) placeholder(kind, value string) string {
 	return s.placeholders[value]
 }
 
-// Body returns a body in which the values are replaced. The rest of the body is unchanged.
+// Body returns a body in which placeholders replace the values that Learn has found. The rest of the body is unchanged.
 func (s *Scrubber) Body(body []byte) []byte {
 	var out bytes.Buffer
 	at := 0
@@ -150,7 +150,7 @@ func (s *Scrubber) count(name string) {
 	s.Replaced[name]++
 }
 
-// Text returns a text in which the values are replaced.
+// Text returns a text in which placeholders replace the values that Learn has found.
 func (s *Scrubber) Text(text string) string {
 	values := make([]string, 0, len(s.placeholders))
 	for value := range s.placeholders {

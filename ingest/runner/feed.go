@@ -57,7 +57,7 @@ const (
 // key identifies the feed in the store of progress.
 func (f Feed) key() string { return f.Name }
 
-// BackfillStep returns Step or its default.
+// BackfillStep returns the field Step; 7 days if it is 0.
 func (f Feed) BackfillStep() time.Duration {
 	if f.Step <= 0 {
 		return backfillSlice

@@ -17,7 +17,7 @@ type Job struct {
 	Key string
 	// Source is the name of the source in the journal.
 	Source string
-	// Open opens the input at a position that a [ingest.Batch.Position] had; 0 is the beginning.
+	// Open opens the input at a position that an earlier [ingest.Batch.Position] stated; 0 is the beginning.
 	Open func(position int64) (ingest.Source, error)
 	// Progress is called after each stored batch, from one goroutine; nil for no calls. It may keep its argument.
 	Progress func(Summary)

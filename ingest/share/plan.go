@@ -25,13 +25,14 @@ const (
 	keep = 10 * time.Minute
 )
 
-// planner decides which jobs an instance wants. It records since when jobs have had no lease.
+// planner decides which jobs an instance should run. It records since when jobs have had no lease.
 type planner struct {
 	freeSince map[string]time.Time
 	keepUntil map[string]time.Time
 }
 
-// plan returns the jobs that the instance v.self wants: those that it keeps, and those whose lease it tries to claim.
+// plan returns the jobs that the instance v.self should run: those that it keeps, and those whose lease it tries to
+// claim.
 func (p *planner) plan(v *view, now time.Time) map[string]bool {
 	wanted := make(map[string]bool)
 	for _, name := range v.jobs {

@@ -26,8 +26,8 @@ type title struct {
 	former string // place of an earlier name, "(Formerly known as …)"
 }
 
-// agencies are the boards and institutes whose abbreviations occur in station names, at the end or at the beginning.
-// The value is the present abbreviation of a renamed board, else empty.
+// agencies has the boards and institutes whose abbreviations occur in station names, at the end or at the beginning. A
+// key is an abbreviation. The value is the present abbreviation of a renamed board; "" for any other.
 var agencies = map[string]string{
 	"ambujacements": "", "anpcc": "", "apcb": "pcba", "appcb": "", "apspcb": "", "bmc": "", "bspcb": "", "cecb": "", "cpcb": "",
 	"cpcc": "", "dmc": "", "dpcc": "", "gpcb": "", "hppcb": "", "hspcb": "", "iitm": "", "imc": "", "imd": "", "jkpcc": "",

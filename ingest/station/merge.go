@@ -39,8 +39,9 @@ func officialNames(network string) bool {
 }
 
 // mergeStation merges a description into a known station. Attributes come from the description with the newer readings,
-// and if missing there, from the other one. The position comes from the source with the higher positionRank; at equal
-// ranks from the newer description. jumped is true if the described position was refused because it is too far away.
+// and missing ones from the other description. The position comes from the source with the higher positionRank; at
+// equal ranks from the newer description. jumped is true if the described position was refused because it is too far
+// away.
 func mergeStation(known, described air.Station) (merged air.Station, jumped bool) {
 	newer, older := described, known
 	if described.LastSeen.Before(known.LastSeen) {

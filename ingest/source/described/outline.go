@@ -15,7 +15,7 @@ import (
 type Outline struct {
 	// Keyed is true if the description has the section `auth`.
 	Keyed bool
-	// Windowed is true if requests state the time range of the readings that they want.
+	// Windowed is true if requests state the time range of the requested readings.
 	Windowed bool
 	// Overlap is the lookback: the time range that each run fetches again. Averaging is the longest averaging interval.
 	Overlap, Averaging time.Duration
@@ -62,7 +62,7 @@ func (l *ListOutline) Matches(u *url.URL) bool {
 // Varies reports whether a query parameter contains a limit of the wanted time range.
 func (l *ListOutline) Varies(parameter string) bool { return slices.Contains(l.times, parameter) }
 
-// Outline returns the outline of the description.
+// Outline returns a summary of the description, for a program that imitates its API.
 func (d *Description) Outline() Outline {
 	o := Outline{
 		Keyed: d.keyed, Windowed: d.readings.windowed(), Overlap: d.Feed.Lookback, Averaging: d.mapping.LongestAveraging(),

@@ -87,7 +87,7 @@ func (f *Folder) file(ctx context.Context, e entry, w ingest.Window, yield func(
 }
 
 // list returns the files to read, oldest first, and drops the state of deleted files. It skips paths that cannot be
-// read. faults has errors about those of them that the last fetch did not report.
+// read. faults has the errors of those paths that the last fetch did not report.
 func (f *Folder) list(ctx context.Context) (fresh []entry, faults []error, err error) {
 	present, closed := make(map[string]bool), make(map[string]bool)
 	skip := func(path string, err error) {

@@ -11,8 +11,8 @@ import (
 )
 
 // wide is a table of one station with one row for each time. CPCB's yearly files have this form
-// ("Raw_data_1Hr_2023_site_…csv": Timestamp, PM2.5 (µg/m³), …). So have tables that a program has extracted from the
-// portal's exports (dates, PM25, …). The station is found in the name of the file or in a station list (see
+// ("Raw_data_1Hr_2023_site_…csv": Timestamp, PM2.5 (µg/m³), …). Tables that a program has extracted from the portal's
+// exports (dates, PM25, …) have this form, too. The station is found in the name of the file or in a station list (see
 // [stationOfFile]).
 //
 // A time is normally the start of its interval. CPCB's yearly files start at 1 January 00:00 and end one interval

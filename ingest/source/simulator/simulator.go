@@ -65,7 +65,7 @@ func hoursFrom(first, to time.Time) []hour {
 	return out
 }
 
-// city adds the readings of a city's stations.
+// city adds the readings of a city's stations in the given hours to b.
 func (s *Source) city(ctx context.Context, b *ingest.Builder, c city, hours []hour) error {
 	var curves [len(pollutants)][]float64
 	for i, p := range pollutants {
@@ -113,7 +113,7 @@ func addCurve(b *ingest.Builder, station int, p air.Pollutant, seed uint64, curv
 	return nil
 }
 
-// silentHours tells for each hour whether the station sends nothing: for two to nine hours, on one day in 25.
+// silentHours returns, for each hour, whether the station sends nothing: for two to nine hours, on one day in 25.
 func silentHours(seed uint64, hours []hour) []bool {
 	down := make([]bool, len(hours))
 	for i := range hours {

@@ -42,7 +42,7 @@ func (s *Settings) open(ctx context.Context, deliver func(message)) (*connection
 // time of arrival.
 const lastAcks = 50 * time.Millisecond
 
-// open5 is [Settings.open] for MQTT 5.
+// open5 implements [Settings.open] for MQTT 5.
 func (s *Settings) open5(ctx context.Context, deliver func(message)) (*connection, error) {
 	conn, err := s.dial(ctx)
 	if err != nil {

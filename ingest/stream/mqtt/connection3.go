@@ -16,7 +16,7 @@ import (
 // refusedSubscription is the return code for a refused subscription in the packet SUBACK.
 const refusedSubscription = 0x80
 
-// open3 is [Settings.open] for MQTT 3.1.1.
+// open3 implements [Settings.open] for MQTT 3.1.1.
 func (s *Settings) open3(ctx context.Context, deliver func(message)) (*connection, error) {
 	lost := make(chan error, 1)
 	options := paho3.NewClientOptions().

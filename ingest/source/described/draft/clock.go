@@ -25,7 +25,7 @@ type clock struct {
 	other  *sample.Field
 }
 
-// guess is a value with its certainty and evidence.
+// guess is a guessed value of a key, with its certainty and the evidence for it.
 type guess struct {
 	value     string
 	certainty note.Certainty

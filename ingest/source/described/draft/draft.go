@@ -126,7 +126,8 @@ func writeTerms(w *note.Writer, about string) {
 	w.Gap()
 }
 
-// recognised is how many columns identify the files of a drafted file format: the first ones of the sample.
+// recognised is the number of columns by which a drafted file format recognises its files. These are the first columns
+// of the sample.
 const recognised = 3
 
 // writeFormat writes the keys of a file format.

@@ -27,7 +27,7 @@ type paging struct {
 	limits    limits
 }
 
-// limits has what the headers of the reply state about a limit of calls.
+// limits has the limit of calls that the headers of the reply state.
 type limits struct {
 	reset, remaining string
 	calls            string // number of calls and period, such as 60/60s

@@ -1,5 +1,5 @@
-// Package fileset reads the files of a source from a storage. It finds the new and the changed ones. A description
-// (YAML) defines where the files are, and which of them belong to a window.
+// Package fileset reads the files of a source from a storage. It finds the files that are new or have changed. A
+// description (YAML) defines where the files are, and which files belong to a window.
 package fileset
 
 import (
@@ -18,7 +18,7 @@ import (
 	"vayu/internal/config/section"
 )
 
-// Kinds of storages. They are keys of the section `files`.
+// Kinds of storages. They are keys of the section `files` of a source description (YAML).
 const (
 	inFolder = "folder"
 	byURL    = "url"
@@ -85,7 +85,7 @@ func Read(s *section.Section, parts []string, local bool) *Config {
 }
 
 // Check returns an error if the folder is not an absolute path. The folder is often an environment variable, whose
-// value is known only when the source is built. So the caller checks it then.
+// value is known only when the source is built. The caller therefore calls Check at that time.
 func (c *Config) Check() error {
 	if c.kind == inFolder && !filepath.IsAbs(c.at) {
 		return fmt.Errorf("files.folder: %q is not an absolute path", c.at)

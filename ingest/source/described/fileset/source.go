@@ -29,7 +29,7 @@ type Params struct {
 }
 
 // ReadFile adds the readings of a file to a builder, and returns their number. file has the fields in the name of the
-// file, and part those of its partition. ReadFile may open the file twice.
+// file, and part has the fields of its partition. ReadFile may open the file twice.
 type ReadFile func(in *table.Input, file, part map[string]string, b *ingest.Builder) (int, error)
 
 // Source reads the files in a storage. It reads a file again only if the file has changed.
@@ -71,7 +71,7 @@ const (
 	mostMarks = 1_000_000
 )
 
-// New returns a source that reads the files of the section.
+// New returns a source that reads the files that the section `files` defines.
 func (c *Config) New(p Params) *Source {
 	s := &Source{Params: p, c: c, marks: make(map[string]string), again: make(map[string]task)}
 	switch c.kind {
@@ -276,7 +276,7 @@ func (f *fetching) match(path string, date map[string]string) (fields map[string
 }
 
 // forget removes the marks of deleted files. In a folder, these are all files that were not listed. Other storages list
-// only the files of the window. So there, forget removes the marks of files outside the window, but only if there are
+// only the files of the window. In them, forget removes the marks of files outside the window, but only if there are
 // more than half of mostMarks.
 func (f *fetching) forget() {
 	if f.c.kind != inFolder && len(f.marks) < mostMarks/2 {

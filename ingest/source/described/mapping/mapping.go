@@ -14,7 +14,7 @@ import (
 	"vayu/schema/parameter"
 )
 
-// Owner has what a description states about the network as a whole.
+// Owner has the facts that a description states about the whole network.
 type Owner struct{ Network, Licence, Attribution string }
 
 // Mapping turns records into readings. It is immutable.
@@ -31,7 +31,8 @@ type Mapping struct {
 	extracts []record.Extract
 	only     []filter
 	match    []record.Path // paths of the station's id in the station list; nil for the station's key
-	// recordTests are the quality tests of a record's fields. eachTests are those of the elements of its list.
+	// recordTests are the quality tests of a record's fields. eachTests are the quality tests of the elements in the
+	// record's list.
 	recordTests, eachTests []test
 	headInEach             bool // the time or the station is a field of the list's elements
 	area                   area

@@ -68,8 +68,8 @@ type added struct {
 	at        int64
 }
 
-// NewSink returns a sink that adds readings to b. listed has the fields of each station in the station list, by the
-// station's id there. It may be nil.
+// NewSink returns a sink that adds readings to b. listed maps the id of each station in the station list to its fields;
+// nil for no list.
 func (m *Mapping) NewSink(b *ingest.Builder, now time.Time, listed map[string]map[string]string) *Sink {
 	s := &Sink{
 		m: m, now: now, builder: b, clock: m.clock, listed: listed, measures: m.measures, extracts: record.NewExtracts(m.extracts),
@@ -144,7 +144,8 @@ func (s *Sink) Read(in *table.Input, file, part map[string]string, at func(posit
 	return err
 }
 
-// prescan notes the time of a record in the spacings. It is called for all records before the first one is read.
+// prescan records the time of a record, so that spacings can compute the averaging intervals. It is called for all
+// records before the first one is read.
 func (s *Sink) prescan(f *record.Frame) error {
 	if f.Bad {
 		return nil
