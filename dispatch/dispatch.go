@@ -34,8 +34,8 @@ type Config struct {
 	DB            *sqlstore.DB
 	Subscriptions *subscription.Cache
 	Sender        *sender.Sender
-	// Number returns the unmasked mobile number of a transaction; "" for none. It is called only for subscriptions that
-	// want unmasked numbers, and must be safe for concurrent use.
+	// Number returns the unmasked mobile number of a transaction; "" for none. It is called only for subscriptions with
+	// unmasked numbers, and must be safe for concurrent use.
 	Number  func(ctx context.Context, of schema.Owner, transaction string) (string, error)
 	Log     *slog.Logger
 	Trace   *tracing.Tracer       // nil for none
@@ -123,8 +123,8 @@ func (s *Service) Run(ctx context.Context) error {
 	return s.releaseBuffered(context.WithoutCancel(ctx))
 }
 
-// Wake tells the queue that the store has a due delivery of the subscription. The queue then claims it without waiting
-// for the next query of the store.
+// Wake records in the queue that the store has a due delivery of the subscription. The queue then claims it without
+// waiting for the next query of the store.
 func (s *Service) Wake(webhook string) {
 	now := s.Now()
 	s.mu.Lock()

@@ -73,7 +73,7 @@ func (s *Service) recordAll(ctx context.Context, batch []delivery.Outcome) {
 	}
 }
 
-// afterRecord tells the queue when waiting deliveries are due again, and logs failed deliveries.
+// afterRecord records in the queue when waiting deliveries are due again, and logs failed deliveries.
 func (s *Service) afterRecord(batch []delivery.Outcome) {
 	s.logFailed(batch)
 	retries := false

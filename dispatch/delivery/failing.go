@@ -231,7 +231,8 @@ func (s *Service) endFailure(ctx context.Context, t results) error {
 	})
 }
 
-// tell appends an event about a webhook to the outbox. It does nothing for a deleted webhook.
+// tell appends an event about a webhook to the outbox, in the transaction of the change. It does nothing for a deleted
+// webhook.
 func (s *Service) tell(tx *sqlstore.Tx, webhook string, event schema.EventType, data func(url string) any) error {
 	var account, mode, address string
 	err := tx.QueryRow(selectOwner, webhook).Scan(&account, &mode, &address)

@@ -146,7 +146,8 @@ func (r *relay) pass(ctx context.Context) (safe int, err error) {
 }
 
 // read returns the oldest events in the outbox whose ids are greater than `after`. A subquery reads these ids first.
-// Without it, PostgreSQL might scan the whole table "event", because its statistics of the outbox are often wrong.
+// Without the subquery, PostgreSQL might scan the whole table "event", because its statistics of the outbox are often
+// wrong.
 func (r *relay) read(ctx context.Context, after string) (all []Event, err error) {
 	defer func() { r.metrics.reading.Observe(ctx, err) }()
 	return sqlstore.All(r.DB.View(ctx), scanEvent, `

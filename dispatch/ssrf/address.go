@@ -12,11 +12,11 @@ var missed4 = []netip.Prefix{
 	netip.MustParsePrefix("168.63.129.16/32"),
 }
 
-// permits reports whether a connection to an address is allowed. In an allowed network, every port is allowed. There,
-// an IPv4-mapped IPv6 address counts as its IPv4 address, because sockets may report IPv4 addresses in this form.
-// Outside of these networks, the address must be public unicast, and the port allowed. IPv6 addresses that embed an
-// IPv4 address (mapped, compatible, NAT64, 6to4, Teredo, ISATAP) are then denied, because public receivers do not need
-// them.
+// permits reports whether a connection to an address is allowed. In an allowed network, every port is allowed. In such
+// a network, an IPv4-mapped IPv6 address counts as its IPv4 address, because sockets may report IPv4 addresses in this
+// form. Outside of these networks, the address must be public unicast, and the port allowed. IPv6 addresses that embed
+// an IPv4 address (mapped, compatible, NAT64, 6to4, Teredo, ISATAP) are then denied, because public receivers do not
+// need them.
 func (g *Guard) permits(ap netip.AddrPort) bool {
 	addr := ap.Addr()
 	if !addr.IsValid() || addr.Zone() != "" || ap.Port() == 0 {

@@ -102,8 +102,8 @@ func (r *reading) all() error {
 	}
 }
 
-// take adds the subscription of a row to the generation, or removes it if it is deleted. It returns the subscription's
-// id.
+// take adds the subscription of a row to the next snapshot of the cache, or removes it if it is deleted. It returns the
+// subscription's id.
 func (r *reading) take(row sqlstore.Scanner) (id string, err error) {
 	s := &Subscription{}
 	var mode, events string
