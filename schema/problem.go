@@ -136,12 +136,11 @@ func (c Code) Status() int {
 	return 500
 }
 
-// Problem is the `error` object of a reply. It is also a Go error: handlers return it,
-// and the API encodes it. Message is for the client and must not contain stacks, SQL or
-// texts of other systems. Suggestions belongs to location_not_found, Candidates to
-// ambiguous_location, and Nearest to no_station_nearby and no_data. Allow is the header
-// Allow of method_not_allowed. RetryAfter is the header Retry-After in seconds, 0 for
-// none. Status is the HTTP status if it differs from that of Code, else 0.
+// Problem is the `error` object of a reply. It is also a Go error: handlers return it, and the API encodes it. Message
+// is for the client and must not contain stacks, SQL or texts of other systems. Suggestions belongs to
+// location_not_found, Candidates to ambiguous_location, and Nearest to no_station_nearby and no_data. Allow is the
+// header Allow of method_not_allowed. RetryAfter is the header Retry-After in seconds, 0 for none. Status is the HTTP
+// status if it differs from that of Code, otherwise 0.
 type Problem struct {
 	Code        Code            `json:"code"`
 	Message     string          `json:"message"`
@@ -221,7 +220,8 @@ func (f *RequestErrors) AddAs(code Code, field, message string) {
 // Problem returns all errors as one Problem; nil if there are none.
 func (f RequestErrors) Problem() error { return NewProblemOf(f) }
 
-// ProblemByStatus is [RequestErrors.Problem] with the errors sorted by their HTTP status: 400 precedes 422.
+// ProblemByStatus returns all errors as one Problem, sorted by their HTTP status: 400 precedes 422. It returns nil if
+// there are no errors.
 func (f RequestErrors) ProblemByStatus() error {
 	slices.SortStableFunc(f, func(a, b ProblemDetail) int { return cmp.Compare(a.Code.Status(), b.Code.Status()) })
 	return f.Problem()

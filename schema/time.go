@@ -63,5 +63,5 @@ func (d Day) String() string {
 // FormatTime formats a time for replies and events: RFC 3339 in UTC, in whole seconds.
 func FormatTime(at time.Time) string { return at.UTC().Format(time.RFC3339) }
 
-// FormatMicros is [FormatTime] for a stored time, microseconds since 1970 UTC.
+// FormatMicros formats a stored time (microseconds since 1970 in UTC) as [FormatTime] does.
 func FormatMicros(micros int64) string { return FormatTime(time.UnixMicro(micros)) }

@@ -161,7 +161,7 @@ var stateNames = map[string]string{
 	"chattisgarh": "Chhattisgarh", "newdelhi": "Delhi",
 }
 
-// CleanState is [CleanPlace] for a state. It also corrects CPCB's spellings.
+// CleanState cleans the name of a state as [CleanPlace] does. It also corrects CPCB's spellings.
 func CleanState(s string) string {
 	s = CleanPlace(s)
 	if name, ok := stateNames[strings.ToLower(strings.ReplaceAll(s, " ", ""))]; ok {

@@ -20,7 +20,7 @@ var letters = [blockSize]string{
 	0x70: "n", 0x71: "v", 0x7a: "n", 0x7b: "n", 0x7c: "r", 0x7d: "l", 0x7e: "l", 0x7f: "k", // Malayalam's final consonants
 }
 
-// Places in a block.
+// Positions of characters in the Unicode block of an Indian script.
 const (
 	anusvara       = 0x02
 	ya             = 0x2f

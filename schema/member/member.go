@@ -8,7 +8,7 @@ import (
 	"vayu/schema"
 )
 
-// Role is what a member may do in each mode.
+// Role is a role of members: its name, and its scopes in each mode (live and sandbox).
 type Role struct {
 	Role    string         `json:"role"`
 	Live    []schema.Scope `json:"live"`

@@ -11,9 +11,9 @@ import (
 type Function struct{ Name, Lambda string }
 
 // Functions returns the index as SQL functions. For each pollutant, such as PM2.5, there are three. `naqi_pm25(x)`
-// returns the sub-index of a concentration. `naqi_pm25_lead(x)` is [Lead]. `naqi_pm25_inverse(i)` returns the
-// concentration of a sub-index. All three return NULL for NULL and for invalid input. `naqi_category(aqi)` is common to
-// all pollutants, and returns NULL only for NULL.
+// returns the sub-index of a concentration. `naqi_pm25_lead(x)` returns what the Go function [Lead] returns.
+// `naqi_pm25_inverse(i)` returns the concentration of a sub-index. All three return NULL for NULL and for invalid
+// input. `naqi_category(aqi)` is common to all pollutants, and returns NULL only for NULL.
 func Functions() []Function {
 	all := make([]Function, 0, 3*len(air.Pollutants)+1)
 	for _, p := range air.Pollutants {

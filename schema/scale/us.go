@@ -14,7 +14,7 @@ const (
 	usReason = "The US index needs PM2.5, PM10 or O3."
 )
 
-// usCategories are the categories and colours of tables 1 and 2 of usSource.
+// usCategories are the categories and colours of tables 1 and 2 of EPA's document (usSource).
 var usCategories = [...]Category{
 	{"Good", "#00E400"}, {"Moderate", "#FFFF00"}, {"Unhealthy for Sensitive Groups", "#FF7E00"},
 	{"Unhealthy", "#FF0000"}, {"Very Unhealthy", "#8F3F97"}, {"Hazardous", "#7E0023"},
@@ -33,7 +33,8 @@ type usTable struct {
 	unit  string
 }
 
-// The breakpoints of table 6 of usSource. EPA prints O3 in ppm with three decimals, which are whole ppb.
+// The breakpoints of table 6 of EPA's document (usSource). EPA prints O3 in ppm with three decimals, which are whole
+// ppb.
 var (
 	usPM25 = usTable{0, [][2]int{{0, 90}, {91, 354}, {355, 554}, {555, 1254}, {1255, 2254}, {2255, 3254}}, 10, "µg/m³"}
 	usPM10 = usTable{0, [][2]int{{0, 54}, {55, 154}, {155, 254}, {255, 354}, {355, 424}, {425, 604}}, 1, "µg/m³"}
@@ -128,7 +129,8 @@ func us(p *Place) Result {
 }
 
 // usSO2 returns the index of SO2. If the 24-hour mean is at least 305 ppb, the index is that of the 24-hour mean.
-// Otherwise the index is that of the hourly mean, which is at most 200 (footnote of table 6 of usSource).
+// Otherwise the index is that of the hourly mean, which is at most 200 (footnote of table 6 of EPA's document,
+// usSource).
 func (p *Place) usSO2() (index int, value float64, averaging string, ok bool) {
 	hour, averaging := p.hourly(air.SO2)
 	hour, day := ppb(air.SO2, hour), ppb(air.SO2, p.Mean[air.SO2-1])
@@ -142,7 +144,7 @@ func (p *Place) usSO2() (index int, value float64, averaging string, ok bool) {
 }
 
 // usO3 returns the larger of the indices of O3 over 8 hours and over one hour. Above 200 ppb the 8-hour mean has no
-// index of its own (footnote of table 6 of usSource). It then counts as 300, the end of its table.
+// index of its own (footnote of table 6 of EPA's document, usSource). It then counts as 300, the end of its table.
 func (p *Place) usO3() (index int, value float64, averaging string, ok bool) {
 	if mean, interval, known := p.eightHours(air.O3); known {
 		value, averaging = ppb(air.O3, mean), interval

@@ -28,8 +28,8 @@ type guideline struct {
 	targets   []float64
 }
 
-// guidelines are those of tables 0.1 (24 hours; O3 8 hours) and 0.2 (CO 8 hours) of whoSource. WHO has no guideline for
-// a mean of O3 over 24 hours.
+// guidelines are those of tables 0.1 (24 hours; O3 8 hours) and 0.2 (CO 8 hours) of WHO's guidelines (whoSource). WHO
+// has no guideline for a mean of O3 over 24 hours.
 var guidelines = [...]guideline{
 	{air.PM25, false, 15, []float64{75, 50, 37.5, 25}},
 	{air.PM10, false, 45, []float64{150, 100, 75, 50}},

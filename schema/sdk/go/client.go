@@ -53,7 +53,7 @@ type Call struct {
 	Header http.Header
 	// IdempotencyKey identifies a POST. Retries repeat it. The default is a random key.
 	IdempotencyKey string
-	// Timeout replaces that of the client.
+	// Timeout replaces the timeout of the client for this call.
 	Timeout time.Duration
 }
 
