@@ -19,8 +19,8 @@ const recentWindow = 48 * time.Hour
 
 // TestSeries runs the quality tests that compare a reading with other readings. It covers recent hours that have ended
 // and have untested readings. It recomputes the hours whose results changed, and computes the hours of readings that
-// arrived after the increment. Without the latter hours, a new hour of a city would have only the stations whose
-// results changed. It is idempotent.
+// arrived after the increment. Without the hours of these readings, a new hour of a city would have only the stations
+// whose results changed. It is idempotent.
 func (r *Rollup) TestSeries(ctx context.Context) (Result, error) {
 	return r.run(ctx, "tests", func(ctx context.Context, started time.Time) (plan, error) {
 		last, ended, err := r.lastTests(ctx, started)

@@ -77,7 +77,7 @@ type Source struct {
 }
 
 // Open reads a description from disk, with the environment of the process, and returns its client. It does not connect.
-// The error lists every fault of the file with its line. `shape` and `own` are as for [Parse].
+// The error lists every fault of the file with its line. `shape` and `own` have the meaning that they have in [Parse].
 func Open(file string, shape Shape, own func(root *section.Section, d *Description), o Options) (*Client, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {

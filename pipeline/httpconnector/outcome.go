@@ -79,7 +79,7 @@ func resultOf(err error) CallResult {
 	return broken
 }
 
-// detailOf returns the detail of an error, for debug logs; empty for none.
+// detailOf returns the details that an *Error has for debug logs; "" for other errors.
 func detailOf(err error) string {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.detail

@@ -37,7 +37,8 @@ func (t *Table[R, P]) One(q sqlstore.Querier, query string, args ...any) (R, boo
 	return sqlstore.One(q, t.Scan, query, args...)
 }
 
-// byIDs returns the rows with some ids that match conditions, for any owner. Missing rows are not in the map.
+// byIDs returns the rows of all owners that have one of the ids and match the SQL conditions. The keys of the map are
+// ids. The map lacks the ids of missing rows.
 func (t *Table[R, P]) byIDs(q sqlstore.Querier, ids []string, conditions string) (map[string]R, error) {
 	found := make(map[string]R, len(ids))
 	many := t.byID(conditions)

@@ -61,8 +61,8 @@ type statementLine struct {
 // Among entries of a subject with the same time, the reserve comes last, because it is the oldest.
 const selectLines = selectLine + "FROM posting " + whereLines
 
-// selectSubjectLines is like selectLines, for one subject. It first materializes the few postings
-// of the subject. Otherwise SQLite would scan all postings of the account.
+// selectSubjectLines selects what selectLines selects, for one subject (a recharge or payment). It first materializes
+// the few postings of the subject. Otherwise SQLite would scan all postings of the account.
 const selectSubjectLines = "WITH few AS MATERIALIZED (SELECT * FROM posting WHERE subject = $9) " + selectLine + "FROM few " + whereLines
 
 const selectLine = "SELECT subject, kind, ledger, at, amount "

@@ -33,7 +33,7 @@ const (
 		FROM (SELECT id, state, amount, operator, reference, alarm, sent FROM recharge
 			WHERE account_id = $1 AND mode = $2 AND id > $3 ORDER BY id LIMIT $4) AS r
 		LEFT JOIN posting p ON p.subject = r.id ORDER BY r.id`
-	// selectPaymentEntries is like selectRechargeEntries, for payments.
+	// selectPaymentEntries reads a page of payments and their postings in one snapshot.
 	selectPaymentEntries = `SELECT y.id, y.state, y.amount, '', '', '', 0, p.kind, p.ledger, p.account_id, p.mode, p.amount
 		FROM (SELECT id, state, amount FROM payment WHERE account_id = $1 AND mode = $2 AND id > $3 ORDER BY id LIMIT $4) AS y
 		LEFT JOIN posting p ON p.subject = y.id ORDER BY y.id`

@@ -18,8 +18,8 @@ type Job struct {
 	all   []*Forecaster
 }
 
-// NewJob returns a Job. It computes nothing yet. With local, ClickHouse is the engine of this instance, and the job
-// needs no lease in the state store.
+// NewJob returns a Job. It computes nothing yet. If local is true, ClickHouse is the engine of this instance, and the
+// job needs no lease in the state store.
 func NewJob(st *sqlstore.DB, conn Conn, local bool, log *slog.Logger, reg prometheus.Registerer) (*Job, error) {
 	j := &Job{lease: leader.Config{DB: st, Name: "forecast", Local: local, Log: log, Metrics: reg}}
 	for _, w := range schema.Worlds {

@@ -90,8 +90,8 @@ func newStatements(database string) (statements, error) {
 	for h := range horizons {
 		d.Horizons = append(d.Horizons, h+1)
 	}
-	// Condition on the places whose data determines figures for all places. It excludes sensors, because anybody may
-	// publish one, and one account many.
+	// Condition on the places whose data determines figures for all places. It excludes sensors, because anybody can
+	// publish sensors, and one account can publish many.
 	d.Shared = "(place_kind = 'city' OR place IN (SELECT id FROM " + database + ".station FINAL WHERE kind = 'reference'))"
 	levels := make([]string, members)
 	for i := range members {

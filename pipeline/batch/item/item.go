@@ -204,8 +204,8 @@ type Finished struct {
 	At                        time.Time // time of completion; the results expire [Kind.Retention] later
 }
 
-// Count adds to the numbers of successful and failed records of a batch. It returns the batch if
-// the batch is now complete, else nil.
+// Count adds to the numbers of successful and failed records of a batch. It returns the batch if the batch is now
+// complete, otherwise nil.
 func Count(tx *sqlstore.Tx, now time.Time, batchID string, successful, failed int) (*Finished, error) {
 	f := &Finished{ID: batchID, At: now.UTC().Truncate(time.Microsecond)}
 	var mode, state string

@@ -11,7 +11,7 @@ import (
 	"vayu/schema"
 )
 
-// Order is what a provider receives to carry out a recharge.
+// Order is the request to a provider to carry out a recharge.
 type Order struct {
 	// Reference is our name of the order; it stays the same when the order is sent again. A
 	// provider must carry out at most one order for each reference.
@@ -26,7 +26,7 @@ type Order struct {
 	ProviderRef string
 }
 
-// Outcome is what a provider's reply means for an order.
+// Outcome is the meaning of a provider's reply for an order.
 type Outcome int
 
 // The outcomes. Any other reply of a provider is an error.

@@ -74,7 +74,8 @@ func (st *transitionTx) raiseLateSuccess() (alarm string, err error) {
 }
 
 // raiseStray records that a replaced or unsent order was carried out. Nothing is reserved for that order, so nothing is
-// posted. An earlier alarm stays in the column "alarm", so that it is not raised again.
+// posted. If the recharge has another alarm already, the column "alarm" keeps that alarm, so that it is not raised
+// twice.
 func (st *transitionTx) raiseStray() (alarm string, err error) {
 	alarm, _, err = sqlstore.One(st.tx, sqlstore.Scalar[string], `UPDATE recharge SET stray_at = $2, resolved_at = NULL,
 			alarm = CASE WHEN alarm = '' THEN $3 ELSE alarm END

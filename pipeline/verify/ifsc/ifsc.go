@@ -114,7 +114,7 @@ func (t *table) find(code string) (bank string, ok bool) {
 	return t.names[t.entries[at]&(1<<nameBits-1)], true
 }
 
-// number returns a number for a well-formed code. Numbers sort as their codes do.
+// number encodes a well-formed IFSC as a number. The numbers have the same order as the codes.
 func number(code string) (n uint64) {
 	for i := range prefix {
 		n = n*26 + uint64(code[i]-'A')

@@ -43,8 +43,8 @@ func foldASCII(buf []byte, c byte) []byte {
 	return buf
 }
 
-// foldUnicode is like fold, for a text that is not ASCII. It first decomposes the text (NFKD):
-// accents become separate characters, and ligatures and full-width letters become plain letters.
+// foldUnicode does what fold does, for a text that is not ASCII. It first decomposes the text (NFKD): accents become
+// separate characters, and ligatures and full-width letters become plain letters.
 func foldUnicode(buf []byte, s string) string {
 	var space [2 * maxLetters]byte
 	apart := norm.NFKD.AppendString(space[:0], strings.ToValidUTF8(s, " "))

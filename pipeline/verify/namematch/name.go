@@ -19,7 +19,7 @@ type word struct {
 // full reports whether a word is written out: it is neither an initial nor a cluster.
 func (w *word) full() bool { return !w.initial && !w.cluster }
 
-// name is a parsed name: its first words with their properties.
+// name is a parsed name: the first words of the name, at most maxWords, with their properties.
 type name struct {
 	marks
 	w       [maxWords]word
@@ -80,8 +80,8 @@ func vowelless(b []byte) bool {
 }
 
 // given returns the index of the given name, or -1. The given name is the first written-out word that is not skipped.
-// Before the last word, given skips prefixes such as Md. It also skips surnames there, unless the last word is a
-// surname.
+// Before the last word, given skips prefixes such as Md. Before the last word, it also skips surnames, unless the last
+// word is a surname.
 func (m *name) given() int {
 	for i := range m.n {
 		w := &m.w[i]

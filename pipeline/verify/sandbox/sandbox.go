@@ -42,7 +42,8 @@ const (
 	concurrency = 2000             // a waiting call costs only a goroutine and a timer
 )
 
-// Connection returns the connection of the sandbox, for both methods. If now is nil, the sandbox uses time.Now.
+// Connection returns the connection to the fake bank, for both methods of verification (bank account and UPI address).
+// If now is nil, the fake bank uses time.Now.
 func Connection(now func() time.Time) bank.Connection {
 	if now == nil {
 		now = time.Now
@@ -72,7 +73,7 @@ func (b fakeBank) Enquire(ctx context.Context, o bank.Order) (bank.Answer, error
 	return f.answer(o), ctx.Err()
 }
 
-// Resolve returns the holder of an address.
+// Resolve returns the holder of a UPI address.
 func (b fakeBank) Resolve(ctx context.Context, o bank.Order) (bank.Answer, error) {
 	return b.firstAnswer(ctx, o, scenarioOfAddress(o.VPA))
 }
