@@ -15,7 +15,7 @@ type Listen struct {
 	// Cert and Key are PEM files. The engine reads them at its start.
 	Cert string `yaml:"tls-cert" help:"file of the certificate chain of that address, PEM"`
 	Key  string `yaml:"tls-key" help:"file of the certificate's private key, PEM"`
-	// Password is that of the user analyst; empty for the generated one in DATA/analyst.password.
+	// Password is the password of the user analyst; empty for the generated one in DATA/analyst.password.
 	Password config.Secret `yaml:"password" help:"password of the user analyst, at least 15 characters; the generated one when empty"`
 }
 

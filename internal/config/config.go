@@ -49,7 +49,7 @@ type Validator interface {
 	Validate() []error
 }
 
-// Loaded is the result of Load.
+// Loaded is a configuration that Load has loaded, with the origin of each value.
 type Loaded[T any] struct {
 	// Value is the effective configuration.
 	Value T

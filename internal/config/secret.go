@@ -46,7 +46,7 @@ func (s Secret) String() string {
 // Format writes String for every verb, %#v and %x included.
 func (s Secret) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, s.String()) }
 
-// LogValue is what slog writes.
+// LogValue returns the text that slog writes: "***", or "" for an empty secret.
 func (s Secret) LogValue() slog.Value { return slog.StringValue(s.String()) }
 
 // MarshalText is the JSON and YAML form. A marshalled secret cannot be read back.

@@ -22,8 +22,8 @@ type Call struct {
 	Params   map[string]string
 	Body     []byte // the whole body; nil for none
 	BodyType string // media type of Body if it is one of [Route].BodyTypes; empty for JSON
-	// Count is the number of calls of the quota that this call uses. It is 1 unless the handler
-	// sets a larger number, as for a batch.
+	// Count is the number of calls of the quota that this call uses. It is 1 unless the handler sets a larger number,
+	// for example for a batch.
 	Count  int64
 	Limits Limits
 	pass   Pass // result of Access.Admit; nil for none

@@ -8,9 +8,9 @@ import (
 // maxRequestID is the largest length of a request id that a client may choose. Logs and the audit log store the id.
 const maxRequestID = 64
 
-// requestID returns the client's X-Request-Id if it is valid, else a new id. A valid id has 1–64 letters,
-// digits, hyphens and underscores. It must not contain an API key, because ids are logged and stored in the
-// audit log. New ids need no secure random numbers, because a request id gives no access to anything.
+// requestID returns the client's X-Request-Id if it is valid, otherwise a new id. A valid id has 1–64 letters, digits,
+// hyphens and underscores. It must not contain an API key, because ids are logged and stored in the audit log. New ids
+// need no secure random numbers, because a request id gives no access to anything.
 func requestID(r *http.Request) string {
 	if given := r.Header["X-Request-Id"]; len(given) == 1 && validID(given[0]) && !keyText.MatchString(given[0]) {
 		return given[0]

@@ -22,8 +22,8 @@ const (
 	statusForbidden   = "forbids what the event log needs"
 )
 
-// diagnose returns the status and the remedy if an error means that this service or the
-// brokers are configured wrongly. Otherwise, as for unreachable brokers, it returns "".
+// diagnose returns the status and the remedy if an error means that this service or the brokers are configured wrongly.
+// For other errors, such as unreachable brokers, it returns "".
 func diagnose(err error) (status, advice string) {
 	if err == nil {
 		return "", ""

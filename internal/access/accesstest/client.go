@@ -28,7 +28,7 @@ func NewClient(tb testing.TB, access httpapi.Access, routes []httpapi.Route) Cli
 	return Client{tb, httpapitest.Checked(tb, h)}
 }
 
-// Reply is what the router sent back for one request.
+// Reply is the reply of the router to one request.
 type Reply struct {
 	Status int
 	Header http.Header

@@ -49,7 +49,7 @@ func Verify(ctx context.Context, db *sqlstore.DB, account string, report func(Re
 	return verifyPages(ctx, db, account, verifyPage, report)
 }
 
-// verifyPages is Verify with a page size, so that tests can use small pages.
+// verifyPages does what [Verify] does, with pages of `size` rows. Tests use small pages.
 func verifyPages(ctx context.Context, db *sqlstore.DB, account string, size int, report func(Report)) error {
 	view := db.View(ctx)
 	accounts, err := sqlstore.All(view, sqlstore.Scalar[string], "SELECT id FROM account WHERE $1 = '' OR id = $1 ORDER BY id", account)

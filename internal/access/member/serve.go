@@ -38,7 +38,8 @@ type Config struct {
 	Now     func() time.Time
 }
 
-// Limits of the requests of one client and of the mails to one address, as for sign-ups. Each instance counts for itself.
+// Limits of the requests of one client, and of the mails to one address. Each instance counts for itself. Package
+// signup has the same limits.
 const (
 	perClient = 60 // in an hour, and at once
 	perEmail  = 3  // in an hour, and at once

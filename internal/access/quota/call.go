@@ -92,7 +92,7 @@ func (c *Call) State() httpapi.Quota {
 	return c.state()
 }
 
-// state is State for a caller that holds the lock of the account.
+// state does what [Call.State] does, for a caller that holds the lock of the account.
 func (c *Call) state() httpapi.Quota {
 	limit, m := c.account.limit.Load(), c.row.month
 	if m == nil || limit == 0 {

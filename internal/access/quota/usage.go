@@ -169,8 +169,8 @@ func (u *usage) days(of *Selection) (days []schema.UsageDay) {
 	return days
 }
 
-// storedDays returns the selected rows of an account in the store. written reports whether they include those of the
-// batch. One statement reads both, so that no flush can commit in between.
+// storedDays returns the selected rows of an account in the store. written reports whether these rows include the usage
+// of the batch. One statement reads the rows and that state, so that no flush can commit in between.
 func (c *Counters) storedDays(ctx context.Context, a *Account, batch string, of *Selection) (days []schema.UsageDay, written bool, err error) {
 	table, key, args := "usage_day", "''", []any{a.id, of.World.String(), of.From, of.To, batch}
 	if of.ByKey || of.Key != "" {

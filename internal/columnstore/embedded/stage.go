@@ -21,7 +21,7 @@ import (
 // descriptor from which the stage is read.
 const stageVariable = "VAYU_ENGINE_STAGE"
 
-// stage is what the first stage of the process passes to the second.
+// stage has the data that the first stage of the process passes to the second.
 type stage struct {
 	Config  Config  `json:"config"`
 	Secrets secrets `json:"secrets"`

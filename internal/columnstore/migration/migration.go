@@ -46,8 +46,8 @@ func Apply(ctx context.Context, db Store, p Params) error {
 	return target{db, p}.apply(ctx, func(file) bool { return true })
 }
 
-// ApplyOnly is [Apply] for the listed migrations only. A restore uses it to create the tables in the version that
-// the backup had.
+// ApplyOnly applies only the listed migrations, as [Apply] does. A restore uses it to create the tables in the version
+// that the backup had.
 func ApplyOnly(ctx context.Context, db Store, p Params, only []Record) error {
 	return target{db, p}.apply(ctx, func(f file) bool {
 		return slices.ContainsFunc(only, func(r Record) bool { return r.Version == f.version })

@@ -65,7 +65,8 @@ func (s *Section) Text(key string) string {
 	return text
 }
 
-// Required is like Text, for a key that must have a text. A missing or empty text is a fault.
+// Required returns the text of a key, as [Section.Text] does. The key must have a text: a missing or empty text is a
+// fault.
 func (s *Section) Required(key string) string {
 	faults := len(s.file.problems)
 	text, there := s.text(key)

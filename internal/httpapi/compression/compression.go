@@ -25,7 +25,7 @@ const (
 	MinSize = 1024
 )
 
-// writer is what the encoders have in common.
+// writer has the methods that all encoders have.
 type writer interface {
 	io.WriteCloser
 	Reset(w io.Writer)
@@ -134,7 +134,7 @@ func Lazy(body []byte) func(encoding string) []byte {
 	})
 }
 
-// Once is like Lazy, at the level of Write. It is for bodies that change each hour.
+// Once does what [Lazy] does, at the lower level of [Write]. It is for bodies that change each hour.
 func Once(body []byte) func(encoding string) []byte {
 	return memo(func(encoding string) []byte {
 		var packed bytes.Buffer

@@ -42,7 +42,7 @@ func (h *HeaderBlock) Add(name, value string) {
 	h.lines = append(append(h.start(name), value...), "\r\n"...)
 }
 
-// AddBytes is like Add, for a value in a byte slice.
+// AddBytes appends a header line, as [HeaderBlock.Add] does, with a value in a byte slice.
 func (h *HeaderBlock) AddBytes(name string, value []byte) {
 	h.lines = append(append(h.start(name), value...), "\r\n"...)
 }

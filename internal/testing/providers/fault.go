@@ -1,4 +1,4 @@
-// Package providers has what the simulators of providers share: orders in memory, faults, request signatures
+// Package providers has the common parts of the simulators of providers: orders in memory, faults, request signatures
 // and callbacks.
 package providers
 

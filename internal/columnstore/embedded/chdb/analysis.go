@@ -6,7 +6,7 @@ import (
 	"unsafe"
 )
 
-// Class is what a statement does, according to the engine's parser. The values are those of chdb.h.
+// Class is the class of a statement by its effect, according to the engine's parser. The values are those of chdb.h.
 type Class uint32
 
 // Classes of statements.
@@ -18,7 +18,7 @@ const (
 	Unknown               // not SQL
 )
 
-// Analysis is what the engine's parser finds in a text.
+// Analysis is the result of parsing a text with the engine's parser.
 type Analysis struct {
 	Statements int
 	Class      Class // of the most restricted statement

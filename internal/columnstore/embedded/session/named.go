@@ -166,7 +166,7 @@ func (s *namedSession) expire() {
 }
 
 // prepare gives the connection the database and settings of a request. They are in force for that request only. So
-// prepare restores the session's values of settings that the request before has set.
+// prepare restores the session's values of the settings that the previous request has set.
 func (s *namedSession) prepare(q Request) error {
 	if database := cmp.Or(q.Database, s.database); database != s.current {
 		if err := s.session.Exec("USE " + statement.QuoteName(database)); err != nil {

@@ -47,7 +47,7 @@ type Pool struct {
 	pulseMu   sync.Mutex
 }
 
-// share is what the pool has for the connections of a user.
+// share has the settings and the slots of the connections of one user.
 type share struct {
 	args  []string      // of a connection, besides those of every connection
 	slots chan struct{} // limits the concurrent statements
