@@ -20,7 +20,7 @@ import (
 	"vayu/schema/migrations/clickhouse"
 )
 
-// Database has what a short-lived command needs to work with ClickHouse.
+// Database has the stores and settings that a short-lived command needs to work with ClickHouse.
 type Database struct {
 	settings.Config
 	Log *slog.Logger

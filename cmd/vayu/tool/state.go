@@ -17,7 +17,7 @@ import (
 	"vayu/internal/sqlstore"
 )
 
-// State has what a short-lived command needs to work with the state store.
+// State has the store and the settings that a short-lived command needs to work with the state store.
 type State struct {
 	settings.Config
 	Log *slog.Logger
@@ -29,7 +29,7 @@ func WithState(cmd *cobra.Command, work func(ctx context.Context, st *State) err
 	return runState(cmd, false, work)
 }
 
-// WithKey is [WithState] with the encryption key opened, which the MACs of the audit log need.
+// WithKey does what [WithState] does, and also opens the encryption key. The MACs of the audit log need that key.
 func WithKey(cmd *cobra.Command, work func(ctx context.Context, st *State) error) error {
 	return WithState(cmd, WithEncryption(work))
 }
@@ -44,7 +44,7 @@ func WithEncryption(work func(ctx context.Context, st *State) error) func(ctx co
 	}
 }
 
-// WithNewState is like WithState, but creates the data directory if it does not exist.
+// WithNewState does what [WithState] does, but first creates the data directory if it does not exist.
 func WithNewState(cmd *cobra.Command, work func(ctx context.Context, st *State) error) error {
 	return runState(cmd, true, work)
 }
