@@ -21,7 +21,7 @@ import (
 // scope is the permission that a key needs for the routes of this package.
 const scope = "aqi:read"
 
-// Routes returns the routes of this package.
+// Routes returns the endpoints of this package.
 func (s *Service) Routes() []httpapi.Route {
 	svg, png := chart.Formats()
 	return []httpapi.Route{

@@ -143,7 +143,7 @@ func particles(list []air.Pollutant) bool {
 }
 
 // describe returns a text about the pollutants that a station measures, and the reasons why the station does not count.
-// It begins with text.
+// The returned text begins with the argument `text`.
 func describe(n *schema.NearestStation, text string) string {
 	if n.DistanceKM != nil {
 		text += fmt.Sprintf(", %.1f km away", float64(*n.DistanceKM)/100)

@@ -42,7 +42,7 @@ func HashCondition(column string, changed []bool) (condition string, some bool) 
 	return fmt.Sprintf("cityHash64(%s) %% %d IN (%s)", column, Buckets, strings.Join(list, ", ")), true
 }
 
-// Digests are the digests of the rows from which a snapshot was built.
+// Digests has the digests of the rows from which a snapshot was built, by table and hour.
 type Digests struct {
 	Stations Digest
 	Hours    map[uint32]Digest // digests of the table station_hour, by hour

@@ -50,7 +50,7 @@ func (a *Alert) Fault() error { return a.fault }
 // CreatedAt returns the time at which the account created the alert.
 func (a *Alert) CreatedAt() time.Time { return a.createdAt }
 
-// State is the state of an alert.
+// State is the state of an alert: the results of its evaluations so far.
 type State struct {
 	// Triggered is true from an event air.alert.triggered to the next air.alert.resolved. For a condition "change", it
 	// means that the last change was announced by an event.

@@ -111,7 +111,7 @@ func (r *rule) value(f *Observation, now time.Time) (float64, bool) {
 	}
 }
 
-// hundredths is the number of units of a [schema.Figure] in one unit of the amount.
+// hundredths is the number of hundredths in one unit of a concentration. A [schema.Figure] counts hundredths.
 const hundredths = 100
 
 // met reports whether a value meets the condition.

@@ -23,7 +23,7 @@ const (
 const selectAlert = `SELECT id, account_id, mode, definition, active, state, level, before, hour, changed_at, triggered_at, version,
 	created_at, updated_at, deleted_at IS NOT NULL, revision FROM alert`
 
-// scan reads a row of selectAlert.
+// scan reads a row of the query selectAlert as an alert.
 func scan(row sqlstore.Scanner) (*Alert, error) {
 	a, err := scanAny(row)
 	if err == nil && a.fault != nil {
@@ -56,7 +56,7 @@ func scanAny(row sqlstore.Scanner) (*Alert, error) {
 	return a, nil
 }
 
-// microseconds is the number of units of stored times in a second.
+// microseconds is the number of microseconds in a second. Times are stored in microseconds.
 const microseconds = 1_000_000
 
 // nextRevision increments the counter of changes by accounts. It locks the counter until the transaction ends, so
@@ -220,7 +220,7 @@ type Events interface {
 	Append(tx *sqlstore.Tx, account string, world schema.World, event schema.EventType, data any) (id string, err error)
 }
 
-// change is a row of the history.
+// change is a row of the history of an alert.
 type change struct {
 	number, at int64
 	event      string

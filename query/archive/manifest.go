@@ -27,7 +27,7 @@ const ManifestName = "manifest.json"
 // formatVersion is raised by each change after which earlier programs cannot read an archive.
 const formatVersion = 1
 
-// Manifest describes an archive.
+// Manifest lists the tables and files of an archive.
 type Manifest struct {
 	Format int       `json:"format"`
 	Vayu   string    `json:"vayu"` // version of the program that wrote it
@@ -37,7 +37,7 @@ type Manifest struct {
 	Tables []Table   `json:"tables"`
 }
 
-// Table is a table of an archive.
+// Table describes a table in an archive: its columns, licences and files.
 type Table struct {
 	Name     string            `json:"name"`
 	Columns  []Column          `json:"columns"`
@@ -45,7 +45,7 @@ type Table struct {
 	Files    []File            `json:"files"`
 }
 
-// Column is a column of a table.
+// Column describes a column of a table in an archive.
 type Column struct {
 	Name    string `json:"name"`
 	Type    string `json:"type"` // in ClickHouse

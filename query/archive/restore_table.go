@@ -83,7 +83,7 @@ func (r *restore) begin(ctx context.Context, m Manifest) error {
 	return nil
 }
 
-// markTime matches the comment of the mark.
+// markTime finds the time at which a restore began, in the comment of the table markName.
 var markTime = regexp.MustCompile(`began at (\d+) `)
 
 // checkForeign returns an error if a table has rows that were written after the killed restore began, because these are
@@ -112,7 +112,7 @@ func (r *restore) checkForeign(ctx context.Context, m Manifest, mark string) err
 	return nil
 }
 
-// end removes the mark.
+// end drops the table markName, because the restore is complete.
 func (r *restore) end(ctx context.Context) error {
 	if err := r.conn.Exec(ctx, "DROP TABLE IF EXISTS "+r.mark()+" SYNC"); err != nil {
 		return fmt.Errorf("removing the mark %s: %w", markName, err)
@@ -123,7 +123,7 @@ func (r *restore) end(ctx context.Context) error {
 // clearTimeout limits the cleanup after a failure, which continues even if the caller's context has ended.
 const clearTimeout = time.Minute
 
-// clear empties the tables after a failure.
+// clear empties the tables after a failed restore.
 func (r *restore) clear(ctx context.Context, m Manifest) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), clearTimeout)
 	defer cancel()

@@ -12,7 +12,7 @@ import (
 	"github.com/apache/arrow/go/v15/parquet/file"
 )
 
-// Report is the result of a verification.
+// Report is the result of [Verify].
 type Report struct {
 	Manifest Manifest
 	Files    int
@@ -59,7 +59,7 @@ func Verify(ctx context.Context, place Reader, progress func(File, error)) (Repo
 	return r, nil
 }
 
-// verify checks one file.
+// verify compares one file of an archive with its entry in the manifest.
 func verify(ctx context.Context, place Reader, f File) error {
 	local, err := fetch(ctx, place, f)
 	if err != nil {

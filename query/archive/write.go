@@ -20,7 +20,7 @@ import (
 	"vayu/schema"
 )
 
-// Options describe a run.
+// Options configure a run of [Write].
 type Options struct {
 	World    schema.World
 	Database string // name of the database of the world
@@ -36,7 +36,7 @@ type Options struct {
 	Progress func(f File, changed bool)
 }
 
-// Result counts what a run has done.
+// Result counts what a run of [Write] has done.
 type Result struct {
 	Manifest Manifest
 	// Numbers of files. Written and Kept have rows that ClickHouse has. Retained stay, because ClickHouse no longer has
@@ -149,7 +149,7 @@ func (r *run) commit(ctx context.Context) error {
 	return nil
 }
 
-// store replaces the manifest.
+// store replaces the manifest of the archive.
 func (r *run) store(ctx context.Context) error {
 	text, err := json.MarshalIndent(r.Manifest, "", "  ")
 	if err != nil {

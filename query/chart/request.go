@@ -99,7 +99,7 @@ func (r *Request) parseParameter(params map[string]string, k kind) error {
 // Hourly reports whether the chart is a line with a point for each hour.
 func (r *Request) Hourly() bool { return r.Kind == "line" && r.To-r.From < hourDays }
 
-// span returns the range as text.
+// span returns the days of the chart as text.
 func (r *Request) span() string { return fmt.Sprintf("%s to %s", r.From, r.To) }
 
 // noData returns the problem for a place that has no AQI in the range.

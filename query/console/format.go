@@ -10,7 +10,7 @@ import (
 	"github.com/xrash/smetrics"
 )
 
-// format is a format of results.
+// format is a format in which the console writes results.
 type format struct {
 	name     string     // in ClickHouse
 	settings url.Values // of ClickHouse

@@ -20,8 +20,7 @@ type Selection struct {
 	Station, City, State string
 	// Parameters are ids of parameters. In a wide table they select columns, not rows.
 	Parameters []string
-	// Account is the id of an account whose private stations are selected too. If it is "", only public stations are
-	// selected.
+	// Account is the id of an account whose private stations are selected too. "" selects only public stations.
 	Account string
 }
 
@@ -104,7 +103,8 @@ func (s *Selection) bound(hours, days, name string) string {
 	return s.Table.Time + " " + hours + " fromUnixTimestamp({" + name + ":Int64})"
 }
 
-// limit returns the value of the query parameter in bound: the number of the day, or the Unix time at which the day begins.
+// limit returns the value of the query parameter that [Selection.bound] compares with: the number of the day, or the
+// Unix time at which the day begins.
 func (s *Selection) limit(day schema.Day) string {
 	if s.Table.Daily {
 		return fmt.Sprint(int32(day))
@@ -129,8 +129,7 @@ func (s *Selection) stations(database string) (query string, args []any) {
 	return query, args
 }
 
-// columns returns the columns without those of pollutants that are not selected. It changes only the columns of a wide
-// table.
+// columns returns the columns without those of pollutants that are not selected. Only a wide table has such columns.
 func (s *Selection) columns(all []Column) []Column {
 	if !s.Table.Wide || len(s.Parameters) == 0 {
 		return all

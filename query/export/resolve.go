@@ -28,7 +28,7 @@ type Query struct {
 	Today schema.Day
 }
 
-// Request is a valid query.
+// Request is a validated query for an export.
 type Request struct {
 	Selection dataset.Selection
 	Format    dataset.Format
@@ -38,7 +38,7 @@ type Request struct {
 // maxSuggestions is the largest number of similar names that an error suggests.
 const maxSuggestions = 5
 
-// resolver checks a query against a database.
+// resolver validates a query for an export against the tables of a database.
 type resolver struct {
 	conn     aggregate.Conn
 	database string
@@ -136,7 +136,7 @@ func (r *resolver) days(context.Context) error {
 	return nil
 }
 
-// aqi is the parameter of forecasts of the index.
+// aqi selects the forecasts of the AQI in the query parameter `parameters`. It is not a parameter of the catalogue.
 const aqi = "aqi"
 
 func (r *resolver) parameters(context.Context) error {

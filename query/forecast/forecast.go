@@ -49,7 +49,7 @@ type Place struct {
 	cache    [MaxDays + 1]atomic.Pointer[cached]
 }
 
-// cached is an answer for queries of one day.
+// cached is a rendered answer that is valid on one Indian day.
 type cached struct {
 	today    schema.Day
 	response httpapi.Response
@@ -80,7 +80,7 @@ func (i *Issue) scores(name string, c places.City) air.ForecastScores {
 // Has reports whether the place has a forecast of a day after today.
 func (p *Place) Has(today schema.Day) bool { return p != nil && len(p.after(today)) > 0 }
 
-// after returns the days after today.
+// after returns the forecasts of the days after today.
 func (p *Place) after(today schema.Day) []air.ForecastDay {
 	return p.days[min(max(int(today-p.issue.Base), 0), len(p.days)):]
 }

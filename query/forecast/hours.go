@@ -22,7 +22,7 @@ type Hours struct {
 	stations map[string]*placeHours
 }
 
-// placeHours has the forecasts of one place.
+// placeHours has the hourly forecasts of one place.
 type placeHours struct {
 	Hours  []air.ForecastHour // in order; some may be missing
 	Reason string             // why there are none

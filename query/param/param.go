@@ -75,7 +75,7 @@ func Degrees(name, value string, limit float64) (float64, error) {
 	return v, nil
 }
 
-// Day parses an existing date.
+// Day parses a date, YYYY-MM-DD, that exists in the calendar.
 func Day(name, value string) (schema.Day, error) {
 	if len(value) == len(time.DateOnly) {
 		if day, err := schema.ParseDay(value); err == nil {

@@ -138,7 +138,7 @@ func add(words map[string]*searchWord, key string) *searchWord {
 // word is a word of a name or of a searched text.
 type word struct{ key, sound string }
 
-// wordsOf returns the words of a text.
+// wordsOf splits a text into words, with the sound of each.
 func wordsOf(text string) []word {
 	var words []word
 	for _, w := range strings.FieldsFunc(text, func(r rune) bool { return !unicode.In(r, unicode.L, unicode.N, unicode.M, unicode.Cf) }) {
@@ -149,7 +149,7 @@ func wordsOf(text string) []word {
 	return words
 }
 
-// joined returns several words as one.
+// joined joins several words into one word.
 func joined(words []word) (all word) {
 	for _, w := range words {
 		all.key += w.key

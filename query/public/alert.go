@@ -188,7 +188,7 @@ func (e *edge) authority() string {
 // capTime formats a time as CAP 1.2 requires it: with an offset, which must not be Z.
 func capTime(at time.Time) string { return at.In(schema.India).Format("2006-01-02T15:04:05-07:00") }
 
-// xmlResponse returns a reply with a document.
+// xmlResponse returns a reply with an XML document.
 func xmlResponse(document any, mediaType string) (httpapi.Response, error) {
 	body, err := xml.Marshal(document)
 	if err != nil {

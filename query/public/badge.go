@@ -31,7 +31,7 @@ func (e *edge) badge(r *request) (resp httpapi.Response, at uint32, err error) {
 	return resp, r.snap.Cities[i].At, err
 }
 
-// svgResponse returns a reply with an image.
+// svgResponse returns a reply with an SVG image.
 func svgResponse(body string) httpapi.Response {
 	resp := httpapi.Ready([]byte(body), time.Time{})
 	resp.Type = []string{svgType}

@@ -130,7 +130,7 @@ type handler func(r *request) (resp httpapi.Response, at uint32, err error)
 // embeddable lets pages of other origins use a reply, even if these pages isolate themselves from other origins.
 var embeddable = map[string][]string{"Cross-Origin-Resource-Policy": {"cross-origin"}} //nolint:gochecknoglobals // a constant
 
-// errNoFigures is the problem of a world without data. It is not cached.
+// errNoFigures is the problem of a world without data. Caches must not store it.
 var errNoFigures = schema.NewProblem(schema.ServiceUnavailable, "", "There is no data yet. Retry later.")
 
 // handle limits the rate of a client, calls a handler, and sets how long caches hold the reply. An error about the URL

@@ -45,7 +45,7 @@ func AddMeans(all []*Unscaled, on scale.Scale, read func([]Place) ([]Means, erro
 	}
 }
 
-// Answer returns the answer with its index, and caches it.
+// Answer adds the index on the scale `on` to the answer, and caches the answer.
 func (u *Unscaled) Answer(cache *Cache, snap *snapshot.Snapshot, on scale.Scale) (httpapi.Response, error) {
 	if u.Whole || u.Err != nil {
 		return u.Resp, u.Err

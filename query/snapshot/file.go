@@ -264,7 +264,7 @@ func (f *snapshotInput) decode(record arrow.Record) error {
 	return nil
 }
 
-// cityHourReport returns cityHourUpdated and cityHourAQI of the station, for the snapshot file.
+// cityHourReport returns the fields cityHourUpdated and cityHourAQI of the station, as the columns of a snapshot file.
 func (s *Station) cityHourReport() [2]int64 {
 	return [2]int64{int64(s.cityHourUpdated), int64(s.cityHourAQI)}
 }

@@ -54,8 +54,8 @@ type mark struct {
 // time.
 const lookback = time.Minute
 
-// rollups returns the new mark, and the earliest hour that roll-ups since the last mark have computed. It considers
-// roll-ups that ended up to [lookback] before the last mark.
+// rollups returns the mark of the latest roll-up, and the earliest hour that roll-ups since the mark `last` have
+// computed. It considers roll-ups that ended up to [lookback] before the last mark.
 func (t loader) rollups(ctx context.Context, last mark) (now mark, since time.Time, err error) {
 	var from uint32
 	err = t.Each(ctx, []any{&now.at, &now.count, &from}, func() {},

@@ -19,7 +19,7 @@ const (
 	whole                 // the whole series of a station
 )
 
-// view is a view that the endpoint offers.
+// view is a view that GET /v1/statistics offers.
 type view struct {
 	name   string
 	period period

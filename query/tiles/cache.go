@@ -57,7 +57,7 @@ func (r *rendered[T]) get(compute func() (T, error)) (T, error) {
 	return r.value, r.err
 }
 
-// NewCache returns an empty cache.
+// NewCache returns a cache without tiles.
 func NewCache(pins *places.Pins) *Cache {
 	return &Cache{pins: pins, slot: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))}
 }

@@ -32,7 +32,7 @@ type node struct {
 // southern edge.
 func latitude(y float64) float64 { return math.Atan(math.Sinh(math.Pi*(1-2*y))) * 180 / math.Pi }
 
-// raster renders a tile of the surface.
+// raster renders a tile of the interpolated surface as a PNG.
 func (r *Request) raster(s *snapshot.Snapshot, of *errorsByDistance, now time.Time) ([]byte, error) {
 	var grid [nodes][nodes]node
 	for y := range grid {

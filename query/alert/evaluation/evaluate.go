@@ -176,7 +176,7 @@ func (e *Evaluator) commitGroup(ctx context.Context, w *world, part []outcome, n
 	return nil
 }
 
-// apply updates an alert in memory after a transaction.
+// apply updates an alert in memory after the transaction that stored its change.
 func (e *Evaluator) apply(o *outcome) {
 	o.alert.State = o.step.State
 	if o.step.Event != "" {

@@ -110,7 +110,7 @@ type group struct {
 	alerts []*alert.Alert
 }
 
-// all returns all alerts of a world.
+// all returns all alerts of a world, grouped by place.
 func (w *world) all() []group {
 	out := make([]group, 0, len(w.places))
 	for _, p := range w.places {
@@ -119,7 +119,7 @@ func (w *world) all() []group {
 	return out
 }
 
-// all returns all alerts of a place.
+// all returns all alerts of a place, as a group.
 func (p *place) all() group {
 	g := group{place: p, alerts: make([]*alert.Alert, 0, len(p.alerts))}
 	for _, a := range p.alerts {

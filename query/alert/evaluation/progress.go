@@ -10,7 +10,7 @@ import (
 	"vayu/schema"
 )
 
-// microseconds is the number of units of stored times in a second.
+// microseconds is the number of microseconds in a second. Times are stored in microseconds.
 const microseconds = 1_000_000
 
 // Progress is how far the alerts of a world are evaluated.

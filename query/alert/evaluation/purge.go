@@ -29,7 +29,7 @@ func purge(ctx context.Context, db *sqlstore.DB, now time.Time) error {
 			AND NOT EXISTS (SELECT 1 FROM alert_change c WHERE c.alert_id = alert.id) LIMIT $2)`, deleted))
 }
 
-// purgeRows runs a statement until it deletes nothing.
+// purgeRows runs a DELETE statement until no row is left to delete. Each run deletes at most purgedAtOnce rows.
 func purgeRows(ctx context.Context, db *sqlstore.DB, statement string, before int64) error {
 	for {
 		var n int64
