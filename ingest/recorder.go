@@ -126,7 +126,7 @@ func (r *Recorder) keep(e Exchange, body []byte, size int64, clean func(string) 
 	}
 }
 
-// add counts bytes and adds them to the hash.
+// add counts the bytes of a body, and adds them to the hash of all bodies.
 func (r *Recorder) add(body []byte) {
 	if r.sum == nil {
 		r.sum = sha256.New()

@@ -3,7 +3,7 @@ package arrowstream
 // maxColumns is the largest number of columns in a table.
 const maxColumns = 1000
 
-// column is a column of the schema.
+// column is a column of the schema of an Arrow stream.
 type column struct {
 	name       string
 	wanted     bool

@@ -161,7 +161,7 @@ func (b *Batch) Value(name string, row int) Value {
 	return Unreadable{}
 }
 
-// time returns a timestamp in UTC.
+// time returns the timestamp of a row, in UTC.
 func (v *values) time(row int) time.Time {
 	n := v.integer(row)
 	switch v.unit {

@@ -48,7 +48,7 @@ type Progress struct {
 	Requests int64   `json:"requests"`
 }
 
-// part is the progress of one partition.
+// part is the progress of one partition in a backfill.
 type part struct {
 	key      string // "" for a source without partitions
 	fields   map[string]string

@@ -62,7 +62,7 @@ type Case struct {
 	// Rejected are the expected numbers of rejected values, by reason.
 	Rejected ingest.Rejections `json:"rejected,omitempty"`
 
-	// URL is the address of the server.
+	// URL is the address of the server that sends the replies of the case.
 	URL string `json:"-"`
 	// Path is the local path of Input.
 	Path string `json:"-"`
@@ -80,7 +80,7 @@ type Reply struct {
 	Path string `json:"path,omitempty"`
 	// Query holds parameters that the request must have.
 	Query map[string]string `json:"query,omitempty"`
-	// Gzip compresses the body.
+	// Gzip makes the server compress the body with gzip.
 	Gzip bool `json:"gzip,omitempty"`
 	// Endless makes the server repeat the body until the client closes the connection.
 	Endless bool `json:"endless,omitempty"`

@@ -160,7 +160,7 @@ type feedWalk struct {
 // attributeOf identifies an attribute by its element and its name.
 type attributeOf struct{ element, name string }
 
-// maxAttributes bounds feedWalk.attributes; the feed has 16.
+// maxAttributes is the largest number of attributes in feedWalk.attributes; the feed has 16.
 const maxAttributes = 500
 
 func (w *feedWalk) token(token xml.Token) error {

@@ -20,7 +20,7 @@ import (
 	"vayu/schema/air"
 )
 
-// interval is the time between two checks.
+// interval is the time between two checks of the sources.
 const interval = time.Minute
 
 // Events appends events to the outbox, in the transaction of the change.

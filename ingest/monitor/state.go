@@ -24,7 +24,7 @@ type Problem struct {
 	Detail  string
 }
 
-// key identifies a problem.
+// key identifies a problem by its source and its kind.
 type key struct {
 	source  string
 	problem air.Problem
@@ -101,7 +101,7 @@ func (s *Store) Problems(ctx context.Context) (map[string][]Problem, error) {
 	return all, nil
 }
 
-// save replaces the problems of a source.
+// save replaces the stored problems of a source.
 func (s *Store) save(tx *sqlstore.Tx, source string, problems []Problem) error {
 	if _, err := tx.Exec("DELETE FROM source_problem WHERE scope = $1 AND source = $2", s.Scope, source); err != nil {
 		return err

@@ -115,7 +115,7 @@ func (s *Store) Save(ctx context.Context, feed string, p ingest.Progress) error 
 	return err
 }
 
-// upsertPartitions writes rows of partitions.
+// upsertPartitions returns the statement that inserts or updates rows of partitions.
 func upsertPartitions() sqlstore.BatchStatement {
 	return sqlstore.NewBatchStatement(0, "INSERT INTO source_partition (scope, source, part, watermark, failures, updated_at) VALUES ",
 		"(?, ?, ?, ?, ?, ?)", ` ON CONFLICT (scope, source, part) DO UPDATE SET

@@ -25,7 +25,7 @@ type Record struct {
 	Body    []byte
 }
 
-// Result is the outcome of a Record.
+// Result is the outcome of storing a Record.
 type Result struct {
 	Stored int
 	Newest time.Time // end of the newest stored averaging interval; zero for none

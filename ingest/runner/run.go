@@ -67,7 +67,7 @@ func (r *Runner) run(ctx context.Context, f *feedRun, w ingest.Window, kind runK
 	return outcome
 }
 
-// fetched extends the fetched range by a stored window.
+// fetched records that a window is stored, and extends the range that counts as fetched.
 func (p *fetchPlan) fetched(w ingest.Window, kind runKind) {
 	if kind == liveRun {
 		p.watermark, p.target = w.To, time.Time{}

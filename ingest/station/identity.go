@@ -52,7 +52,7 @@ func (t *title) setAgency(tokens []string) bool {
 	return ok
 }
 
-// knownAgency reports whether the tokens name a known agency.
+// knownAgency reports whether the words of a station name (tokens) name a known agency.
 func knownAgency(tokens []string) bool {
 	_, ok := agencies[strings.Join(tokens, "")]
 	return ok

@@ -42,5 +42,5 @@ const (
 	Unmatched    Outcome = "unmatched"    // its topic matches no pattern, or it lacks the needed fields
 )
 
-// outcomes lists every outcome.
+// outcomes lists every outcome of a message.
 var outcomes = []Outcome{Read, Availability, Retained, Offline, Unreadable, Repeated, Unmatched}

@@ -40,7 +40,7 @@ const (
 	mostHistory        = 20 * 366 * 24 * time.Hour
 )
 
-// File is the file of a description.
+// File is the file of a source description (YAML), before it is parsed.
 type File struct {
 	// Path is the path of the file, for errors. Its base without the extension is the default name of the source.
 	Path string
@@ -53,7 +53,7 @@ type File struct {
 	Calls budget.Store
 }
 
-// Description is a parsed description. It is immutable.
+// Description is a parsed source description (YAML). It is immutable.
 type Description struct {
 	// Name is the name of the source: lower-case letters, digits and hyphens.
 	Name string
@@ -206,7 +206,7 @@ func (d *Description) readNames(root *section.Section, path string) {
 	d.Licence, d.Attribution = root.Required("licence"), root.Required("attribution")
 }
 
-// CheckName checks the name of a source.
+// CheckName returns an error unless name is a valid name of a source.
 func CheckName(name string) error {
 	if !namePattern.MatchString(name) {
 		return errors.New("must be up to 32 lower-case letters, digits and hyphens, the first a letter")

@@ -30,7 +30,7 @@ func (d *Description) readFiles(root *section.Section) {
 	d.Feed.AnyWindow = d.files.Dated()
 }
 
-// fileSource returns the source for a description of files.
+// fileSource returns the source of a description that has the section `files`.
 func (d *Description) fileSource(c *budget.Caller, clock func() time.Time) *fileset.Source {
 	query := url.Values{}
 	if d.auth.query != "" {

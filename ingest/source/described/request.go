@@ -22,7 +22,7 @@ type request struct {
 	pages  pages
 }
 
-// parameter is a parameter of the query.
+// parameter is a query parameter of a request, with the template of its value.
 type parameter struct {
 	name  string
 	value template

@@ -14,7 +14,7 @@ import (
 	"vayu/internal/config/section"
 )
 
-// Rule has the limits that a description states.
+// Rule has the limits of API calls that a source description states.
 type Rule struct {
 	limits                       []callLimit
 	resetHeader, remainingHeader string
@@ -57,7 +57,7 @@ type budget struct {
 	blocked time.Time // the API has refused calls until this time
 }
 
-// spent is a number of calls at one time.
+// spent is a number of API calls that were made at one time.
 type spent struct {
 	at time.Time
 	n  int

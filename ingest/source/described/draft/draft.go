@@ -126,8 +126,7 @@ func writeTerms(w *note.Writer, about string) {
 	w.Gap()
 }
 
-// recognised is the number of columns by which a drafted file format recognises its files. These are the first columns
-// of the sample.
+// recognised is the number of columns by which a drafted format recognises files: the first columns of the sample.
 const recognised = 3
 
 // writeFormat writes the keys of a file format.

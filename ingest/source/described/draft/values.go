@@ -282,8 +282,8 @@ func (v *values) titleUnit(m *measure) (path, unit string) {
 	return path, unit
 }
 
-// usualUnit guesses a unit from the size of the numbers. It cannot guess the unit of a gas, so the author must fill in
-// that unit.
+// usualUnit guesses a unit from the size of the numbers. It cannot guess the unit of a gas, which the author must fill
+// in.
 func usualUnit(p parameter.Parameter, f *sample.Field) guess {
 	median, ok := f.Median()
 	span := f.Span()

@@ -83,7 +83,7 @@ func newAPI(ctx context.Context, d *described.Description, c *conformance.Case) 
 	return a, nil
 }
 
-// add adds the records of a recorded page.
+// add adds the records of a recorded page to the fake API.
 func (a *api) add(e ingest.Exchange) {
 	_, address, _ := strings.Cut(e.Request, " ")
 	u, err := url.Parse(strings.ReplaceAll(address, recording.Marker, conformance.Key))

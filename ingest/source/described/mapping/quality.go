@@ -36,7 +36,7 @@ func readTests(s *section.Section) []test {
 	return all
 }
 
-// seen reports whether a record has the field.
+// seen reports whether a record has the field that the test reads.
 func (t *test) seen(f *record.Frame) bool {
 	_, seen := f.Value(t.field)
 	return seen

@@ -168,7 +168,7 @@ func (r *Rows) line() (line []byte, at int64, fine bool, err error) {
 	return r.joined, at, true, nil
 }
 
-// open reports whether a text has an odd number of quotes. Then a quoted cell starts or ends in it.
+// open reports whether a quoted cell starts or ends in a text: the text then has an odd number of quotes.
 func (r *Rows) open(text []byte) bool { return bytes.Count(text, []byte{r.format.quote})%2 == 1 }
 
 // Record returns the text of the last row and the number of its first line, as [ingest.Builder.Describe] needs them.

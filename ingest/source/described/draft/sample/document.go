@@ -73,7 +73,7 @@ type Place struct {
 	Header  []string       // names of the columns of a table
 }
 
-// Places returns all places where records may be.
+// Places returns all places in a reply where records may be.
 func (d Document) Places() []Place {
 	var all []Place
 	if d.Table != nil {

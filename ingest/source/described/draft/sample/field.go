@@ -32,7 +32,7 @@ type Field struct {
 	changes bool // a record has several values, because the field is in a list
 }
 
-// Add adds the field's value in a record.
+// Add adds the field's value in a record to the summary of the field.
 func (f *Field) Add(record int, v gjson.Result) {
 	f.Present++
 	var text string
