@@ -148,8 +148,8 @@ func (s *Service) startSpans(ctx context.Context, group []delivery.Draft, now ti
 	return outbox.Steps(ctx, s.Trace, events, now, "delivery store", tracing.Consumer)
 }
 
-// reserve reserves room in the queue for the active drafts of a group, and sets Lease on each draft that gets room. It
-// returns the number of reservations for each subscription id.
+// reserve reserves room in the queue for the drafts of a group whose subscription is not paused. It sets Lease on each
+// draft that gets room. It returns the number of reservations for each subscription id.
 func (s *Service) reserve(group []delivery.Draft, now time.Time) map[string]int {
 	reserved := map[string]int{}
 	if s.stopping.Load() {
@@ -180,8 +180,8 @@ func (s *Service) addStored(reserved map[string]int, rows []delivery.Row, grant 
 	}
 }
 
-// markDue records in the queue that the active drafts without a lease are due. It returns true if the group has at
-// least one active draft without a lease.
+// markDue records in the queue that drafts are due: those without a lease whose subscription is not paused. It returns
+// true if the group has such a draft.
 func (s *Service) markDue(group []delivery.Draft, now time.Time) (some bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -89,7 +89,7 @@ func NewCopier(c CopierConfig) *Copier {
 	return copier
 }
 
-// Run copies until ctx ends.
+// Run copies attempts to ClickHouse until ctx ends.
 func (c *Copier) Run(ctx context.Context) error {
 	return leader.Run(ctx, leader.Config{DB: c.DB, Name: "attempts", Log: c.Log, Metrics: c.Metrics}, c.run)
 }
