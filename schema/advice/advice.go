@@ -81,7 +81,7 @@ func parse(name string, into any) {
 	}
 }
 
-// each calls f with all texts.
+// each calls f with all texts of the catalogue of advice.
 func (b *catalogue) each(f func(texts)) {
 	for _, g := range b.Groups {
 		f(g.Name)

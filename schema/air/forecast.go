@@ -68,7 +68,7 @@ type Forecast struct {
 	FittedAt time.Time        `json:"fitted_at"`
 	Days     []ForecastDay    `json:"days"`
 	Score    *ForecastScore   `json:"score"`
-	// Hourly is nil without the parameter hours.
+	// Hourly has the hourly forecasts; nil if the request has no parameter hours.
 	Hourly *HourlyForecast `json:"hourly,omitempty"`
 }
 
@@ -134,6 +134,6 @@ type ForecastScores struct {
 	Days     int            `json:"days"`
 	Models   []ModelScore   `json:"models"`
 	Warnings []WarningScore `json:"warnings"`
-	// Reliability is over all horizons.
+	// Reliability has the reliability of the forecasts of all horizons together.
 	Reliability []Reliability `json:"reliability"`
 }

@@ -40,7 +40,7 @@ var guidelines = [...]guideline{
 	{air.O3, false, 100, []float64{160, 120}},
 }
 
-// category returns the category of a concentration.
+// category returns the category of a concentration by the levels of the guideline.
 func (g *guideline) category(value float64) Category {
 	if value <= g.level {
 		return whoCategories[0]

@@ -16,7 +16,7 @@ const (
 	Other       // a number or one character of punctuation
 )
 
-// Token is a part of a text.
+// Token is a part of an SQL text, with its kind.
 type Token struct {
 	Kind       Kind
 	Start, End int // byte offsets in the text
