@@ -61,7 +61,7 @@ func newWorker(s *Service, kind *item.Kind, m metrics) *worker {
 	}
 }
 
-// signal wakes a loop. Its capacity is 1.
+// signal is a channel that wakes a loop. Its capacity is 1.
 type signal chan struct{}
 
 func (s signal) send() {

@@ -65,7 +65,7 @@ func (s *Service) connect(conn order.Connection) error {
 	})
 }
 
-// kind describes recharges for package transaction.
+// kind describes recharges as one kind of transactions, for package transaction.
 var kind = transaction.Kind[record.Record, *record.Record]{
 	Table: record.Table, List: "recharges", Metrics: "vayu_recharge_", Actor: actor, Reread: time.Second,
 	Claimed: failpoint.RechargeClaimed, Created: failpoint.RechargeCreated, States: transaction.Names(schema.RechargeStates),

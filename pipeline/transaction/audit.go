@@ -6,7 +6,7 @@ import (
 	"vayu/schema"
 )
 
-// Origin is the source of a request.
+// Origin identifies the owner, the caller and the batch item of a request.
 type Origin struct {
 	Owner  schema.Owner
 	Caller httpapi.Who

@@ -27,7 +27,7 @@ type Link struct {
 	*workqueue.Pool // slots for calls; set by Connect
 }
 
-// Linked returns the link of a connection that embeds it.
+// Linked returns the link to the provider. Every connection that embeds a Link has this method.
 func (l *Link) Linked() *Link { return l }
 
 // Connection is the type constraint of a pointer to a connection.

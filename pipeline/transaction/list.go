@@ -48,7 +48,7 @@ func (c *Core[R, P]) ServeList(call *httpapi.Call) (httpapi.Response, error) {
 	return httpapi.Response{Value: reply}, nil
 }
 
-// Filter selects rows of an owner.
+// Filter selects transactions of an owner.
 type Filter struct {
 	Owner  schema.Owner
 	State  string // "" for all; otherwise a state of the table, because the query has it as a literal
@@ -191,7 +191,8 @@ func (q *queryBuilder) addState(f *Filter) {
 	}
 }
 
-// descending is the reverse order of the index of (account_id, mode, id).
+// descending is an ORDER BY clause for the newest rows first. It is the reverse order of the index of (account_id,
+// mode, id).
 const descending = " ORDER BY account_id DESC, mode DESC, id DESC LIMIT "
 
 // query returns the query for some columns of a page and of one more row. It selects ids from `floor` on.

@@ -12,7 +12,7 @@ import (
 	"vayu/schema"
 )
 
-// Metrics are the metrics of a kind of transactions.
+// Metrics are the metrics of one kind of transactions, such as recharges.
 type Metrics struct {
 	Overdue prometheus.Counter // calls not made because the lease was about to expire
 	Records *failurelog.Log    // failures to record a result

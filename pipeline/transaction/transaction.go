@@ -78,8 +78,8 @@ type Kind[R any, P Record[R]] struct {
 	Summary func(r P, hasSteps bool) *Summary
 }
 
-// Narrow reads the parameters that only the list of a kind has. It returns [Filter.Number] and [Filter.Where], and adds
-// faults.
+// Narrow reads the query parameters that only the list of one kind of transactions has. It returns [Filter.Number] and
+// [Filter.Where], and adds the errors of the parameters to faults.
 type Narrow func(faults *schema.RequestErrors, params map[string]string) (number, where string)
 
 // Events appends events for an account's webhooks, in the transaction of the change that they record.

@@ -67,7 +67,7 @@ func (s *Service) connect(conn bank.Connection) error {
 	return s.Core.Connect(&conn.Link, func(claim workqueue.Claim[Record]) { s.resume(&conn, claim) })
 }
 
-// kind describes verifications for package transaction.
+// kind describes verifications as one kind of transactions, for package transaction.
 var kind = transaction.Kind[Record, *Record]{
 	Table: verifications, List: "verifications", Metrics: "vayu_verify_", Actor: actor, Reread: 2 * time.Second,
 	Claimed: failpoint.VerifyClaimed, Created: failpoint.VerifyCreated, States: transaction.Names(schema.VerificationStates),

@@ -107,7 +107,7 @@ func (f *Forecaster) refit(ctx context.Context, input string, base schema.Day, n
 	return err
 }
 
-// issued describes the last issue of the forecasts of days.
+// issued describes the last issue of daily forecasts.
 type issued struct {
 	base schema.Day
 	at   time.Time // the year 1970 for never

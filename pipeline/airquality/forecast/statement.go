@@ -136,7 +136,7 @@ func newStatements(database string) (statements, error) {
 	return s, err
 }
 
-// write executes the template of a file.
+// write returns the SQL text that the template in a file yields.
 func (d templateData) write(name string) (string, error) {
 	text, err := texts.ReadFile(name)
 	if err != nil {

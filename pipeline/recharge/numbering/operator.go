@@ -24,7 +24,7 @@ const (
 	maxAmount = 10_000_00
 )
 
-// operators are the current operators.
+// operators has the operators whose numbers can be recharged today.
 var operators = func() (all []Operator) {
 	for _, row := range rows(operatorsCSV) {
 		all = append(all, Operator{Name: row[0], Type: schema.RechargeType(row[1]), Aliases: aliases(row[2]), Min: minAmount, Max: maxAmount})

@@ -36,11 +36,11 @@ type KindInfo struct {
 	Kind   Kind
 	What   string // description
 	Action string // proposed action
-	// Automatic means that [Comparison.Run] can carry out the action.
+	// Automatic means that [Comparison.Run] can carry out the action for this kind of difference.
 	Automatic bool
 }
 
-// Kinds lists every kind.
+// Kinds lists every kind of difference between a file and the store.
 var Kinds = []KindInfo{
 	{SettleSuccess, "success there, pending here", "settle as success: the account is charged", true},
 	{SettleFailed, "failed there, pending here", "settle as failed: the amount goes back to the account", true},

@@ -16,8 +16,8 @@ var ListParams = []string{"mobile", "type", "amount_min", "amount_max"}
 // masked matches a masked number, as replies show it.
 var masked = regexp.MustCompile("^[Xx]{4,8}[0-9]{4}$")
 
-// Narrow reads ListParams. It returns the number to select, in digits or masked ("" for all), and further conditions in
-// SQL.
+// Narrow reads the query parameters that only the list of recharges has (ListParams). It returns the number to select,
+// in digits or masked ("" for all), and further conditions in SQL.
 func Narrow(faults *schema.RequestErrors, params map[string]string) (number, where string) {
 	if text, given := params["mobile"]; masked.MatchString(text) {
 		number = strings.ToUpper(text)

@@ -87,7 +87,7 @@ func (st *transitionTx) copyReferences() {
 	}
 }
 
-// FinishItem counts a finished batch item.
+// FinishItem counts the batch item of a recharge in a final state as finished.
 func FinishItem(tx *sqlstore.Tx, now time.Time, r *record.Record) error {
 	if r.Batch.Batch == "" {
 		return nil

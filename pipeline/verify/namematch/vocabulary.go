@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// trait is a property of a word in the tables; a word may have several.
+// trait is a property of a word in vocabulary.txt, such as surname. A word may have several.
 type trait uint16
 
 // Traits of a spelling.
