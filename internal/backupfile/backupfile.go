@@ -57,8 +57,8 @@ func Write(path string, write func(io.Writer) error) (sum Sum, err error) {
 	return Sum{Bytes: int64(size), Raw: int64(raw), SHA256: hex.EncodeToString(hash.Sum(nil))}, err
 }
 
-// Read calls `read` with the decompressed data of a file. Then it compares the file's SHA-256 with
-// want. The caller must discard the data if Read fails.
+// Read calls `read` with the decompressed data of a file. Then it returns an error unless the file's SHA-256 is `want`.
+// The caller must discard the data if Read fails.
 func Read(path, want string, read func(io.Reader) error) error {
 	file, err := os.Open(path)
 	if err != nil {
@@ -81,7 +81,7 @@ func Read(path, want string, read func(io.Reader) error) error {
 	return compare(hex.EncodeToString(hash.Sum(nil)), want)
 }
 
-// Verify compares the SHA-256 of a file with want.
+// Verify returns an error unless the SHA-256 of a file is `want`.
 func Verify(path, want string) error {
 	file, err := os.Open(path)
 	if err != nil {

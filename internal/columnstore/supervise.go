@@ -274,7 +274,7 @@ func ping(ctx context.Context, address string, timeout time.Duration) error {
 	return nil
 }
 
-// process is a started child.
+// process is a started child process, which runs the embedded engine.
 type process struct {
 	cmd   *exec.Cmd
 	stdin io.Closer

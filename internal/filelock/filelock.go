@@ -23,7 +23,7 @@ type Holder struct {
 	Parent  int       `json:"parent"`  // of the process that started it
 	Owner   string    `json:"owner"`   // the command that started the process
 	Started time.Time `json:"started"` // UTC
-	// Command marks a holder that ends by itself, unlike a service.
+	// Command means that the holder is a command, which ends by itself, and not a service.
 	Command bool `json:"command,omitempty"`
 }
 

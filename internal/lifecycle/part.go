@@ -13,7 +13,7 @@ import (
 // errExited is the error of a part whose goroutine was ended by runtime.Goexit.
 var errExited = errors.New("its goroutine exited")
 
-// runningPart is a part whose Run was started.
+// runningPart is a part of the service that is running.
 type runningPart struct {
 	part    Part
 	log     *slog.Logger

@@ -52,7 +52,7 @@ func diagnose(err error) (status, advice string) {
 	return "", ""
 }
 
-// explain adds the remedy to an error.
+// explain adds to an error the remedy that diagnose returns. It returns other errors unchanged.
 func explain(err error) error {
 	if _, advice := diagnose(err); advice != "" {
 		return fmt.Errorf("%s: %w", advice, err)

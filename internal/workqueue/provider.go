@@ -24,7 +24,7 @@ func (p *Pool) IsAvailable() (available bool) {
 		return true
 	}
 	defer func() {
-		// A panic counts as unavailable.
+		// If Available panics, the provider counts as unavailable.
 		if recover() != nil {
 			available = false
 		}

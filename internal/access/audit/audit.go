@@ -48,7 +48,7 @@ func Append(tx *sqlstore.Tx, now time.Time, e Entry) error {
 // appended has the rows that the changes of a transaction have appended.
 type appended []chainRow
 
-// write writes the rows of each chain.
+// write writes the appended rows to the audit chain of each account.
 func (a *appended) write(tx *sqlstore.Tx) error {
 	chains := map[chainKey][]chainRow{}
 	for _, row := range *a {
@@ -66,7 +66,7 @@ func (a *appended) write(tx *sqlstore.Tx) error {
 var insertRows = sqlstore.NewBatchStatement(0, "INSERT INTO audit (account_id, mode, seq, at, actor, action, subject, request_id, client, detail, hash) VALUES ",
 	"(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", "")
 
-// extend writes rows at the end of a chain.
+// extend writes rows at the end of an audit chain.
 func extend(tx *sqlstore.Tx, key chainKey, rows []chainRow) error {
 	// The statement reads the end of the chain and locks it, on SQLite and on PostgreSQL.
 	var last int64

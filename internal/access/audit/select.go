@@ -41,7 +41,7 @@ type selection struct {
 	subject, actor, action string // "" for all; an action that ends with a dot is a prefix
 }
 
-// start returns the position before the first row.
+// start returns the position before the first row of the selection.
 func (s *selection) start() position {
 	if s.subject != "" {
 		return position{s.to, math.MaxInt64}

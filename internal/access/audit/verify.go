@@ -201,7 +201,7 @@ type storedRow struct {
 	hash                                            []byte
 }
 
-// row verifies the next row of the chain.
+// row verifies the next row of an audit chain, and records the first fault.
 func (c *chain) row(r *storedRow) {
 	want := c.report.Rows + 1
 	if r.seq.Int64 > want {

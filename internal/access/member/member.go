@@ -109,7 +109,7 @@ type Author struct {
 	caller *apikey.Record
 }
 
-// Operator returns an author who may grant everything.
+// Operator returns the operator as the author of a change. The operator may grant everything.
 func Operator(name string) Author { return Author{Who: httpapi.Who{Key: name}} }
 
 // appendAudit appends the audit entry of a change, unless the change has failed with err.

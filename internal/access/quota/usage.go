@@ -40,7 +40,7 @@ func (r *usageRow) expires() int64 {
 	return day.AddDate(0, 0, keyUsageDays).UnixMicro()
 }
 
-// compare orders rows of one account.
+// compare orders the usage rows of one account.
 func (r usageRow) compare(o usageRow) int {
 	return cmp.Or(cmp.Compare(r.world(), o.world()), cmp.Compare(r.date, o.date),
 		cmp.Compare(r.method, o.method), cmp.Compare(r.path, o.path), cmp.Compare(r.key, o.key))
@@ -101,7 +101,7 @@ func (a *Account) unwritten() (calls int64) {
 	return calls
 }
 
-// Selection selects usage.
+// Selection selects the usage of an account in a world, by days and optionally by API key.
 type Selection struct {
 	World    schema.World
 	From, To string // first and last day, UTC, such as 2026-11-21

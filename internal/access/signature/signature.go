@@ -51,7 +51,7 @@ const (
 	schemeV2 scheme = "v2"
 )
 
-// Signature is a parsed header.
+// Signature is a parsed header X-SERVICE-Request-Signature.
 type Signature struct {
 	scheme scheme
 	at     string // as sent, because the signature covers this text
@@ -59,7 +59,8 @@ type Signature struct {
 	MAC    [sha256.Size]byte
 }
 
-// Parse parses t=<unix>,v1=<hex> or t=<unix>,v2=<hex>.
+// Parse parses the value of a signature header: t=<unix>,v1=<hex> or t=<unix>,v2=<hex>. It returns false for any other
+// text.
 func Parse(text string) (Signature, bool) {
 	var s Signature
 	first, second, _ := strings.Cut(text, ",")

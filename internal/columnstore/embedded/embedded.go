@@ -98,7 +98,7 @@ func (c Config) arguments() []string {
 	return args
 }
 
-// limits returns the arguments of an administrator's connection.
+// limits returns the arguments that limit the memory and the time of an administrator's queries.
 func (c Config) limits() []string {
 	var args []string
 	if c.MaxMemory > 0 {
@@ -171,7 +171,7 @@ func serve(ctx context.Context, cfg Config, h *handler, log *slog.Logger) error 
 	return nil
 }
 
-// stopAll waits for the requests of all servers.
+// stopAll shuts down all servers. It waits for their requests in flight until ctx ends.
 func stopAll(ctx context.Context, servers []*http.Server) (err error) {
 	for _, s := range servers {
 		err = errors.Join(err, s.Shutdown(ctx))

@@ -50,7 +50,8 @@ func inherited() (*stage, error) {
 }
 
 // niceValue is the nice value of the engine. A thread of the service, at 0, gets 9 times the processor time of a thread
-// of the engine (sched(7)). So exports, roll-ups and analysts get the time that answers from memory leave.
+// of the engine (sched(7)). Exports, roll-ups and analysts therefore get only the processor time that answers from
+// memory do not use.
 const niceValue = 10
 
 // lower sets the nice value of this thread, and of the program that it executes. A higher value stays, because only a

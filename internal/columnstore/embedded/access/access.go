@@ -106,8 +106,8 @@ func (l Limits) Arguments() []string {
 	return args
 }
 
-// Settings returns the settings of a request within the limits. A value above a limit becomes the limit: drivers derive
-// max_execution_time from their own timeouts. The engine checks all other values.
+// Settings reduces the settings of a request to the limits of l. A value above a limit becomes the limit: drivers
+// derive max_execution_time from their own timeouts. The engine checks all other values.
 func (l Limits) Settings(settings []statement.Setting) ([]statement.Setting, error) {
 	within := make([]statement.Setting, 0, len(settings))
 	for _, s := range settings {

@@ -18,7 +18,7 @@ const (
 	Unknown               // not SQL
 )
 
-// Analysis is the result of parsing a text with the engine's parser.
+// Analysis is the result of parsing an SQL text with the engine's parser.
 type Analysis struct {
 	Statements int
 	Class      Class // of the most restricted statement

@@ -96,8 +96,8 @@ type reader struct {
 	pace    pace
 }
 
-// Read reads from the body. Between two reads there is no deadline: net/http reads from the connection while the
-// statement runs. It would treat an error as the end of the client.
+// Read reads from the body. Between two reads there is no deadline. While the statement runs, net/http reads from the
+// connection, and would treat an exceeded deadline as a disconnect of the client.
 func (r *reader) Read(p []byte) (int, error) {
 	began, left := time.Now(), r.pace.left()
 	_ = r.control.SetReadDeadline(began.Add(left))
