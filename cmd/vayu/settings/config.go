@@ -38,7 +38,8 @@ type Config struct {
 	Data   string         `yaml:"data" help:"directory of all data of Vayu"`
 	Roles  []string       `yaml:"roles" help:"roles of this instance: api, ingest, pipeline, dispatch"`
 	Listen config.Address `yaml:"listen" help:"address of the API"`
-	// InternalListen is validated by checkInternal and interpreted by InternalAddress.
+	// InternalListen is the address of the internal listener. checkInternal validates it, and InternalAddress
+	// interprets it.
 	InternalListen string `yaml:"internal-listen" help:"address of metrics, readiness in detail and profiles; empty for loopback at the port of listen plus 1000; off, or public for the address of the API"`
 
 	DrainDelay   time.Duration       `yaml:"drain-delay" help:"how long a stopping instance still serves requests while /readyz reports not ready"`
