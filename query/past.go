@@ -36,7 +36,8 @@ func (s *Service) past(c *httpapi.Call, w *worldState, snap *snapshot.Snapshot, 
 	return resp, s.noDataNear(c, w, snap, q, &h)
 }
 
-// periodOf returns the query for the days or hours that an account asks for. The caller sets its City.
+// periodOf returns the query for the days or hours that an account asks for. The caller sets the field City of the
+// result.
 func periodOf(q *request.Query, account string) history.Query {
 	h := history.Query{
 		City: -1, Point: q.Point, Pin: q.Pin, Kinds: q.Kinds, Span: history.Span{First: q.From, Last: q.To}, Interval: history.Days, Detail: q.Detail, Account: account,

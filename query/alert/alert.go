@@ -55,8 +55,8 @@ type State struct {
 	// Triggered is true from an event air.alert.triggered to the next air.alert.resolved. For a condition "change", it
 	// means that the last change was announced by an event.
 	Triggered bool
-	// Level is the last known level (category or band) of a condition "change", and Before the level before it. -1 is
-	// none.
+	// Level is the last known level (category or band) of a condition "change", and Before the level before it. Each is
+	// -1 if it is unknown.
 	Level, Before int
 	// Hour is the end of the hour whose figures made the last change, in Unix seconds; 0 for none. While the alert is
 	// triggered, it is the hour of the crossing.

@@ -10,7 +10,7 @@ import (
 // pageRows is the number of rows that one query of a full read returns.
 const pageRows = 2000
 
-// Revision returns the number of changes that accounts have made to alerts.
+// Revision returns how many changes accounts have made to alerts.
 func Revision(ctx context.Context, db *sqlstore.DB) (n int64, err error) {
 	if err = db.View(ctx).QueryRow("SELECT n FROM alert_revision WHERE id = 1").Scan(&n); err != nil {
 		return 0, fmt.Errorf("reading the revision of alerts: %w", err)

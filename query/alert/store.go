@@ -215,7 +215,7 @@ func Record(tx *sqlstore.Tx, events Events, entries []Entry, now time.Time) erro
 	})
 }
 
-// Events appends events to the outbox, in the transaction of the change.
+// Events appends events to the outbox, in the transaction of the change that caused them.
 type Events interface {
 	Append(tx *sqlstore.Tx, account string, world schema.World, event schema.EventType, data any) (id string, err error)
 }

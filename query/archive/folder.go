@@ -174,7 +174,7 @@ func (f *Folder) Commit(_ context.Context, manifest []byte) error {
 	return f.complete()
 }
 
-// complete renames the staged files, and then the manifest. It is idempotent.
+// complete renames the temporary files to their final names, and then the manifest. It is idempotent.
 func (f *Folder) complete() error {
 	var after Manifest
 	text, err := os.ReadFile(f.staged(ManifestName))

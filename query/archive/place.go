@@ -37,7 +37,7 @@ type Reader interface {
 
 // Writer changes an archive. A run calls Begin, Put for each new file, Commit, Remove and End.
 type Writer interface {
-	// Begin prepares a run, and does what Settle does. End must follow, also after an error of the run.
+	// Begin prepares a run, and does the same as Settle. End must follow, also after an error of the run.
 	Begin(ctx context.Context) error
 	// Put stores a new file, or new content of a file. Readers see it after Commit.
 	Put(ctx context.Context, path string, write func(io.Writer) error) (Stored, error)

@@ -32,7 +32,7 @@ type RestoreOptions struct {
 	// Tables has the name of the database, and of the cluster if there is one.
 	Tables migration.Params
 	Now    time.Time
-	// Again empties the tables first if a restore into them was killed.
+	// Again makes a restore empty the tables first, if an earlier restore into them was killed.
 	Again bool
 	// Progress is called after each file; nil for none. skipped means that ClickHouse would delete its rows at once, because
 	// they are older than its retention.

@@ -15,7 +15,7 @@ type values interface {
 	result() chproto.ColResult
 	dest() any
 	take()
-	// build returns a builder of Arrow arrays for these values.
+	// build returns a builder of Arrow arrays for the values of the column.
 	build(to arrow.DataType) builder
 	// appendTo appends the values of the rows [from, to) to a builder that build has returned.
 	appendTo(b builder, from, to int)

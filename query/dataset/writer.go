@@ -25,7 +25,7 @@ type Writer interface {
 	Close() error
 }
 
-// Format is a file format.
+// Format is a file format of exports.
 type Format struct {
 	Name, MediaType string
 	New             func(w io.Writer, schema *arrow.Schema) (Writer, error)

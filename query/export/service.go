@@ -222,7 +222,7 @@ func (e *Export) header(r Request) map[string][]string {
 	return h
 }
 
-// headerBytes limits the length of a header, because servers and proxies reject longer ones.
+// headerBytes limits the bytes of a header, because servers and proxies reject longer headers.
 const headerBytes = 2048
 
 // headerLine joins the distinct texts of licences. Characters that are invalid in a header are percent-encoded.

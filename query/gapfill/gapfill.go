@@ -40,7 +40,7 @@ func Read(
 	})
 }
 
-// ReadWhere does what [Read] does, for the stations that match an SQL condition, and for hours at or after the time
+// ReadWhere does the same as [Read], for the stations that match an SQL condition, and for hours at or after the time
 // `from`. Times are Unix seconds. `read` runs the query; its error is returned with a note of what was read. ClickHouse
 // assigns each hour to the first moment that is not before the hour, so it reads each hour once. Then carryForward
 // copies concentrations to later moments.

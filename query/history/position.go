@@ -132,7 +132,7 @@ func (t reader) interpolateBetween(
 	for _, sm := range near {
 		by[snap.Stations[sm.Station].ID] = sm
 	}
-	// One second is subtracted, because an hour that ends at midnight belongs to the day before.
+	// The query subtracts one second, because an hour that ends at midnight belongs to the day before.
 	per := fmt.Sprintf("station, toDate(at + %d)", int(schema.IndiaOffset.Seconds())-1)
 	if hourly {
 		per = "station, at"

@@ -251,7 +251,7 @@ func (c *Cache) renew(s *snapshot.Snapshot) bool {
 		return false
 	}
 	c.of = s
-	// lru.New fails only for a size below 1.
+	// The error is ignored, because lru.New fails only for a size below 1.
 	c.hours, _ = lru.New[uint32, []figures](min(cachedHours, 1+cachedFigures/max(1, len(s.Stations))))
 	c.pages, _ = lru.New[page, []byte](cachedPages)
 	return true

@@ -28,7 +28,7 @@ type view struct {
 	key string
 	// coverage is an SQL expression for a tuple of hours, expected_hours, capture and complete.
 	coverage string
-	// except lists the columns that the tuple coverage replaces.
+	// except lists the columns that rows omit, because `coverage` replaces them.
 	except string
 	// ofCities means that a row is about a city, and that a request need not name a place.
 	ofCities bool

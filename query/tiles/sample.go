@@ -18,8 +18,8 @@ type sample struct {
 }
 
 // leaveOut interpolates the figures at the position of station i from the other stations. It returns false if station i
-// is not of a default kind, or has no AQI that is not stale at now. It also returns false if no other station within
-// 100 km has such an AQI.
+// is not of a default kind, or its AQI is missing or stale at now. It also returns false if no other station within 100
+// km has such an AQI.
 func leaveOut(s *snapshot.Snapshot, i int, now time.Time) (sample, bool) {
 	st := &s.Stations[i]
 	if st.AQI < 0 || st.Stale(now) || !s.Kinds.Has(st.Kind) {

@@ -17,7 +17,7 @@ const (
 	// pixels is the width and height of a tile of the surface.
 	pixels = 256
 	// step is the distance between two nodes, in pixels. At the nodes, the surface is interpolated from stations.
-	// Between the nodes, it is bilinear.
+	// Between the nodes, it is interpolated bilinearly.
 	step  = 4
 	nodes = pixels/step + 1
 )

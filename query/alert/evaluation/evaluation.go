@@ -24,8 +24,8 @@ import (
 )
 
 const (
-	// interval is the time between two checks for new air and changed alerts. A check is cheap, because the air is in
-	// memory, and the revision of alerts is one row.
+	// interval is the time between two checks for new air and changed alerts. A check is cheap: the air is in memory,
+	// and the number of alert changes is one row.
 	interval = 250 * time.Millisecond
 	// clockInterval is the time between two evaluations without new air, because ages, quiet hours and minimum intervals
 	// depend on the time.
@@ -264,7 +264,7 @@ func (e *Evaluator) publish(ctx context.Context, w *world, current Published, no
 	return nil
 }
 
-// observe sets the figures of a place to those of a publication.
+// observe sets the figures of the place to the figures of a publication.
 func (p *place) observe(current Published, chances alert.Chances) {
 	p.air.Figures, p.known = current.Figures(&p.Place)
 	p.air.Chances = chances
