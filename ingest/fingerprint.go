@@ -104,7 +104,7 @@ func (f *Fingerprint) unit(parameter, unit string) {
 	f.Units[strings.Clone(parameter)] = append(all, strings.Clone(unit))
 }
 
-// Field adds a field to the fingerprint of the fetch.
+// Field adds a field of a record and its type to the fingerprint of the fetch.
 func (r *Recorder) Field(path string, is FieldType) {
 	if r == nil {
 		return

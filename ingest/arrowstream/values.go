@@ -18,7 +18,7 @@ type values struct {
 	dictionary []string
 }
 
-// check checks the sizes of the buffers. nulls is the number of missing values.
+// check checks the sizes of the column's buffers. nulls is the number of missing values.
 func (v *values) check(nulls int64) error {
 	if v.kind == null || v.rows == 0 {
 		return nil

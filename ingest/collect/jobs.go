@@ -54,7 +54,7 @@ func BackfillJob(w schema.World, source string) string {
 	return w.String() + "/" + source + " backfill"
 }
 
-// backfill works on the backfill with the given id. After an error it retries with backoff.
+// backfill fetches the windows of the backfill with the given id. After an error it retries with backoff.
 func (c *Collector) backfill(ctx context.Context, w World, id string, fence leader.Fence, quit <-chan struct{}) error {
 	r, err := runner.New(c.runnerConfig(w, fence, quit))
 	if err != nil {

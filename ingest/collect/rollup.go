@@ -114,7 +114,7 @@ func (r *scheduler) setNext(next chan struct{}) {
 	r.next = next
 }
 
-// rollUp rolls up once. It returns the description of the stored readings from before the roll-up.
+// rollUp makes one roll-up. It returns the description of the stored readings from before the roll-up.
 func (r *scheduler) rollUp(ctx context.Context) (Stored, error) {
 	found, err := r.world.Stored(ctx)
 	if err != nil {

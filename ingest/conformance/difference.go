@@ -12,7 +12,7 @@ const shownLines = 6
 // returns "" if the lists have the same lines.
 func Difference(want, got []string) string { return difference(lines(want), lines(got)) }
 
-// difference does what [Difference] does, for the lines of two texts.
+// difference does the same as [Difference], for the lines of two texts.
 func difference(want, got string) string {
 	counts := make(map[string]int)
 	for line := range strings.Lines(want) {

@@ -23,7 +23,7 @@ import (
 // interval is the time between two checks of the sources.
 const interval = time.Minute
 
-// Events appends events to the outbox, in the transaction of the change.
+// Events appends events to the outbox, in the transaction of the change that caused them.
 type Events interface {
 	Append(tx *sqlstore.Tx, account string, world schema.World, event schema.EventType, data any) (id string, err error)
 }

@@ -39,7 +39,7 @@ type Reading struct {
 	Flag      string  `json:"flag"`
 }
 
-// Station is a station of a [Preview].
+// Station is a station in a [Preview].
 type Station struct {
 	ID        string   `json:"id"`
 	Name      string   `json:"name"`

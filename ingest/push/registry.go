@@ -26,8 +26,8 @@ const (
 	// cacheLifetime is the maximum age of cached stations. It is short because another instance may register stations
 	// of the same account.
 	cacheLifetime = 10 * time.Second
-	// freshLifetime is the maximum age of an account's cached stations if a reading names a station that is not among
-	// them.
+	// freshLifetime is the maximum age of an account's cached stations if a reading names a station that they do not
+	// include.
 	freshLifetime = time.Second
 	// registryTimeout bounds the reads and writes of one call of register or stations.
 	registryTimeout = 5 * time.Second

@@ -50,7 +50,7 @@ func (r *Runner) Once(ctx context.Context, o Once) (ingest.Run, error) {
 	return run, err
 }
 
-// id returns the id of the run.
+// id returns the id of the run that began at the given time.
 func (o *Once) id(begun time.Time) uint64 {
 	workers := uint64(max(o.Workers, 1))
 	id := ingest.NewRunID(begun)

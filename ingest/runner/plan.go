@@ -74,7 +74,7 @@ func (p *fetchPlan) liveWindow(now time.Time) ingest.Window {
 	return w
 }
 
-// backfillWindow returns the next window of the backfill, or false after the last window.
+// backfillWindow returns the next window of the backfill, and false if no window is left.
 func (p *fetchPlan) backfillWindow() (ingest.Window, bool) {
 	if p.feed.History == 0 || !p.oldest.After(p.horizon) {
 		return ingest.Window{}, false

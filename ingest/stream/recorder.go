@@ -23,7 +23,7 @@ const (
 	recordEvery = 15 * time.Second
 	// maxPending is the largest number of ended runs that wait for the journal while it fails. Older ones are dropped.
 	maxPending = 100
-	// lastRecord bounds the time to write the last run at a stop.
+	// lastRecord limits the time to write the last run when the service stops.
 	lastRecord = 5 * time.Second
 )
 

@@ -36,7 +36,8 @@ func (d *Description) fileSource(c *budget.Caller, clock func() time.Time) *file
 	if d.auth.query != "" {
 		query.Set(d.auth.query, d.auth.queryValue)
 	}
-	// The source `lists` fetches the lists of partitions and stations. It shares the call budget with the downloads.
+	// `lists` is a second source that fetches the lists of partitions and stations. It shares the call budget with the
+	// downloads.
 	lists := &Source{d: d, clock: clock, caller: c}
 	return d.files.New(fileset.Params{
 		Name: d.Name, Lookback: d.Feed.Lookback, Lag: d.mapping.Lag(), Client: c, Clock: clock, Clean: d.clean,

@@ -65,7 +65,7 @@ func parsePages(s *section.Section) pages {
 	return p
 }
 
-// walk is the state while the pages of a list are read.
+// walk has the state of a fetch that reads the pages of a list.
 type walk struct {
 	p        *pages
 	number   int // number of pages read

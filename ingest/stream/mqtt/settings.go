@@ -51,7 +51,7 @@ const (
 	inFlight = 1000
 )
 
-// metadata is an internal address in the public range: an Azure host serves the metadata of its machines there.
+// metadata is the address of the metadata service of Azure hosts. It is internal, but in the public range.
 var metadata = netip.MustParsePrefix("168.63.129.16/32")
 
 // dial opens a connection to the broker.

@@ -124,7 +124,7 @@ func (w *worker) run(ctx context.Context) {
 	}
 }
 
-// collect returns the next batch of messages. It returns nil if ctx ends before a message arrives.
+// collect returns the next batch of received messages. It returns nil if ctx ends before a message arrives.
 func (w *worker) collect(ctx context.Context) []message {
 	var batch []message
 	select {

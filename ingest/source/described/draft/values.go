@@ -432,7 +432,7 @@ func (l *long) usedUnits() []string {
 	return used
 }
 
-// writeUnits writes the section `units`. It maps units of unknown spelling in records to known units.
+// writeUnits writes the section `units`, which maps unknown spellings of units in records to known units.
 func (l *long) writeUnits(w *note.Writer) {
 	if l.unit == nil {
 		return

@@ -21,7 +21,7 @@ import (
 type Subscription struct {
 	// Settings has the connection to the broker, and the topics.
 	Settings mqtt.Settings
-	// MaxSilence is how old the newest reading may be before the source counts as silent.
+	// MaxSilence is how old the newest reading may be before the source is reported as silent.
 	MaxSilence time.Duration
 
 	topics      []*pattern.Pattern
@@ -86,9 +86,9 @@ func Read(root *section.Section, name string, local bool, m *mapping.Mapping) *S
 	return s
 }
 
-// defaultSession returns how long the broker keeps messages while the service is down. If messages have no times, a
-// kept message later gets the time of its arrival, which is too late by the downtime. Then the broker should keep
-// messages only for one averaging interval. MQTT 3.1.1 cannot limit the time, so the broker should keep none.
+// defaultSession returns how long the broker keeps messages while the service is down. A message without a time gets
+// the time of its arrival, which is wrong if the broker kept it. So the broker should keep such messages only for one
+// averaging interval. MQTT 3.1.1 cannot limit the time, so the broker should keep none.
 func (s *Subscription) defaultSession() time.Duration {
 	switch {
 	case !s.mapping.Received():

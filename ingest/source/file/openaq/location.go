@@ -87,7 +87,7 @@ func (p *location) abroad() bool {
 	return reason == ingest.None && (lat != 0 || lon != 0) && !inIndia(lat, lon)
 }
 
-// inIndia reports whether a position is in India. It does what [geo.InIndia] does, but excludes Sri Lanka, which is in
+// inIndia reports whether a position is in India. It agrees with [geo.InIndia], but excludes Sri Lanka, which is in
 // the same box.
 func inIndia(lat, lon float64) bool {
 	return geo.InIndia(lat, lon) && !(lat < 9.9 && lon > 79.5 && lon < 82)

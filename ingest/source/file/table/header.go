@@ -62,7 +62,7 @@ func (h Header) Find(names ...string) int {
 	return -1
 }
 
-// Is reports whether the function open, which creates a [Row] for a kind of table, accepts the header.
+// Is reports whether the function `open` accepts the header. Such a function creates a [Row] for one kind of table.
 func (h Header) Is(open func(Header) (Row, bool)) bool {
 	_, ok := open(h)
 	return ok

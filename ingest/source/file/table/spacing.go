@@ -22,7 +22,7 @@ type spacing struct {
 	length time.Duration // result; 0 until it is computed
 }
 
-// NewSpacings returns Spacings that have counted no rows.
+// NewSpacings returns a Spacings without counted rows.
 func NewSpacings() Spacings {
 	return Spacings{known: make(map[string]*spacing), all: make(map[time.Duration]int)}
 }
