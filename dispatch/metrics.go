@@ -89,7 +89,7 @@ var stages = []string{
 	string(schema.StageWait), string(schema.StageStatus), acknowledged,
 }
 
-// attempted counts an attempt by the stage in which it ended, and its duration.
+// attempted counts an attempt by the stage in which it ended, and observes its duration.
 func (m *metrics) attempted(r *sender.Result) {
 	stage := string(r.Stage)
 	if r.OK() {

@@ -19,8 +19,8 @@ const (
 	sweepEvery = time.Minute
 	// retention is how long finished deliveries are kept.
 	retention = 30 * 24 * time.Hour
-	// cleanGroup is the maximum number of deliveries that a transaction changes. On SQLite all other writes wait for the
-	// transaction. With so few deliveries it takes only milliseconds.
+	// cleanGroup is the maximum number of deliveries that one transaction changes. On SQLite all other writes wait for
+	// the transaction. With so few deliveries it takes only milliseconds.
 	cleanGroup = 500
 )
 

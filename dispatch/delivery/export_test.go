@@ -32,12 +32,12 @@ func NewIDs(now time.Time, n int) []string { return newIDs(now, n) }
 // LeaseStatements returns the statements that claim and release a full group.
 func LeaseStatements() (claim, release string) { return leases.Statements() }
 
-// CancelDeleted does what Run does each second.
+// CancelDeleted does the same as Run does each second.
 func (s *Service) CancelDeleted(ctx context.Context, since time.Time) error {
 	return s.cancelDeleted(ctx, since)
 }
 
-// Purge does what Run does each minute.
+// Purge does the same as Run does each minute.
 func (s *Service) Purge(ctx context.Context) error { return s.purge(ctx) }
 
 // CopyDue copies every attempt that is old enough.
@@ -49,16 +49,16 @@ func (c *Copier) SetMost(n int) { c.most = n }
 // SetAgain sets the delay after a failure.
 func (c *Copier) SetAgain(d time.Duration) { c.retry = d }
 
-// Bound does what Run does every ten seconds.
+// Bound does the same as Run does every ten seconds.
 func (s *Service) Bound(ctx context.Context) error { return s.bound(ctx) }
 
-// Watch does what Run does each minute, with the attempts of the last minutes.
+// Watch does the same as Run does each minute, with the attempts of the last minutes.
 func (s *Service) Watch(ctx context.Context) error {
 	w := watcher{Service: s, until: s.Now().Add(-watchEvery), started: true}
 	return w.look(ctx, s.Now())
 }
 
-// WatchAfterStart does what Run does a minute after its start.
+// WatchAfterStart does the same as Run does a minute after its start.
 func (s *Service) WatchAfterStart(ctx context.Context) error {
 	w := watcher{Service: s, until: s.Now().Add(-watchEvery - failingAfter)}
 	return w.look(ctx, s.Now())
@@ -67,5 +67,5 @@ func (s *Service) WatchAfterStart(ctx context.Context) error {
 // SelectResults reads the attempts of webhooks in a time.
 const SelectResults = selectResults
 
-// ForgetBacklogs does what Run does each minute.
+// ForgetBacklogs does the same as Run does each minute.
 func (s *Service) ForgetBacklogs(ctx context.Context) error { return s.purgeBacklogs(ctx) }

@@ -24,7 +24,7 @@ const (
 	watchAgain = 2 * time.Minute
 )
 
-// Events appends events to the outbox, in the transaction of the change.
+// Events appends events to the outbox, in the transaction of the change that caused them.
 type Events interface {
 	Append(tx *sqlstore.Tx, account string, world schema.World, event schema.EventType, data any) (id string, err error)
 }
@@ -134,8 +134,8 @@ func (w *watcher) look(ctx context.Context, now time.Time) error {
 	return w.alertDue(ctx)
 }
 
-// watch reads the attempts recorded after `from`, up to `to`. It adds webhooks to `watched` and webhook_failing if they
-// fail, and removes those that have acknowledged an attempt.
+// watch reads the attempts recorded after `from`, up to `to`. If a webhook is failing, watch adds it to `watched` and
+// webhook_failing. If it has acknowledged an attempt, watch removes it.
 func (s *Service) watch(ctx context.Context, from, to time.Time, watched map[string]bool) error {
 	all, err := sqlstore.All(s.DB.View(ctx), func(row sqlstore.Scanner) (t results, err error) {
 		err = row.Scan(&t.webhook, &t.failed, &t.acknowledged)

@@ -25,7 +25,7 @@ type host[T any] struct {
 func (h *host[T]) at() time.Time  { return h.tokenAt }
 func (h *host[T]) position() *int { return &h.index }
 
-// pruneHosts removes hosts that have no lanes and a full token bucket. A host with a partly empty bucket stays.
+// pruneHosts removes hosts that have a full token bucket and no lanes. A host with a partly empty bucket stays.
 // Otherwise a client could refill the bucket by deleting its webhook and creating it again.
 func (q *Queue[T]) pruneHosts() {
 	for name, h := range q.hosts {

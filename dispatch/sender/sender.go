@@ -39,9 +39,9 @@ type Result struct {
 	Status   int          // HTTP status; 0 for no response
 	Error    string       // shown to the owner of the receiver; at most 200 bytes
 	Body     []byte       // first KiB of the response's body
-	// Signature is what Sign returned, if the request was written; else "". Header is the header of the response, as lines
-	// "Name: value" of at most 2 KiB together. Values that may be secret are masked. If lines are missing, the last line
-	// is Cut.
+	// Signature is the result of Sign; "" if the request was not written. Header is the header of the response, as
+	// lines "Name: value" of at most 2 KiB together. Values that may be secret are masked. If lines are missing, the
+	// last line is Cut.
 	Signature, Header string
 	// Slow means that the attempt timed out.
 	Slow bool

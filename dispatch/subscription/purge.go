@@ -20,7 +20,7 @@ const (
 	purgeGroup = 500
 )
 
-// purge deletes the rows of deleted subscriptions that have no deliveries, every purgeEvery until ctx ends.
+// purge deletes the rows of deleted subscriptions without deliveries. It does so every purgeEvery until ctx ends.
 func (cache *Cache) purge(ctx context.Context) {
 	for sleep.For(ctx, purgeEvery) {
 		cache.purgeCounted(ctx)
