@@ -112,7 +112,7 @@ func (h *Hours) column(p air.Pollutant) (out [Window]float64) {
 
 // Place has the concentrations and India's AQI of a place at the end of an hour or of a day.
 type Place struct {
-	// Day is true if the values are those of a day. Hours then has the hours of that day.
+	// Day is true if the values are for a day. Hours then has the hours of the day.
 	Day bool
 	// Mean has the means over 24 hours, and for CO and O3 the largest mean over 8 hours, in the unit of the pollutant.
 	// NaN is an unknown mean. Element p-1 is that of pollutant p.

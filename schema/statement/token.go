@@ -135,7 +135,8 @@ func (s *Scanner) comment() {
 	}
 }
 
-// past moves behind the first mark that is at least offset bytes ahead, or to the end if there is none.
+// past moves to the end of the first `mark` that is at least offset bytes ahead. Without such a mark, it moves to the
+// end of the text.
 func (s *Scanner) past(mark string, offset int) {
 	i := strings.Index(s.text[s.pos+offset:], mark)
 	if i < 0 {
