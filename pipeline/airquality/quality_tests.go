@@ -139,8 +139,7 @@ func (r *Rollup) testValues(ctx context.Context, c chunk) error {
 	return r.tester.Correct(ctx, c.stations, from, to)
 }
 
-// covers reports whether c includes all work of another chunk, which has a single
-// station.
+// covers reports whether the chunk c includes all work of the chunk `one`, which has a single station.
 func (c chunk) covers(one chunk) bool {
 	return !c.citiesOnly && !one.from.Before(c.from) && !one.to.After(c.to) && slices.Contains(c.stations, one.stations[0])
 }

@@ -29,8 +29,8 @@ type step struct {
 	ofMeans  bool     // the table has plain means
 }
 
-// templateData is the input of the templates of the SQL statements. All numbers
-// that belong to the index come from schema/naqi.
+// templateData is the data for the templates of the SQL statements. All numbers that belong to the index come from
+// schema/naqi.
 type templateData struct {
 	Database      string
 	Pollutants    []string

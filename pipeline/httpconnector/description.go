@@ -135,7 +135,7 @@ func (d *Description) ReadPolicy(s *section.Section) {
 	}
 }
 
-// HasCall reports whether the description defines a call.
+// HasCall reports whether the description of the provider defines a call.
 func (d *Description) HasCall(call string) bool { return d.calls[call] != nil }
 
 // HasCallback reports whether the description defines callbacks.
@@ -278,7 +278,7 @@ func (c *call) readIdentifiers(s *section.Section, names []string) {
 	}
 }
 
-// hasField reports whether requests contain a field.
+// hasField reports whether the requests of the call contain a field.
 func (c *call) hasField(field string) bool {
 	in := func(p template.Param) bool { return p.Value.Has(field) }
 	return c.path.Has(field) || slices.ContainsFunc(c.query, in) || slices.ContainsFunc(c.headers, in) || c.body != nil && c.body.Has(field)

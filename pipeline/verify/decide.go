@@ -136,7 +136,7 @@ func (st *transitionTx) recordCallback() error {
 	return st.recordStep()
 }
 
-// stepAct returns the name of the call in the timeline.
+// stepAct returns the name that the timeline uses for the call to the bank.
 func (res *providerResult) stepAct() schema.StepAct {
 	return [...]schema.StepAct{callNone: schema.ActCallback, callDeposit: schema.ActDeposit, callEnquire: schema.ActEnquire, callResolve: schema.ActResolve}[res.call]
 }

@@ -220,7 +220,8 @@ func (st *transitionTx) postpone(resendAfter time.Duration) error {
 	return st.recordStep()
 }
 
-// renewLease extends the lease for a resend of the deposit. If the lease is lost, it does nothing.
+// renewLease extends the lease of the verification before the deposit is sent again. If the lease is lost, it does
+// nothing.
 func (st *transitionTx) renewLease() error {
 	r := &st.out.Record
 	until, renewed, err := verifications.Renew(st.tx, r, st.Link(r.Owner.World, r.Provider), st.lease, true, st.now)

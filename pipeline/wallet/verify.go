@@ -65,7 +65,7 @@ func Verify(ctx context.Context, db *sqlstore.DB, account string) (Report, error
 	return verify(db.View(ctx), account, verifyRows)
 }
 
-// verify does what [Verify] does. `rows` replaces verifyRows, so that tests can reduce it.
+// verify does the same as [Verify]. `rows` replaces verifyRows, so that tests can reduce it.
 func verify(view sqlstore.View, account string, rows int) (Report, error) {
 	v := verifier{view: view, rows: rows, sums: map[LedgerSum]schema.Paise{}}
 	err := v.each(account, v.checkBalances, v.checkRecharges, v.checkPayments)
@@ -130,7 +130,7 @@ func VerifyAuditLog(ctx context.Context, db *sqlstore.DB, account string) (Repor
 	return verifyAudited(db.View(ctx), account, verifyRows)
 }
 
-// verifyAudited does what [VerifyAuditLog] does. `rows` is the maximum number of rows of a page.
+// verifyAudited does the same as [VerifyAuditLog]. `rows` is the maximum number of rows of a page.
 func verifyAudited(view sqlstore.View, account string, rows int) (Report, error) {
 	v := verifier{view: view, rows: rows}
 	err := v.each(account, v.checkAuditLog)

@@ -49,7 +49,7 @@ const (
 	recentDays = judged + horizons + 6
 )
 
-// templateData is the input of the templates of the SQL statements.
+// templateData is the data for the templates of the SQL statements.
 type templateData struct {
 	Database, Settings, Names, Season, Levels, Days, Samples, Shared string
 	Hours, HourSamples, HourBases, HourLevels, HourSettings          string

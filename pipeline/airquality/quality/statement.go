@@ -80,7 +80,7 @@ const insertSettings = "SETTINGS max_partitions_per_insert_block = 0, distribute
 
 type limitSQL struct{ Name, Least, Full, Floor, Most string }
 
-// templateData is the input of the templates of the SQL statements.
+// templateData is the data for the templates of the SQL statements.
 type templateData struct {
 	Database string
 	// SQL fragments. TestNames and Versions list the tests of a statement. Applies is the

@@ -22,7 +22,7 @@ type Reply struct {
 	// Fields are the fields by the names in the description file, as text. Numbers keep their form,
 	// such as 1.50, and booleans are true and false. An absent or null field is not in the map.
 	Fields map[string]string
-	// Lists are the fields that may have several values, without duplicates.
+	// Lists has the values, without duplicates, of each field that may have several.
 	Lists map[string][]string
 	// Items are the fields of each item in a list, if the call returns a list.
 	Items []map[string]string

@@ -31,7 +31,7 @@ const (
 	Unreadable    Kind = "unreadable"
 )
 
-// KindInfo describes a kind of difference, for people.
+// KindInfo describes a kind of difference to people.
 type KindInfo struct {
 	Kind   Kind
 	What   string // description

@@ -11,7 +11,7 @@ const (
 	SourceSeries = "series"
 )
 
-// Reply returns a recharge as replies show it.
+// Reply returns a recharge in the form that replies contain.
 func Reply(r *Record) schema.Recharge {
 	out := schema.Recharge{
 		Status: r.State, TransactionID: r.ID, Operator: OperatorName(r), Circle: r.Circle, Amount: r.Amount, Message: message(r),

@@ -74,7 +74,7 @@ func Parse(body []byte) (Request, error) {
 	return r, f.ProblemByStatus()
 }
 
-// form collects the faults of a body.
+// form collects the faults of a request's body.
 type form struct {
 	schema.RequestErrors
 

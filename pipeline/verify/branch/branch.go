@@ -143,7 +143,7 @@ var columns = [columnCount]column{
 	stateColumn:    {names: []string{"STATE"}},
 }
 
-// longest is the limit of a cell in bytes. Addresses have up to 300 bytes.
+// longest is the maximum size of a cell in bytes. The longest addresses have 300 bytes.
 const longest = 1000
 
 // Reasons to reject a row.

@@ -43,7 +43,7 @@ func foldASCII(buf []byte, c byte) []byte {
 	return buf
 }
 
-// foldUnicode does what fold does, for a text that is not ASCII. It first decomposes the text (NFKD): accents become
+// foldUnicode does the same as fold, for a text that is not ASCII. It first decomposes the text (NFKD): accents become
 // separate characters, and ligatures and full-width letters become plain letters.
 func foldUnicode(buf []byte, s string) string {
 	var space [2 * maxLetters]byte

@@ -115,7 +115,7 @@ func Parse(body []byte) (r Request, async bool, err error) {
 	return r, async, f.ProblemByStatus()
 }
 
-// form collects the faults of a body.
+// form collects the faults of a request's body.
 type form struct{ schema.RequestErrors }
 
 // account reads the target: a UPI address alone, or an account number with the IFSC of its branch.
@@ -151,8 +151,8 @@ func (f *form) account(r *Request, from *requestBody) {
 	}
 }
 
-// number reads an account number. It must be JSON text, because a JSON number loses leading zeros,
-// and a long JSON number loses its last digits.
+// number reads an account number. An account number must be JSON text, because a JSON number loses leading zeros, and a
+// long JSON number loses its last digits.
 func (f *form) number(r *Request, v jsontext.Value) {
 	const field, least, most = "account_number", 9, 18
 	if v.Kind() == jsontext.KindNumber {

@@ -52,7 +52,7 @@ type source struct {
 	begins  map[string]string   // custom-sublets.json, from the authors: a bank's letters or name, by prefix of codes
 }
 
-// suffix is the last six characters of a code.
+// suffix is the last six characters of an IFSC.
 type suffix string
 
 // UnmarshalJSON reads a suffix. In JSON, a suffix that has only digits may be a number without leading zeros.
