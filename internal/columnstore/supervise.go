@@ -168,7 +168,8 @@ func (db *DB) child(ctx context.Context) error {
 	return err
 }
 
-// passedVariables are the environment variables that the engine gets from this process. Others may have secrets.
+// passedVariables are the environment variables that the engine gets from this process. Other variables may contain
+// secrets.
 var passedVariables = []string{"TZ", "LANG", "LC_ALL", "GOMAXPROCS", "GOTRACEBACK", "GOCOVERDIR"}
 
 // environment returns the variables of an engine's process in the directory data.

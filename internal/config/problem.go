@@ -74,7 +74,7 @@ func (p Problem) Unwrap() error { return p.Err }
 // errors of the Validate methods.
 type Problems []Problem
 
-// Error has one line for each problem.
+// Error returns a text with one line for each problem.
 func (ps Problems) Error() string {
 	lines := make([]string, 0, len(ps)+1)
 	lines = append(lines, "the configuration is wrong:")

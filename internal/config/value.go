@@ -84,5 +84,5 @@ func (a *Address) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// String is the address, unchanged.
+// String returns the address unchanged.
 func (a Address) String() string { return string(a) }

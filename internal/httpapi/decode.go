@@ -36,7 +36,7 @@ func Decode[T any](c *Call) (T, error) {
 	return v, nil
 }
 
-// DecodeOptional does what [Decode] does, for a call whose body may be absent. An absent body is equivalent to {}.
+// DecodeOptional does the same as [Decode], for a call whose body may be absent. An absent body is equivalent to {}.
 func DecodeOptional[T any](c *Call) (T, error) {
 	if len(c.Body) == 0 {
 		var v T

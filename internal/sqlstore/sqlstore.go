@@ -53,7 +53,7 @@ type DB struct {
 	// answerTimeout limits the wait for a connection, and the wait for the result of a query.
 	answerTimeout time.Duration
 	failing       atomic.Bool // the last change could not be written
-	// probe has a value while a no-op write is requested. Check sends the value, and probeWrites receives it.
+	// probe requests a write that changes nothing. Check sends a value to it, and probeWrites receives the value.
 	probe chan struct{}
 	// digest makes keyed digests. It is nil in a process without the digest key.
 	digest atomic.Pointer[Digester]

@@ -10,7 +10,7 @@ import (
 // Feed finds changes of one or more kinds, such as new deliveries, and returns a notice of each.
 // While there are streams, one goroutine polls the Feed once a second.
 type Feed interface {
-	// Kinds returns the kinds of the Feed's notices. No other Feed has these kinds.
+	// Kinds returns the kinds of the notices of the Feed. No other Feed sends notices of these kinds.
 	Kinds() []Kind
 	// Changes returns the notices of each query's owner since the time of the query, in the order of sending. It may
 	// return a notice again. If its payload equals the last payload of its subject, the hub sends the notice only to new
@@ -96,7 +96,7 @@ func (f *Result) Search(statement Groups, queries []Query, limit int, read func(
 	})
 }
 
-// Owners returns the owner of each query.
+// Owners returns the owner of each query, in the order of the queries.
 func Owners(queries []Query) []schema.Owner {
 	all := make([]schema.Owner, len(queries))
 	for i, a := range queries {

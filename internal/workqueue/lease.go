@@ -28,7 +28,7 @@ type Tokens struct {
 // NewTokens returns Tokens for one instance.
 func NewTokens() *Tokens { return &Tokens{prefix: ulid.Make().String()} }
 
-// Lease returns a lease with a new token.
+// Lease returns a lease with a new token, which ends at the time `until`.
 func (t *Tokens) Lease(until time.Time) Lease {
 	return Lease{t.prefix + "." + strconv.FormatUint(t.made.Add(1), 36), until}
 }

@@ -139,7 +139,7 @@ func hashText(h hash.Hash, text string) {
 	h.Write([]byte(text))
 }
 
-// wire returns the row in the API's form.
+// wire returns the row of the audit log as the API returns it.
 func (r *chainRow) wire(sum []byte) (schema.AuditRow, error) {
 	out := schema.AuditRow{
 		Seq: r.seq, At: time.UnixMicro(r.at).UTC().Format("2006-01-02T15:04:05.000000Z"),

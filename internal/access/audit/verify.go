@@ -49,7 +49,7 @@ func Verify(ctx context.Context, db *sqlstore.DB, account string, report func(Re
 	return verifyPages(ctx, db, account, verifyPage, report)
 }
 
-// verifyPages does what [Verify] does, with pages of `size` rows. Tests use small pages.
+// verifyPages does the same as [Verify], with pages of `size` rows. Tests use small pages.
 func verifyPages(ctx context.Context, db *sqlstore.DB, account string, size int, report func(Report)) error {
 	view := db.View(ctx)
 	accounts, err := sqlstore.All(view, sqlstore.Scalar[string], "SELECT id FROM account WHERE $1 = '' OR id = $1 ORDER BY id", account)
@@ -101,7 +101,7 @@ func anyKeyed(view sqlstore.View) error {
 	return err
 }
 
-// chain is the state of the verification of one chain.
+// chain is the state of the verification of one hash chain.
 type chain struct {
 	report Report
 	last   []byte // hash of the last valid row

@@ -7,7 +7,7 @@ import (
 	"vayu/schema"
 )
 
-// Call is one call of an account, from its admission to its end.
+// Call is one API call of an account, from its admission to its end.
 type Call struct {
 	account *Account
 	row     usageRow
@@ -92,7 +92,7 @@ func (c *Call) State() httpapi.Quota {
 	return c.state()
 }
 
-// state does what [Call.State] does, for a caller that holds the lock of the account.
+// state does the same as [Call.State], for a caller that holds the lock of the account.
 func (c *Call) state() httpapi.Quota {
 	limit, m := c.account.limit.Load(), c.row.month
 	if m == nil || limit == 0 {

@@ -46,7 +46,7 @@ func (r usageRow) compare(o usageRow) int {
 		cmp.Compare(r.method, o.method), cmp.Compare(r.path, o.path), cmp.Compare(r.key, o.key))
 }
 
-// sums are the three counts in a row of the tables usage_day and usage_key_day.
+// sums are the numbers of calls, failed calls and counted calls in a row of the tables usage_day and usage_key_day.
 type sums struct{ calls, failed, counted int64 }
 
 // usage is the usage of an account that one flush writes: counts by row, and the last use of each key.

@@ -2,5 +2,5 @@ package signup
 
 import "context"
 
-// Process does what Run does each minute.
+// Process does the same as Run does each minute.
 func (s *Service) Process(ctx context.Context) error { return s.mails.Process(ctx) }

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// eraseLease is the time until a failed erasure is repeated.
+	// eraseLease is the time after which a failed erasure is repeated.
 	eraseLease = time.Hour
 	group      = 100 // rows per query
 )

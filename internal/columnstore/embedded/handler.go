@@ -139,7 +139,7 @@ func (h *handler) authenticate(r *http.Request) (access.User, error) {
 	return user, nil
 }
 
-// admit sets the user of q. It reduces the settings of an analyst to the limits.
+// admit sets the user of q. It reduces settings of an analyst that exceed the analyst's limits.
 func (h *handler) admit(q *request, user access.User) (err error) {
 	q.user = user
 	if user == access.Analyst {

@@ -134,7 +134,7 @@ func Lazy(body []byte) func(encoding string) []byte {
 	})
 }
 
-// Once does what [Lazy] does, at the lower level of [Write]. It is for bodies that change each hour.
+// Once does the same as [Lazy], at the lower level of [Write]. It is for bodies that change each hour.
 func Once(body []byte) func(encoding string) []byte {
 	return memo(func(encoding string) []byte {
 		var packed bytes.Buffer

@@ -33,7 +33,7 @@ func DefaultSettings() Settings {
 // (org.apache.kafka.common.internals.Topic).
 var legalTopic = regexp.MustCompile(`^[a-zA-Z0-9._-]{1,249}$`)
 
-// legalGroup is stricter than Kafka, because tools and logs show the name.
+// legalGroup accepts fewer names than Kafka does, because tools and logs show the name of a group.
 var legalGroup = regexp.MustCompile(`^[a-zA-Z0-9._-]{1,255}$`)
 
 const (

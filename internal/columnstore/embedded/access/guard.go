@@ -176,7 +176,7 @@ func SetStatement(settings []statement.Setting) (string, error) {
 	return statement.Set(settings), nil
 }
 
-// errProfile refuses a change of the settings profile, for which the engine has no constraint.
+// errProfile is the error of a statement that changes the settings profile. The engine has no constraint for it.
 var errProfile = denied("the settings profile is fixed for this user")
 
 // Codes of ClickHouse's src/Common/ErrorCodes.cpp.

@@ -26,7 +26,7 @@ type pace struct {
 	spent time.Duration // on waiting for the client
 }
 
-// left returns how long the client may take for the next bytes.
+// left returns how long the client may take to read or send the next bytes.
 func (p *pace) left() time.Duration {
 	return min(stallTime, stallTime+time.Duration(p.bytes)*(time.Second/leastRate)-p.spent)
 }
