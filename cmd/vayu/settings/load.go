@@ -68,7 +68,7 @@ func newLogger(c LogConfig) *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, options))
 }
 
-// LoadQuietly does what [Load] does, with a logger that logs only warnings and errors, unless log.level is set.
+// LoadQuietly does the same as [Load], with a logger that logs only warnings and errors, unless log.level is set.
 func LoadQuietly(cmd *cobra.Command) (Config, *slog.Logger, error) {
 	loaded, log, err := Load(cmd)
 	if err != nil {

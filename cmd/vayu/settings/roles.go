@@ -21,7 +21,7 @@ const (
 	RoleDispatch = "dispatch"
 )
 
-// roles are all roles in the order of display.
+// roles are all roles of a process, in the order of display.
 var roles = []string{RoleAPI, RoleIngest, RolePipeline, RoleDispatch}
 
 // Has reports whether this instance has any of the given roles.

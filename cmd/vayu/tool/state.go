@@ -29,7 +29,7 @@ func WithState(cmd *cobra.Command, work func(ctx context.Context, st *State) err
 	return runState(cmd, false, work)
 }
 
-// WithKey does what [WithState] does, and also opens the encryption key. The MACs of the audit log need that key.
+// WithKey does the same as [WithState], and also opens the encryption key. The MACs of the audit log need that key.
 func WithKey(cmd *cobra.Command, work func(ctx context.Context, st *State) error) error {
 	return WithState(cmd, WithEncryption(work))
 }
@@ -44,7 +44,7 @@ func WithEncryption(work func(ctx context.Context, st *State) error) func(ctx co
 	}
 }
 
-// WithNewState does what [WithState] does, but first creates the data directory if it does not exist.
+// WithNewState does the same as [WithState], but first creates the data directory if it does not exist.
 func WithNewState(cmd *cobra.Command, work func(ctx context.Context, st *State) error) error {
 	return runState(cmd, true, work)
 }

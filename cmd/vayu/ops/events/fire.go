@@ -95,8 +95,8 @@ func (v fireOptions) check() error {
 	return err
 }
 
-// prepare finds the account. It returns a text about the events and their webhooks, and a function that commits event
-// number n.
+// prepare finds the account of the options. It returns a text about the events and their webhooks, and a function that
+// commits event number n.
 func (v fireOptions) prepare(ctx context.Context, st *tool.State) (target string, commit func(ctx context.Context, n int64) error, err error) {
 	holder, err := tool.AccountByName(st.DB.View(ctx), v.account)
 	if err != nil {
