@@ -86,7 +86,7 @@ func (l *Loader) loadStations(ctx context.Context, described []air.Station) (mov
 	return moved, aliases, nil
 }
 
-// stationLifetime returns how long cached stations are valid if reading them took the given time.
+// stationLifetime returns how long cached stations are valid. `read` is how long it took to read them.
 func stationLifetime(read time.Duration) time.Duration {
 	return min(max(cacheLifetime, time.Duration(float64(read)/maxReadShare)), longestLifetime)
 }

@@ -139,7 +139,7 @@ func (b *Cache) Store(s air.Station) {
 	}
 }
 
-// Log adds a change to the changes that are not stored yet.
+// Log adds a change of a station to the changes that are not stored yet.
 func (b *Cache) Log(c Change) { b.Changes = append(b.Changes, c) }
 
 // logChanges logs a changed position or city of a station.

@@ -122,7 +122,7 @@ func findClock(fields []*sample.Field, now time.Time) clock {
 // newest returns the latest of the times.
 func (c *clock) newest() time.Time { return slices.MaxFunc(c.times, time.Time.Compare) }
 
-// needsZone reports whether the times have no zone.
+// needsZone reports whether the times of the records have no zone.
 func (c *clock) needsZone() bool {
 	switch c.format {
 	case "rfc3339", "epoch", "epoch-ms":

@@ -270,7 +270,7 @@ func openMember(ctx context.Context, m *zip.File) (io.ReadCloser, error) {
 	return &ending{ctx, r}, nil
 }
 
-// ending is a reader that fails once a context has ended.
+// ending is a reader whose Read fails once its context has ended.
 type ending struct {
 	ctx context.Context
 	io.ReadCloser

@@ -20,7 +20,7 @@ import (
 	"vayu/ingest/source/file"
 )
 
-// Result is the result of a check.
+// Result is the result of a check: [Pass], [Fail] or [Skip].
 type Result string
 
 // The results of a check.
