@@ -29,7 +29,7 @@ type hourStatements struct {
 func newHourStatements(d templateData) (s hourStatements, err error) {
 	d.HourHorizons, d.MinHours, d.MinHourErrors = hourHorizons, minHours, minHourErrors
 	// The interval from the k-th smallest to the k-th largest of n errors covers the share 1 - 2k/(n+1) of new errors
-	// on average. The levels are for 80 %.
+	// on average. The levels below are for a share of 80 %.
 	const days = fitWeeks * 7
 	level := 0.1*(days+1)/days - 1./days
 	d.HourDays, d.HourLevels = days, fmt.Sprintf("%.4f, 0.5, %.4f", level, 1-level)

@@ -233,7 +233,7 @@ func (r Reply) CheckEcho(field, sent string) error {
 	return nil
 }
 
-// Shape defines the fields that an answer can have, by name.
+// Shape defines the fields that an answer of a provider can have, by name.
 type Shape map[string]FieldShape
 
 // FieldShape defines one field of an answer.

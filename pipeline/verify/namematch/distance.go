@@ -58,7 +58,7 @@ func drop(w []byte, i int) uint8 {
 	return wholeEdit
 }
 
-// swap returns the cost of replacing a[i] by b[j].
+// swap returns the cost of an edit that replaces the letter a[i] by b[j].
 func swap(a, b []byte, i, j int) uint8 {
 	x, y := a[i], b[j]
 	if x == y {
