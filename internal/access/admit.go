@@ -53,7 +53,7 @@ func (s *Service) admit(c *httpapi.Call, route *httpapi.Route) (*pass, error) {
 	return p, nil
 }
 
-// reads reports whether a call is read-only.
+// reads reports whether a call is read-only, by its method.
 func reads(c *httpapi.Call) bool { return c.Method == http.MethodGet || c.Method == http.MethodHead }
 
 // authorize decides whether the key may make this call now. If address and scope are allowed, it takes a token

@@ -298,7 +298,7 @@ func (db *DB) classify(err error) error {
 }
 
 var (
-	// errEnded is the error of a call while the service is stopping.
+	// errEnded is the error of a call to the store while the service is stopping.
 	errEnded = errors.New("the state store is closing")
 	// errUnknown means that a server disconnected after it may have received COMMIT, and before it answered.
 	errUnknown = errors.New("it is not known whether the change was committed")

@@ -29,7 +29,7 @@ func Cipher(tb testing.TB) *encryption.Cipher {
 	return c
 }
 
-// ClaimedCipher returns [Cipher] bound to a store, so that it can make digests.
+// ClaimedCipher returns [Cipher] bound to a store, so that the cipher can make digests for the store.
 func ClaimedCipher(tb testing.TB, db *sqlstore.DB) *encryption.Cipher {
 	tb.Helper()
 	c := Cipher(tb)

@@ -67,7 +67,7 @@ func lower() error {
 	return nil
 }
 
-// enter reads the configuration, prepares the data directory, and executes the second stage. It returns only on an error.
+// enter reads the configuration, prepares the data directory, and executes the second stage. If it returns, it failed.
 func enter(ctx context.Context, stdin io.Reader) error {
 	line, err := readLine(stdin)
 	if err != nil {

@@ -66,7 +66,7 @@ func (s *Simulator) submit(w http.ResponseWriter, r *http.Request) {
 	s.Answer(w, r, f, http.StatusOK, body)
 }
 
-// accept stores an order. It returns the reply, and the fault that changes the reply.
+// accept stores an order. It returns the simulator's reply, and the fault that changes the reply.
 func (s *Simulator) accept(reference, number, operator string, amount schema.Paise) (providers.Fault, orderStatus) {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
