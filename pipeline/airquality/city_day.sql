@@ -1,9 +1,9 @@
--- Indian days of cities. The last hour represents the day, because its 24 hours
+-- Computes the Indian days of cities. The last hour represents the day, because its 24 hours
 -- cover most of it. An hour qualifies if it has at least half of the stations of the
--- city's previous hour within 24 hours. If none qualifies, the last one is used.
+-- city's previous hour within 24 hours. If no hour qualifies, the last one is used.
 -- Hours with stations take precedence over hours of city mean series only.
 -- Parameters: from and to, the first and last changed hour; stations, whose cities are computed; cities, more of them.
--- A changed hour can decide whether one of the next 24 hours qualifies, so their day is computed, too.
+-- A changed hour can decide whether one of the next 24 hours qualifies, so the day of these hours is computed, too.
 INSERT INTO {{.Database}}.city_day
 (
     city, state, day, at,

@@ -1,4 +1,4 @@
--- Hours of cities from the hours of their stations: the AQI of a city is the
+-- Computes the hours of cities from the hours of their stations: the AQI of a city is the
 -- mean of the AQIs of its stations of the configured kinds.
 -- Parameters: from and to, the first and last hour; stations, whose cities are computed; cities, more of them.
 INSERT INTO {{.Database}}.city_hour
@@ -26,8 +26,8 @@ measured AS
 ),
 repeated AS
 (
-    -- Surplus hours of physical stations with several ids. The hour that counts has
-    -- an AQI, then the highest priority, then the latest update.
+    -- Surplus hours of physical stations with several ids. An hour with an AQI is preferred,
+    -- then the highest priority, then the latest update.
     SELECT hour.station AS station, hour.at AS at
     FROM {{.Database}}.station_hour AS hour FINAL
     INNER JOIN place ON place.id = hour.station

@@ -1,5 +1,5 @@
--- Plain means of Indian days per station and parameter, from hours. Hours take precedence over the source's mean of
--- the day once there are enough of them for a 24-hour mean.
+-- Computes plain means of Indian days for each station and parameter, from hours. Hours take precedence over the
+-- source's mean of the day if there are enough hours for a 24-hour mean.
 -- Parameters: from and to, the first and last changed hour; stations; computed, the start of the pass.
 INSERT INTO {{.Database}}.station_parameter_day
     (station, parameter, day, mean, minimum, maximum, count, expected, suspect, excluded, flag, updated, hours, present, max_8h, computed_at)

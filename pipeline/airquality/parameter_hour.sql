@@ -1,4 +1,4 @@
--- Plain means of hours per station and parameter, from readings.
+-- Computes plain means of hours for each station and parameter, from readings.
 -- Parameters: from and to, the first and last hour; stations; computed, the start of the pass.
 INSERT INTO {{.Database}}.station_parameter_hour
     (station, at, parameter, kind, mean, minimum, maximum, count, expected, suspect, excluded, flag, averaging, updated, computed_at)
@@ -17,7 +17,7 @@ wanted AS
         AND at > {from:DateTime('UTC')} - INTERVAL 1 HOUR AND at <= {to:DateTime('UTC')}
         AND station IN {stations:Array(String)}
     UNION ALL
-    -- A reading of several hours belongs to each of them.
+    -- A reading of several hours belongs to each of these hours.
     SELECT station, parameter, least(at, hour) AS ended, at AS stamp, value, kind, averaging,
         arrayJoin(arrayMap(k -> toDateTime(intDiv(toUnixTimestamp(at) + {{.ToHourEnd}}, 3600) * 3600 - {{.IndiaSeconds}} - 3600 * k, 'UTC'),
             range(toUInt64(intDiv(averaging + 59, 60))))) AS hour
@@ -28,7 +28,7 @@ wanted AS
 ),
 judged AS
 (
-    -- A reading of rain is the amount of its averaging interval. As the amount of an hour it has a mean like any other.
+    -- A reading of rain is the amount of its averaging interval. As an amount for each hour, rain can be averaged.
     SELECT wanted.station AS station, wanted.parameter AS parameter, ended, wanted.averaging AS averaging, hour,
         if(parameter = 'rain' AND averaging > 0, wanted.value * 60 / averaging, wanted.value) AS value,
         multiIf(wanted.kind = 'sub_index', 'sub_index', wanted.averaging >= 1440, 'daily_mean', 'concentration') AS figure,

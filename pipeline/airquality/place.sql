@@ -1,4 +1,4 @@
--- Stations that count for the cities: those of the configured kinds, and city mean
+-- Stations that count for the cities: stations of the configured kinds, and city mean
 -- series, which replace missing stations. Ids of one physical station share column
 -- physical. An alias has no hours of its own.
 SELECT id, city, state, kind = 'city_mean' AS is_mean, if(same_as = '', id, same_as) AS physical, priority

@@ -1,4 +1,4 @@
--- Hours of stations: the index's rolling figures over plain means of hours.
+-- Computes the hours of stations: the rolling means and indices of the index, from plain means of hours.
 -- Parameters: from and to, the first and last hour; stations; computed, the start of the pass.
 INSERT INTO {{.Database}}.station_hour
 (
@@ -41,7 +41,7 @@ rolling AS
 ),
 measured AS
 (
-    -- Separate columns, because the functions below repeat their argument.
+    -- These are separate columns, because the functions below repeat their argument.
     SELECT station, hour, updated,
         {{range .Pollutants -}}
         {{.}}_published, {{four (printf "coalesce(%s_rolling, %s_day)" . .)}} AS {{.}}_measured,

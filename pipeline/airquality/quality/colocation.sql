@@ -1,5 +1,5 @@
--- Least squares of a reference station's hours on those of a sensor beside it
--- and its relative humidity: reference = slope * sensor + humidity * RH + intercept.
+-- Fits the hours of a reference station to the hours of a sensor beside it and its relative humidity,
+-- by least squares: reference = slope * sensor + humidity * RH + intercept.
 -- Failed and withdrawn readings are excluded.
 INSERT INTO {{.Database}}.colocation (sensor, reference, hours_from, hours_to, distance_m, hours, slope, humidity, intercept, error, error_raw, r2)
 WITH

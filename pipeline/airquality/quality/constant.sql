@@ -1,7 +1,7 @@
--- Near-constant values in the 24 hours up to a reading's hour.
+-- Flags readings whose values are nearly constant in the 24 hours up to the hour of the reading.
 {{template "insert" .}}
 {{if .Short -}}
--- Short spans: each reading is added to the sums of the hours that it counts for, at most 24.
+-- For short spans, each reading is added to the sums of all hours for which it counts, at most 24.
 counted AS
 (
     SELECT station, parameter, averaging, value, toUInt32({{.HourOf}}) AS own,

@@ -1,4 +1,4 @@
--- PM2.5 of low-cost sensors by EPA's formula of 2021 for PurpleAir (cf_1) with
+-- Corrects PM2.5 of low-cost sensors by EPA's formula of 2021 for PurpleAir (cf_1) with
 -- relative humidity: Barkjohn et al. 2021, 10.5194/amt-14-4617-2021, extended for
 -- smoke as in AirNow's Fire and Smoke Map. Fitted to sensors in the USA.
 INSERT INTO {{.Database}}.corrected (station, at, averaging, raw, corrected, humidity, channels, formula, version, computed_at, removed)

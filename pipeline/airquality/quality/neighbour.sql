@@ -1,4 +1,4 @@
--- A station's hour against the same hour of reference stations within 10 km.
+-- Compares an hour of a station with the same hour of reference stations within 10 km.
 -- A change at a station can change the results of stations nearby.
 {{template "insert" .}}
 places AS

@@ -4,7 +4,7 @@ triples AS
     SELECT station, at, averaging, toDate(intDiv(toUInt32(at) + {{.IndiaSeconds}} - 1, 86400)) AS day,
         anyIf(value, parameter = 'no') AS no, anyIf(value, parameter = 'no2') AS no2, anyIf(value, parameter = 'nox') AS nox,
         groupArray((parameter, source)) AS readings,
-        -- Relative error of the sum in each form.
+        -- The relative error of the sum of NO and NO2 in each form of NOx.
         [abs(no / {{.NO}} + no2 / {{.NO2}} - nox) / nox, abs(no / {{.NOCold}} + no2 / {{.NO2Cold}} - nox) / nox, abs(no + no2 - nox) / nox] AS off,
         if(arrayMin(off) <= {{.NOxForm}}, indexOf(off, arrayMin(off)), 4) AS form
     FROM {{.Database}}.reading FINAL
@@ -15,7 +15,7 @@ triples AS
     GROUP BY station, at, averaging
     HAVING count() = 3 AND nox > {{.NOxLeast}}
 ){{end -}}
--- Units in which a station reports NO, NO2 and NOx, by day.
+-- The units in which a station reports NO, NO2 and NOx, by day.
 INSERT INTO {{.Database}}.nox_form (station, day, documented, zero_celsius, one_unit, neither, computed_at)
 WITH
 {{template "triples" .}},

@@ -1,5 +1,5 @@
--- NO, NO2 and NOx that contradict the form of their station in the 30 days
--- before.
+-- Flags NO, NO2 and NOx that contradict the form of NOx that the station used in the
+-- 30 days before.
 {{template "insert" .}}
 {{template "triples" .}},
 forms AS

@@ -1,4 +1,4 @@
--- PM2.5 above PM10 at the same time.
+-- Flags PM2.5 that is higher than PM10 at the same time.
 {{template "insert" .}}
 pairs AS
 (

@@ -1,4 +1,4 @@
--- Tests of single readings.
+-- Tests each reading by itself, without other readings.
 {{template "insert" .}}
 found AS
 (
@@ -19,7 +19,7 @@ found AS
         if(reading.flag != 'plain', [('source_flag', 'suspect', toString(reading.flag))], [])
     ) AS result
     WHERE station IN {stations:Array(String)} AND at >= {from:DateTime('UTC')} AND at <= {to:DateTime('UTC')}
-        -- Most readings pass; skip them before their texts are made.
+        -- Most readings pass, so the query skips them before it makes the texts of results.
         AND (kind = 'sub_index' AND (value < 0 OR value > 500)
             OR kind != 'sub_index' AND (isNaN(value)
                 OR value < transform(parameter, [{{.LimitNames}}], [{{range $i, $l := .Limits}}{{if $i}}, {{end}}{{$l.Least}}{{end}}], toFloat64(-inf))

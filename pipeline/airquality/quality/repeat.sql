@@ -1,4 +1,4 @@
--- Spikes and jumps that return at the same hour of the Indian clock.
+-- Flags spikes and jumps that occur again at the same hour of the Indian day.
 {{template "insert" .}}
 odd AS
 (

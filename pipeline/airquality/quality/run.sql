@@ -22,7 +22,7 @@ runs AS
         lagInFrame(value) OVER around AS value1, lagInFrame(second) OVER around AS began1, lagInFrame(gap, 1, 1) OVER around OR gap AS gap2,
         leadInFrame(value) OVER around AS next, following = 0 OR NOT leadInFrame(new) OVER around OR leadInFrame(gap) OVER around AS gapNext,
         lagInFrame(value, 2) OVER around AS value2, leadInFrame(value, 2) OVER around AS value3,
-        -- Second neighbours count if they are near.
+        -- The second reading before or after counts as a neighbour if it is near in time.
         NOT gap2 AND began - began1 <= {{.NextSeconds}} AS has2,
         leadInFrame(new, 2) OVER around AND NOT leadInFrame(gap, 2) OVER around AND leadInFrame(second, 2) OVER around - began <= {{.NextSeconds}} AS has3,
         greatest(value1, next, if(has2, value2, value1), if(has3, value3, next)) - least(value1, next, if(has2, value2, value1), if(has3, value3, next)) AS range
@@ -35,7 +35,7 @@ marks AS
     SELECT *,
         transform(parameter, [{{.LimitNames}}], [{{.Spikes}}], toFloat64(0)) AS spike,
         transform(parameter, [{{.LimitNames}}], [{{.Jumps}}], toFloat64(0)) AS jump,
-        -- Distance of a value from the range of its neighbours.
+        -- The distance of a value from the range of its neighbours' values.
         greatest(value - greatest(value1, next), least(value1, next) - value) AS excess,
         greatest(value1 - greatest(value2, value), least(value2, value) - value1) AS excess1,
         NOT gap AND NOT gapNext AND lasts <= {{.SpikeSeconds}} AND excess > spike AND excess > range AND 2 * excess > greatest(value1, next) AS isSpike,

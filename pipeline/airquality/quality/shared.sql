@@ -4,7 +4,7 @@ WITH
 {{- end}}
 
 {{define "changes" -}}
--- New results beside the stored ones. Only differences are written.
+-- Compares the new results with the stored ones, and writes only the differences.
 both AS
 (
     SELECT station, parameter, at, kind, averaging, toString(test) AS test,
@@ -25,7 +25,7 @@ HAVING max(now) = 0 OR min(now) = 1 OR uniqExact(version, flag, detail) > 1
 {{- end}}
 
 {{define "counts" -}}
--- Not withdrawn.
+-- The condition that a reading is not withdrawn.
 NOT arrayExists(w -> w.1 = station AND w.2 IN ('', parameter) AND at > w.3 AND at <= w.4,
             (SELECT groupArray((toString(station), toString(parameter), from_at, to_at)) FROM {{.Database}}.withdrawal FINAL))
 {{- end}}
