@@ -25,7 +25,7 @@ function About(): JSX.Element {
 	);
 }
 
-/** Choices switches the language, the colour scheme and the zone of times. */
+/** Choices switches the language, the colour scheme and the time zone. */
 function Choices(): JSX.Element {
 	return (
 		<div class="choices">

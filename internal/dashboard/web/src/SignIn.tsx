@@ -69,7 +69,7 @@ export function SignIn(props: { why: Why }): JSX.Element {
 	);
 }
 
-/** RequestLink sends a link to the address of a person of an account. The reply does not say whether there is such a person. */
+/** RequestLink sends a sign-in link to a mail address. The reply does not say whether a member has this address. */
 function RequestLink(): JSX.Element {
 	const [email, setEmail] = useState('');
 	const [sent, setSent] = useState('');

@@ -36,7 +36,7 @@ function Action(props: { of: Row }): JSX.Element {
 	);
 }
 
-/** actorName names an actor: a key, a person, or the command line; undefined for another one. */
+/** actorName names an actor: a key, a person, or the command line; undefined for any other actor. */
 function actorName(id: string, { known }: Names): string | undefined {
 	return id === 'command' ? t('account.audit.command') : known(id);
 }
@@ -81,7 +81,7 @@ function Detail(props: { of: Row; names: Names; close: () => void }): JSX.Elemen
 	);
 }
 
-/** AuditFilters select rows by day, subject, actor and kind of action. A value of the address that is no option is one. */
+/** AuditFilters select rows by day, subject, actor and kind of action. Any value in the address becomes an option. */
 function AuditFilters(props: {
 	of: Partial<Record<(typeof names)[number], string>>;
 	change: (change: Partial<Record<(typeof names)[number], string>>) => void;

@@ -14,7 +14,7 @@ type Scope = Schemas['Scope'];
 /** The scopes that a new key has only if they are chosen. */
 const special: ReadonlySet<Scope> = new Set(['keys:manage', 'sources:read']);
 
-/** The default scopes of a new key: those of the session's key without the special ones. */
+/** The default scopes of a new key: the scopes of the session's key that are not special. */
 const usual = () => new Set(scopes.map(([scope]) => scope).filter((scope) => !special.has(scope) && hasScope(scope)));
 
 /** MakeKey creates a key. The API limits its scopes to those of the session's key. */

@@ -103,7 +103,7 @@ function RemoveMember(props: { of: Member; own: boolean; close: () => void }): J
 	);
 }
 
-/** Members shows the people of the account. The API refuses their list in the sandbox, so that a note is shown there. */
+/** Members shows the people of the account. In the sandbox, the API refuses the list, and Members shows a note. */
 export function Members(): JSX.Element {
 	const now = sessionState.value;
 	if (now.at === 'in' && now.current.mode === 'live') {

@@ -9,7 +9,7 @@ import { Form } from '../ui/Form';
 
 /**
  * ModeSwitch shows the mode and switches to the other one. The session of a key that has no valid key of the other mode
- * asks for one. A person has no keys to enter, so that an owner must act.
+ * asks for such a key. A member has no key to enter, so an owner must switch.
  */
 export function ModeSwitch(props: { of: Current }): JSX.Element {
 	const { mode, session, member, key: used } = props.of;
@@ -22,7 +22,7 @@ export function ModeSwitch(props: { of: Current }): JSX.Element {
 			return;
 		}
 		await switchMode(other).catch((error: unknown) => {
-			// The key of the other mode that the session has was revoked, has expired or is not allowed from here.
+			// The session's key of the other mode was revoked, has expired or is not allowed from here.
 			if (problemOf(error).field !== 'key') {
 				throw error;
 			}

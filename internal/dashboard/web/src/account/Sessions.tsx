@@ -13,7 +13,7 @@ import './account.css';
 
 type Session = Schemas['Session'];
 
-/** Moment shows the distance of a time from now, and the time itself. */
+/** Moment shows a time, and how long it is before or after now. */
 function Moment(props: { at: string }): JSX.Element {
 	return (
 		<>

@@ -116,7 +116,7 @@ function Request(): JSX.Element {
 	);
 }
 
-/** refused rethrows an error, with a text of the page at the field that the API names. */
+/** refused throws an error again, with the page's own text for the field that the API names. */
 function refused(error: unknown): never {
 	const problem = problemOf(error);
 	if (problem.field === 'email' || problem.field === 'invite') {

@@ -54,7 +54,7 @@ export function Usage(): JSX.Element {
 	const account = useQuery({ queryKey: ['usage', 'account'], queryFn: ({ signal }) => unwrap(api.GET('/v1/account', { signal })) });
 	const usage = useQuery({
 		queryKey: ['usage', 'days', filters],
-		// Both at once, because the service also counts the page's own requests.
+		// Fetch both at once, because the service also counts the requests of this page.
 		queryFn: async ({ signal }) => {
 			const get = (query: object) => unwrap(api.GET('/v1/usage', { params: { query: { ...filters, ...query } }, signal }));
 			const [{ days }, byKey] = await Promise.all([get({}), get({ by: 'key' })]);

@@ -1,6 +1,6 @@
 import { t } from '../i18n';
 
-// The first match counts, because browsers also name those that they imitate.
+// The first match counts, because a browser also names the browsers that it imitates.
 const browsers: readonly [RegExp, string][] = [
 	[/\bEdg(e|A|iOS)?\//, 'Edge'],
 	[/\b(OPR|Opera)\b/, 'Opera'],
@@ -20,7 +20,7 @@ const systems: readonly [RegExp, string][] = [
 	[/\b(Linux|X11)\b/, 'Linux'],
 ];
 
-/** most is the number of characters that are shown of an unknown browser. */
+/** most is the number of characters that are shown of an unknown User-Agent header. */
 const most = 60;
 
 /** browserName names the browser and the system of a User-Agent header, such as Chrome on Android. */

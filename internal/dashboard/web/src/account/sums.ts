@@ -63,7 +63,7 @@ function next(date: string): string {
 
 /**
  * forecast returns the calls of the whole month of a quota, if they continue at their mean rate; undefined on its first
- * day, whose rate says little.
+ * day, because the rate of one day says little.
  */
 export function forecast(quota: Pick<Schemas['Quota'], 'period' | 'used' | 'resets_at'>, now: Date): number | undefined {
 	const begin = Date.parse(`${quota.period}-01T00:00:00Z`);

@@ -19,7 +19,7 @@ import { SaveChart } from './SaveChart';
 import { type Entry, framed, line, moment, recent, type Span, type Step, spanOf, spans, stepOf } from './series';
 import { stamp } from './stamp';
 
-// The library of the charts is fetched beside their data, not after it.
+// The chart library and the data are fetched at the same time.
 const load = () => import('./Chart');
 const begun = load();
 begun.catch(() => undefined); // the chart tries again

@@ -44,11 +44,11 @@ export function Legend(props: {
 	counts?: ReadonlyMap<string, number>;
 	chosen?: string | undefined;
 	choose?: (word: string | undefined) => void;
-	/** figure is what the ranges are of; by default the index. */
+	/** figure is the figure whose ranges are shown; by default the index. */
 	figure?: Figure;
-	/** scale is that of the categories; by default India's. */
+	/** scale is the scale of the categories; by default India's. */
 	scale?: Scale;
-	/** title names what the ranges are of. */
+	/** title names the figure whose ranges are shown. */
 	title?: string | undefined;
 }): JSX.Element {
 	const { counts, chosen, choose, scale = 'in' } = props;
@@ -100,7 +100,7 @@ export function Legend(props: {
 	);
 }
 
-/** RequireScope renders its children if the key may read the air, else a message that names the scope. */
+/** RequireScope renders its children if the key may read the air, and otherwise a message that names the scope. */
 export function RequireScope(props: { children: ComponentChildren }): JSX.Element {
 	if (!hasScope('aqi:read')) {
 		return <Empty title={t('state.scope', { scope: 'aqi:read' })} />;

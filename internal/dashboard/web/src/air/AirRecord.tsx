@@ -19,7 +19,7 @@ export function Current(props: {
 	record: Detail;
 	advice: AdviceReply | undefined;
 	date: string | undefined;
-	/** go shows another day, or with an empty date the present. */
+	/** go shows another day, or the present if the date is empty. */
 	go: (date: string) => void;
 }): JSX.Element {
 	const { record, date } = props;

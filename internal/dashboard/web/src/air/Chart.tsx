@@ -51,7 +51,7 @@ function stripes({ bbox, scales, valToPos }: uPlot, figure: Figure) {
 		.map(({ band, from, to }) => ({ band, bottom: valToPos(from, 'y', true), top: Math.max(bbox.top, valToPos(to, 'y', true)) }));
 }
 
-/** banded paints the categories behind a line. */
+/** banded paints the colours of the categories behind a line. */
 function banded(figure: Figure, colour: (token: string) => string): (plot: uPlot) => void {
 	return (plot) => {
 		const { ctx, bbox } = plot;

@@ -48,7 +48,7 @@ function Overview(): JSX.Element {
 	const now = useMinute();
 	const current = useMemo(() => aged(query.data ?? [], now), [query.data, now]);
 	const detailed = filters.map === 'detailed';
-	// The place near the reader is in the list and on the map, whatever they showed before.
+	// No filter may hide the place near the reader from the list and the map.
 	const near = ({ id }: Place) => change({ at: id, state: '', category: '' });
 	return (
 		<>
@@ -102,7 +102,7 @@ function Places(props: { places: readonly Place[]; layer: Layer; filters: Filter
 	const past = useHour(hour, last, wanted);
 	const inHour = hour ? past.data : undefined;
 	const present = usePresent(wanted, wanted !== 'in' && !inHour);
-	// Until the hour arrives on another scale, the map shows it on the scale before. Without an hour, that is India's.
+	// Until the figures on another scale arrive, the map shows the previous scale, and India's if no hour is chosen.
 	const scale = inHour?.scale ?? (present.data ? wanted : 'in');
 	const places = useMemo(() => {
 		const shown = inHour ? placesIn(props.places, inHour) : props.places;
@@ -287,7 +287,7 @@ function noted(scale: Scale): string {
 	return note ? t(note) : '';
 }
 
-/** silence says why a place has no figures: it was silent in the chosen hour, or its last figures are old. */
+/** silence says why a place has no figures: it did not report in the chosen hour, or its last figures are old. */
 function silence(place: Place, now: Date): string {
 	return place.hour ? t('air.time.none') : lastReported(place.updated, now);
 }

@@ -50,7 +50,7 @@ export function Station(props: Record<string, string>): JSX.Element {
 
 function Place(props: { where: Subject; title: string }): JSX.Element {
 	const { where, title } = props;
-	// A name that no city has, or several have, cannot be compared.
+	// A city cannot be compared if no city, or several cities, have its name.
 	const now = useRecord(where, undefined);
 	const known = !now.error;
 	return (
@@ -88,7 +88,7 @@ function Place(props: { where: Subject; title: string }): JSX.Element {
 	);
 }
 
-/** Save saves a city on the home page, or removes it. It has its place before the name of the city is known. */
+/** Save saves a city on the home page, or removes it. It takes up its space before the name of the city is known. */
 function Save(props: { of: string | undefined }): JSX.Element {
 	const { of = '' } = props;
 	const on = saved.value.includes(of);
@@ -116,7 +116,7 @@ function Air(props: { where: Subject; title: string }): JSX.Element {
 	const top = useRef<HTMLDivElement>(null);
 	const shown = useRef(date);
 	useEffect(() => {
-		// The record of a chosen day stands above the calendar. Without this a choice would seem to have no effect.
+		// Scroll to the record of a chosen day, which is above the calendar. Otherwise a choice would seem to have no effect.
 		if (shown.current !== date) {
 			shown.current = date;
 			top.current?.focus();

@@ -104,7 +104,7 @@ function useLeaflet(frame: RefObject<HTMLDivElement>): LeafletMap | undefined {
 			],
 		});
 		made.fitBounds(whole);
-		// Zero shows all of India, as on the other map.
+		// The key 0 shows all of India, as in IndiaMap.
 		const pressed = (event: KeyboardEvent) => event.key === '0' && made.fitBounds(whole);
 		frame.current.addEventListener('keydown', pressed);
 		const resized = new ResizeObserver(() => made.invalidateSize({ animate: false }));
@@ -246,7 +246,7 @@ function useView(map: LeafletMap | undefined, outlines: readonly Outline[], prop
 	}, [map, chosen?.id]);
 }
 
-/** icon returns a mark whose middle is its position. Its texts are no HTML. */
+/** icon returns a mark, centred on its position. Texts in the mark are not interpreted as HTML. */
 function icon(classes: string, text: string, title: string, label: string | undefined, height: number): DivIcon {
 	const element = DomUtil.create('div', `pin ${classes}`);
 	element.title = title;

@@ -12,7 +12,7 @@ const height = 250;
 const left = 48;
 const bottom = 38;
 
-/** apart is the least distance of two ticks, in pixels: a date of 12 pixels needs it in both languages. */
+/** apart is the least distance of two ticks, in pixels. A date in letters of 12 pixels needs it in both languages. */
 const apart = 64;
 
 /** useWidth observes the width of an element, so that a unit of the drawing is a pixel and texts keep their size on phones. */
@@ -56,7 +56,7 @@ export function Fan(props: {
 	const y = (value: number) => (height - bottom) * (1 - Math.min(value, most) / most);
 	const line = (of: (one: Percentiles) => number): Point[] => days.map((day, i) => [x(i), y(of(day.of))]);
 	const edges = [0, ...highest[figure]];
-	// The ticks are the limits of the categories. One that is too close to the last has none.
+	// The ticks are the limits of the categories. A limit that is too close to the last one has no tick.
 	const ticks: number[] = [];
 	for (const limit of edges) {
 		if (limit <= most && (ticks.length === 0 || y(ticks.at(-1) ?? 0) - y(limit) >= 14)) {

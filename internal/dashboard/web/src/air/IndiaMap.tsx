@@ -10,7 +10,7 @@ import { type Layer, type Place, sorted } from './places';
 import { around, type Fraction, fitted, moved, nearest, pinched, size, type View, whole, within, zoomed } from './projection';
 import { bandIn } from './scale';
 
-// The distance, in pixels of the screen, at which a tap still means a mark.
+// The greatest distance, in pixels of the screen, at which a tap chooses a mark.
 const reach = 16;
 
 // At this zoom and above, a mark has space for its figure.
@@ -65,7 +65,7 @@ export function IndiaMap(props: MapProps): JSX.Element {
 	take.current = props.onChoose;
 	// The end of a drag must not choose a place.
 	const choose = useCallback((place: Place) => drag.still() && take.current(place), []);
-	// A finger is wider than a mark. A tap means the nearest mark in its reach, else the state.
+	// A finger is wider than a mark. A tap chooses the nearest mark in its reach, and otherwise the state.
 	const tapped = (event: MouseEvent) => {
 		const at = drag.touched() && drag.still() ? drag.fraction(event) : undefined;
 		const place = at && nearest(marks, [view.x + (at.x * size.width) / view.zoom, view.y + (at.y * size.height) / view.zoom], reach * unit);

@@ -10,7 +10,7 @@ const moves = [
 
 /**
  * MapTools has the buttons in the corner of a map. No place of the whole of India is below them. move moves the map by parts of
- * its width and height; without it there are no arrows.
+ * its width and height; without `move` there are no arrows.
  */
 export function MapTools(props: {
 	zoomIn: () => void;

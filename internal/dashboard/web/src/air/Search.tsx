@@ -19,7 +19,7 @@ export function Search(props: {
 	label?: string;
 	/** pins enables the search for pin codes; true by default. */
 	pins?: boolean;
-	/** onCity is called with the chosen city. Without it, the page of the city opens. */
+	/** onCity is called with the chosen city. Without onCity, the page of the city opens. */
 	onCity?: (name: string) => void;
 }): JSX.Element {
 	const [, go] = useLocation();

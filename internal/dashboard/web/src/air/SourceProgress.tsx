@@ -54,7 +54,7 @@ const silence = 3_600_000;
 
 function Backfill(props: { of: NonNullable<Progress['backfill']> }): JSX.Element {
 	const { of } = props;
-	// The state comes from the last row that the command wrote. A command that was killed leaves it at running.
+	// The state comes from the last row that the command wrote. A command that was killed leaves the state at running.
 	const now = useMinute();
 	const halted = of.state === 'running' && now.getTime() - Date.parse(of.advanced_at) > silence;
 	const part = t('air.sources.backfill.part', { percent: number(Math.floor(of.fraction * 100)) });

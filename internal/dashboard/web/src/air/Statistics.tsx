@@ -62,7 +62,7 @@ export function Statistics(props: { first: boolean; of: Measured; readings: Read
 	);
 }
 
-/** Chosen is what the statistics are of. */
+/** Chosen is the selection that the statistics show. */
 interface Chosen {
 	of: Measured;
 	pollutant: Pollutant;

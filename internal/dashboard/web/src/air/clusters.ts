@@ -7,7 +7,7 @@ export interface Group {
 	count: number;
 	/** worst is the place with the highest figure; undefined if none has one. */
 	worst: Place | undefined;
-	/** opens is the zoom at which the places part. */
+	/** opens is the zoom at which the group separates into its places. */
 	opens: number;
 	stale: boolean;
 	/** hour is the end of the past hour of the places; absent for present figures. */
@@ -62,7 +62,7 @@ export function clustered(places: readonly Place[]): (area: Area, zoom: number) 
 	return (area, zoom) => {
 		const marks: Marks = { places: [], groups: [] };
 		for (const { stale, index } of indices) {
-			// Rounded up, marks would cover each other.
+			// The zoom is rounded down, because marks would cover each other at a greater zoom.
 			for (const { geometry, properties } of index.getClusters(area, Math.floor(zoom))) {
 				if ('place' in properties) {
 					marks.places.push(properties.place);

@@ -16,7 +16,7 @@ export interface Hour {
 	level: Level;
 }
 
-// The limits are those of the monitor, ingest/monitor/detect.go.
+// The limits equal the limits of the monitor in ingest/monitor/detect.go.
 const low = 0.6;
 const full = 0.8;
 const leastDays = 3;

@@ -3,7 +3,7 @@ import { Problem, unwrap, withKey } from '../api/client';
 
 /** Edge is what the public edge says about a city. */
 export interface Edge {
-	/** city is the name that other pages use for it. */
+	/** city is the name that other pages use for the city. */
 	city: string;
 	/** simulated is true if the operator has published the simulated air of the sandbox. */
 	simulated: boolean;

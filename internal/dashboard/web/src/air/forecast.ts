@@ -2,16 +2,16 @@ import { useQuery } from '@tanstack/preact-query';
 import type { operations } from '../../made/schema';
 import { api, unwrap } from '../api/client';
 
-/** Forecast is the reply about a place. */
+/** Forecast is the reply with the forecast of a place. */
 export type Forecast = operations['getForecast']['responses'][200]['content']['application/json'];
 
-/** Scores is the reply about a city, or about all cities. */
+/** Scores is the reply with the scores of the forecasts of a city, or of all cities. */
 export type Scores = operations['getForecastScore']['responses'][200]['content']['application/json'];
 
-/** Percentiles are those of one figure of a day. */
+/** Percentiles are the percentiles of the forecast of one figure for a day. */
 export type Percentiles = Pick<NonNullable<Forecast['days'][number]['aqi']>, 'p10' | 'p50' | 'p90'>;
 
-// There is one issue a day.
+// Forecasts are issued once a day.
 const staleTime = 600_000;
 
 /** useForecast fetches the days after today and the hours after now of a city. */
@@ -40,7 +40,7 @@ export function corners(points: readonly Point[]): string {
 	return points.map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join(' ');
 }
 
-/** Beside is the error of a model with that of persistence. */
+/** Beside has the error of a model and the error of persistence. */
 export interface Beside {
 	id: string;
 	parameter: Scores['models'][number]['parameter'];
@@ -49,7 +49,7 @@ export interface Beside {
 	persistence: Scores['models'][number];
 }
 
-/** beside returns the damped anomaly with persistence, for each figure and horizon that both have. */
+/** beside returns the errors of the damped anomaly and of persistence, for each figure and horizon that both have. */
 export function beside(models: Scores['models']): Beside[] {
 	return models
 		.filter(({ model }) => model === 'damped_anomaly')

@@ -13,7 +13,7 @@ export type Subject = { city: string } | { pincode: string } | { station: string
 export type Detail = Schemas['DetailedRecord'];
 
 /**
- * unlessEmpty retries a read after a transient error, but not while the service has no data. A notice says when it has.
+ * unlessEmpty retries a read after a transient error, but not while the service has no data. A notice reports new data.
  */
 function unlessEmpty(count: number, error: Error): boolean {
 	return error instanceof Problem && error.passing && error.status !== 503 && count < patience;

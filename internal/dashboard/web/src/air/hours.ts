@@ -36,7 +36,7 @@ export interface StationsInHour {
 	stations: ReadonlyMap<string, Schemas['Hour']['data'][number]>;
 }
 
-/** other is the parameter of a scale. Every reply has India's index. */
+/** other returns the request parameter for a scale. India's index needs none, because every reply has it. */
 function other(scale: Scale): { scale?: Scale } {
 	return scale === 'in' ? {} : { scale };
 }
@@ -58,7 +58,7 @@ function query(at: string, scale: Scale) {
 
 /**
  * useHour fetches an hour, if there is one, and the hour after it, which a playing map shows next. Until an hour arrives, the
- * data are those of the hour before.
+ * data are the figures of the hour that was shown before.
  */
 export function useHour(at: string | undefined, last: string, scale: Scale): UseQueryResult<StationsInHour, Error> {
 	const client = useQueryClient();

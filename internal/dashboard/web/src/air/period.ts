@@ -59,7 +59,7 @@ export function nameOfPeriod(span: Span, period: Period): string {
 	return period.from === period.to ? day(period.from) : `${day(period.from)} – ${day(period.to)}`;
 }
 
-/** ends returns the begin and the end of the axis of a period, in seconds. */
+/** ends returns the beginning and the end of the axis of a period, in seconds. */
 export function ends(period: Period, step: Step): [number, number] {
 	const first = Date.parse(`${period.from}T00:00:00+05:30`) / 1000;
 	const last = Date.parse(`${period.to}T00:00:00+05:30`) / 1000;

@@ -29,10 +29,10 @@ export interface Place {
 	severity: number;
 	stations: number | undefined;
 	source: string | undefined;
-	/** kind and figures are those of a station. figures are its means in the units of the categories. */
+	/** kind is the kind of a station. figures are the means of a station in the units of the categories. */
 	kind: Schemas['StationKind'] | undefined;
 	figures: Readonly<Record<Pollutant, number | null>> | undefined;
-	/** hour is the end of the past hour whose figures these are; absent for present figures. */
+	/** hour is the end of the past hour of the figures; absent for present figures. */
 	hour?: string;
 }
 
@@ -152,7 +152,7 @@ export function groupOf(one: Place): string {
 /** Order is a sort order of places. */
 export type Order = 'worst' | 'best' | 'name';
 
-/** sorted returns places in an order. Those without an index come last, after them those that do not report. */
+/** sorted returns places in an order. Places without an index come late, and places that do not report last. */
 export function sorted(places: readonly Place[], order: Order, language: string): Place[] {
 	const names = new Intl.Collator(language);
 	const byName = (a: Place, b: Place) => names.compare(a.name, b.name);

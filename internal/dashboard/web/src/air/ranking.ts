@@ -12,7 +12,7 @@ type Query = NonNullable<operations['getRankings']['parameters']['query']>;
 /** Ranked is a city of a ranking. */
 export type Ranked = Ranking['data'][number];
 
-/** Period is the kind of period that a ranking is of. */
+/** Period is the kind of the period of a ranking. */
 export type Period = Ranking['period'];
 
 /** Parameter is what a ranking compares: the index, or for a year a pollutant. */
@@ -47,7 +47,7 @@ export interface Chosen {
 
 const dated = /^\d{4}-\d{2}-\d{2}$/;
 
-/** chosenOf reads a selection from the address. The API has values of now without a date, and pollutants of years only. */
+/** chosenOf reads a selection from the address. A present ranking has no date. Pollutants rank only years. */
 export function chosenOf(filters: { period?: string; date?: string; of?: string; order?: string }, now: Date): Chosen {
 	const period = periods.find(([id]) => id === filters.period)?.[0] ?? 'now';
 	const { date = '' } = filters;

@@ -5,7 +5,7 @@ const storageKey = 'vayu-places';
 /** mostSaved is the maximum number of saved places. Each counts as one call when they are fetched. */
 export const mostSaved = 10;
 
-/** read returns the saved names of a browser. Other content of the storage counts as none. */
+/** read returns the saved names of a browser. Invalid content of the storage counts as no names. */
 export function read(text: string | null): string[] {
 	try {
 		const names: unknown = JSON.parse(text ?? '[]');
@@ -20,7 +20,7 @@ const storage = typeof localStorage === 'undefined' ? undefined : localStorage;
 /** saved are the names of the cities that this browser shows on the home page, in the order of their saving. */
 export const saved = signal<readonly string[]>(read(storage?.getItem(storageKey) ?? null));
 
-/** save adds a city to the saved ones, or removes it. A new city replaces the oldest one of too many. */
+/** save adds a city to the saved ones, or removes it. If the list is full, a new city replaces the oldest one. */
 export function save(name: string, on: boolean): void {
 	const others = saved.value.filter((other) => other !== name);
 	saved.value = on ? [...others, name].slice(-mostSaved) : others;

@@ -53,7 +53,7 @@ export function bandsOf(scale: Scale): readonly Band[] {
 	return scale === 'in' ? bands : others[scale];
 }
 
-/** bandIn returns the category with a word on a scale; undefined for other words. */
+/** bandIn returns the category to which the API gives a word on a scale; undefined for any other word. */
 export function bandIn(scale: Scale | undefined, word: string | null | undefined): Band | undefined {
 	return scale === undefined || scale === 'in' ? bandOf(word) : others[scale].find((band) => band.word === word);
 }

@@ -69,7 +69,7 @@ export function spanOf(text: string | null | undefined): Span {
 	return spans.find(({ id }) => id === text)?.id ?? '24h';
 }
 
-/** stepOf parses the interval of a chart of a number of days. The default is hour up to 31 days. */
+/** stepOf parses the interval of a chart that covers a number of days. The default is hour up to 31 days. */
 export function stepOf(text: string | null | undefined, span: Span, days: number): Step {
 	return span === '24h' || days === 1 ? 'hour' : text === 'day' || text === 'hour' ? text : days > 31 ? 'day' : 'hour';
 }

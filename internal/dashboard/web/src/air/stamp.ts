@@ -45,7 +45,7 @@ export function times(ticks: readonly number[], step: Step): string[] {
 		}
 		dated = ofDay;
 		const text = ofDay;
-		// A chart of few days has several ticks in a day. Only the first names it.
+		// A chart of few days has several ticks in a day. Only the first tick names the day.
 		if (step === 'day' && text === written) {
 			return '';
 		}

@@ -7,7 +7,7 @@ import { all } from './places';
 /** Statistic is a row of a view of the API. */
 export type Statistic = Schemas['Statistic'];
 
-/** Measured is a place whose stations the statistics are of. */
+/** Measured is the place of the stations in the statistics. */
 export type Measured = { city: string } | { station: string };
 
 /** View is a view of the statistics that a page shows. */

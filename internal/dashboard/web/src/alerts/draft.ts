@@ -7,7 +7,7 @@ export type Alert = Schemas['Alert'];
 /** Condition is the condition of an alert. */
 export type Condition = Schemas['AlertCondition'];
 
-/** Metric is what a condition is about. */
+/** Metric is the value that a condition compares with its limit. */
 export type Metric = Condition['metric'];
 
 /** PlaceKind is a way to name a place. */

@@ -40,7 +40,7 @@ const groups: { title: string; names: string[] }[] = [
 
 const current = () => new URLSearchParams(location.search).get('page') ?? '';
 
-/** useLoaded returns the result of a function once it is there, or its error. */
+/** useLoaded returns the result or the error of an asynchronous function, and {} until the function ends. */
 function useLoaded<T>(load: () => Promise<T>, key: string): { value?: T; error?: string } {
 	const [state, setState] = useState<{ key?: string; value?: T; error?: string }>({});
 	useEffect(() => {
@@ -183,7 +183,7 @@ export function Site() {
 	const { value: contract, error } = useLoaded(read, 'contract');
 	const page = current();
 	const load = files[page];
-	// On a phone the page stands below the groups, so that these begin folded.
+	// On a phone the page stands below the groups, so the groups begin folded.
 	const [narrow] = useState(() => matchMedia('(max-width: 48rem)').matches);
 	const entry = (name: string, text: string) => (
 		<li key={name}>

@@ -11,7 +11,7 @@ export interface Found {
 	href: string;
 }
 
-/** index makes all sections of pages and all operations searchable. pages are by name. */
+/** index makes all sections of pages and all operations searchable. The keys of `pages` are names of pages. */
 export function index(pages: Record<string, Page>, contract: Contract): (query: string) => Found[] {
 	const search = new MiniSearch<Found & { text: string }>({
 		fields: ['title', 'within', 'text'],

@@ -10,7 +10,7 @@ import { Fetched } from '../ui/FetchState';
 import { useMinute } from '../ui/useNow';
 import { Figure, HomeCard } from './HomeCard';
 
-// The totals are those of all transactions of a day, so that one row of them suffices.
+// The totals cover all transactions of a day, so the request asks for one row only.
 const query = (from: string, totals: boolean) => ({ ...range({ from }), limit: 1, ...(totals && { totals }) });
 
 /** WalletCard shows the balance of the wallet. */

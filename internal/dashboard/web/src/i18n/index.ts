@@ -35,7 +35,7 @@ export const language = computed(() => shown.value);
 /** locale is the current language with the number and date formats of India. */
 export const locale = computed(() => `${shown.value}-IN`);
 
-/** preferredLanguage returns the language stored in this browser, else the browser's own. */
+/** preferredLanguage returns the language stored in this browser, and otherwise the language of the browser. */
 export function preferredLanguage(): Language {
 	const stored = localStorage.getItem(storageKey);
 	if (stored === 'en' || stored === 'hi') {
@@ -86,7 +86,7 @@ export function stateBeside(city: string, state: string): string {
 	return name === cityName(city) || city.endsWith(`, ${state}`) ? '' : name;
 }
 
-/** stateOptions returns the options of a choice of states: each with its name in the current language, in the order of these. */
+/** stateOptions returns an option for each state, with its name in the current language, in the order of the states. */
 export function stateOptions(states: readonly string[]): (readonly [value: string, text: string])[] {
 	const order = new Intl.Collator(locale.value);
 	return states.map((name) => [name, stateName(name)] as const).sort(([, one], [, other]) => order.compare(one, other));

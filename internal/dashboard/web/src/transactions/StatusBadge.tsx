@@ -25,7 +25,7 @@ export function MatchBadge(props: { of: NonNullable<Schemas['Verification']['nam
 
 type Result = Pick<Schemas['Verification'], 'status' | 'verified' | 'error' | 'name_match' | 'suspicious'>;
 
-/** verificationTone returns the tone of a result. A verified account of another name, or a flagged one, is not plainly good. */
+/** verificationTone returns the tone of a result. A verified account with another name, or a flagged one, gets "warn". */
 export function verificationTone({ status, verified, name_match, suspicious }: Result): Tone {
 	if (status === 'success') {
 		return verified && name_match !== 'none' && !suspicious ? 'good' : 'warn';

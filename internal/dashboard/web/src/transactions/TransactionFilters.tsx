@@ -15,11 +15,11 @@ const none: Values = { status: '', from: '', to: '', ref_id: '', q: '', type: ''
 /** Filters are the filters that lists of transactions share: status, range of days, a search, type, amount. */
 export function Filters(props: {
 	states?: readonly (readonly [value: string, text: string])[];
-	/** dates hides the search. */
+	/** dates hides the search, so that only the days can be chosen. */
 	dates?: boolean;
 	/** search has the label and the hint of a search for ids, references and, where the list has them, numbers. */
 	search?: readonly [label: string, hint: string];
-	/** types are the types of recharges. They come with the filters of the amount. */
+	/** types are the types of recharges. With them, the filters of the amount are shown, too. */
 	types?: readonly (readonly [value: string, text: string])[];
 	/** methods are the methods of verifications. */
 	methods?: readonly (readonly [value: string, text: string])[];

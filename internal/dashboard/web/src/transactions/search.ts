@@ -14,7 +14,7 @@ export function searchOf(text: string): Search {
 	return { ref: trimmed, ...(/^(\+?91[6-9]\d{9}|0[6-9]\d{9}|\d{8,12}|[Xx]{4,8}\d{4})$/.test(digits) && { mobile: digits }) };
 }
 
-/** joined returns the rows of two lists without repetitions, those of the first list first. */
+/** joined returns the rows of two lists without repetitions, the rows of the first list first. */
 export function joined<T>(first: readonly T[], second: readonly T[], id: (row: T) => string): T[] {
 	const known = new Set(first.map(id));
 	return [...first, ...second.filter((row) => !known.has(id(row)))];

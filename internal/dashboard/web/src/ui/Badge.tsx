@@ -4,7 +4,7 @@ import { ago, hour, instant } from '../format';
 import { t } from '../i18n';
 import { useNow } from './useNow';
 
-/** Time shows a time in the zone of the page, if exact with seconds. Its title is the value of the API. */
+/** Time shows a time in the zone of the page, with seconds if `exact` is true. Its title is the value of the API. */
 export function Time(props: { at: string | null | undefined; relative?: boolean; exact?: boolean }): JSX.Element {
 	if (!props.at) {
 		return <span class="absent">–</span>;

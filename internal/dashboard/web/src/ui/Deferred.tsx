@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { queries } from '../api/queries';
 
-/** pause is the time until the page is looked at, and between two looks, in milliseconds. It is idle if it fetches nothing then. */
+/** pause is the time before each check of the page, in milliseconds. A page that fetches nothing at a check is idle. */
 const pause = 1_500;
 
 /** useIdle returns false until the page is idle, so that the first screen is drawn before the rest. */

@@ -29,7 +29,7 @@ export function Dialog(props: { title: string; close: () => void; kept?: string;
 			setHeld(true);
 		}
 	};
-	// A browser ignores a prevented cancel event when Escape is pressed again. A prevented key press never gets there.
+	// A browser ignores a prevented cancel event when Escape is pressed again. A prevented key press does not cause it.
 	const pressed = (event: KeyboardEvent) => event.key === 'Escape' && hold(event);
 	return (
 		<dialog ref={element} aria-labelledby={name} onClose={closed} onKeyDown={pressed} onCancel={hold}>

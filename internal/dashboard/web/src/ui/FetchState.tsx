@@ -39,7 +39,7 @@ export function errorMessage(error: unknown): string {
 	return problem.message || t('state.error');
 }
 
-/** Failed shows an error with its request id and a retry button. A retry cannot find what does not exist. */
+/** Failed shows an error with its request id and a retry button. An error with status 404 has no retry button. */
 export function Failed(props: { error: unknown; again?: () => void }): JSX.Element {
 	const problem = problemOf(props.error);
 	if (problem.status === 404) {

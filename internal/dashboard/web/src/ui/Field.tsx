@@ -8,7 +8,7 @@ function Labelled(props: {
 	label: string;
 	hint?: string | undefined;
 	name?: string | undefined;
-	/** class is that of the whole field. */
+	/** class is the CSS class of the whole field. */
 	class?: string | undefined;
 	children: (control: { id: string; 'aria-invalid': true | undefined; 'aria-describedby': string }) => JSX.Element;
 }): JSX.Element {
@@ -107,7 +107,7 @@ export function Filter(props: {
 export function Select<V extends string>(props: {
 	label: string;
 	name?: string;
-	/** class is that of the whole field. */
+	/** class is the CSS class of the whole field. */
 	class?: string;
 	value: V;
 	options: readonly (readonly [value: V, text: string])[];

@@ -10,7 +10,7 @@ import './field.css';
  * hidden.
  */
 export function FilterForm(props: {
-	/** values are the filters of the page. An empty value is none. */
+	/** values are the filters of the page. An empty value means no filter. */
 	values: Record<string, string | undefined>;
 	reset: () => void;
 	label?: string;

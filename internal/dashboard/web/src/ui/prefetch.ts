@@ -1,4 +1,4 @@
-/** pause is the time between two loads, and between two looks at a busy page, in milliseconds. */
+/** pause is the time between two loads, and between two checks of a busy page, in milliseconds. */
 const pause = 250;
 
 /**

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** few is the number of rows that a list begins with in a narrow window. */
+/** few is the initial number of rows of a list in a narrow window. */
 export const few = 20;
 
 const narrow = '(max-width: 52rem)';

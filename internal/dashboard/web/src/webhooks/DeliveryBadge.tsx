@@ -8,7 +8,7 @@ import { countdown } from './eventTypes';
 
 const tones: Record<Schemas['DeliveryState'], Tone> = { waiting: 'busy', delivered: 'good', failed: 'bad', cancelled: 'quiet' };
 
-/** DeliveryBadge shows the state of a delivery. One that waits after a failed attempt is retried. */
+/** DeliveryBadge shows the state of a delivery. A delivery that waits after a failed attempt is shown as retried. */
 export function DeliveryBadge(props: { of: { state: Schemas['DeliveryState']; attempts_made: number } }): JSX.Element {
 	const { state, attempts_made: made } = props.of;
 	if (state === 'waiting' && made > 0) {

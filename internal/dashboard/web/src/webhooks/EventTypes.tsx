@@ -115,7 +115,7 @@ function One(props: { one: Described; type: EventType }): JSX.Element {
 	);
 }
 
-/** Coded shows a text of the contract. What is between backticks is code. */
+/** Coded shows a text of the contract. Text between backticks is shown as code. */
 function Coded(props: { text: string | undefined }): JSX.Element {
 	return <>{props.text?.split('`').map((part, index) => (index % 2 === 1 ? <code key={part}>{part}</code> : part))}</>;
 }

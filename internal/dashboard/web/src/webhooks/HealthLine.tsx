@@ -117,7 +117,7 @@ function Count(props: { of: number; text: string; to: string }): JSX.Element {
 const tall = 32;
 
 /**
- * Strip shows 24 hours as bars, with delivered attempts above failed ones. Hours before since are left out, because
+ * Strip shows 24 hours as bars, with delivered attempts above failed ones. Hours before `since` are left out, because
  * the health does not cover all their attempts.
  */
 function Strip(props: { hours: Health['by_hour']; since: string | null }): JSX.Element {

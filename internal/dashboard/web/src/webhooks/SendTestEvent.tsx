@@ -59,7 +59,7 @@ export function SendTest(props: { id: string; events: readonly EventType[] }): J
 export function Followed(props: { id: string }): JSX.Element {
 	const query = useDelivery(props.id);
 	const { state, attempts_made } = query.data ?? {};
-	// Notices refetch the health of a webhook at a limited rate. Until then it would contradict this delivery.
+	// Notices refetch the health of a webhook at a limited rate. Until then the old health would contradict this delivery.
 	useEffect(() => {
 		for (const queryKey of [['health'], ['deliveries', 'list']]) {
 			void queries.invalidateQueries({ queryKey });

@@ -82,7 +82,7 @@ export interface Field {
 	description: string;
 }
 
-/** fieldsOf lists the fields of a schema without references, with those of its parts. A later part adds to an earlier one. */
+/** fieldsOf lists the fields of a schema without references, and of its parts. A later part adds to an earlier one. */
 export function fieldsOf(schema: JSONSchema): Field[] {
 	const fields = new Map<string, Field>();
 	const visit = (part: JSONSchema) => {

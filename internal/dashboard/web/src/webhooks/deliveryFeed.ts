@@ -88,7 +88,7 @@ function same(old: Row | undefined, fresh: Row): Row {
 /**
  * merge replaces the start of the list by its newest page. Older rows stay, so that a user who scrolled down
  * keeps them. If other rows can lie between the page and them, they are dropped. They are also dropped if an id
- * of missing belongs among them, because the refetched pages will contain it. So they are if there are more than
+ * of missing belongs among them, because the refetched pages will contain it. The same holds if there are more than
  * most rows: a list that stays open would grow with every delivery.
  */
 export function merge(

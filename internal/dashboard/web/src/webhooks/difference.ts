@@ -8,8 +8,8 @@ export interface Line {
 }
 
 /**
- * lineDifference compares two texts by lines, by their longest common subsequence. It takes the product of their lines
- * in time. The stored part of an answer has one KiB, so no library is needed.
+ * lineDifference compares two texts by lines, by their longest common subsequence. Its time is proportional to
+ * the product of their numbers of lines. The stored part of an answer has one KiB, so no library is needed.
  */
 export function lineDifference(before: string, after: string): Line[] {
 	const [a, b] = [linesOf(before), linesOf(after)];

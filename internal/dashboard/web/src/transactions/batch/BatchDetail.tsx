@@ -51,7 +51,7 @@ export function BatchDetail(props: Record<string, string>): JSX.Element {
 	);
 }
 
-/** Existing shows how many accounts of a finished batch exist. All others that have an answer do not. */
+/** Existing shows how many accounts of a finished batch exist. All other accounts that have an answer do not exist. */
 export function Existing(props: { id: string; answered: number }): JSX.Element | null {
 	const { id: batch_id, answered } = props;
 	const { data } = useQuery({

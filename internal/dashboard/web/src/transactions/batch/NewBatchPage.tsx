@@ -212,7 +212,7 @@ const mostShown = 20_000;
 /** still is the time without input after which a text is parsed, in milliseconds. */
 const still = 300;
 
-/** useRead parses a text after the input stops. It is undefined without a text and while parsing. */
+/** useRead parses a text after the input stops. The result is undefined without a text, and while the text is parsed. */
 function useRead(kind: Kind, text: string, ref: string): Read | undefined {
 	const [found, setFound] = useState<Read>();
 	useEffect(() => {

@@ -115,7 +115,7 @@ function Subject(props: { value: string | undefined; apply: (subject: string) =>
 	);
 }
 
-/** changeOf shows a change with its sign. Money that comes is bold, so that colour is not the only difference. */
+/** changeOf shows a change with its sign. A credit is bold, so that colour is not the only difference. */
 function changeOf(amount: number): JSX.Element | string {
 	return amount === 0 ? '–' : <span class={amount > 0 ? 'credit' : 'debit'}>{signed(amount)}</span>;
 }

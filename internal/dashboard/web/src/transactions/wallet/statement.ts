@@ -16,7 +16,7 @@ export interface Line {
 	after: Balance | undefined;
 }
 
-/** Selection is what a statement shows. With a subject it has no balances, because entries of others lie between. */
+/** Selection is what a statement shows. With a subject it has no balances, because entries of others are left out. */
 export interface Selection {
 	subject?: string;
 	from?: string;
@@ -116,8 +116,8 @@ export function beginningOf(selection: Selection, limit: number, signal: AbortSi
 }
 
 /**
- * consistent fetches a first page whose figures agree. The balance of the wallet before and after must be the same: else
- * an entry came in between.
+ * consistent fetches a first page whose figures agree. The balance of the wallet before and after must be equal;
+ * otherwise an entry was added in between.
  */
 async function consistent(selection: Selection, limit: number, signal: AbortSignal, withSums: boolean): Promise<Beginning> {
 	for (let attempt = 1; ; attempt++) {
