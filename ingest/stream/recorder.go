@@ -21,7 +21,8 @@ const (
 	// recordEvery is the interval at which a run in progress is recorded. If the process is killed, the counts of this
 	// interval are lost, but no reading.
 	recordEvery = 15 * time.Second
-	// maxPending is the largest number of ended runs that wait for the journal while it fails. Older ones are dropped.
+	// maxPending is the largest number of ended runs that wait for the journal while its writes fail. Older runs are
+	// dropped.
 	maxPending = 100
 	// lastRecord limits the time to write the last run when the service stops.
 	lastRecord = 5 * time.Second

@@ -35,7 +35,7 @@ type Settings struct {
 	// Session is how long the broker stores messages while no client is connected; 0 for no messages. In MQTT 3.1.1 the
 	// configuration of the broker determines the time.
 	Session time.Duration
-	// Local allows addresses of private networks.
+	// Local allows servers at addresses of private networks.
 	Local bool
 }
 

@@ -34,7 +34,7 @@ type param struct {
 
 type header struct{ name, value string }
 
-// authParam is the query parameter or header that has the key.
+// authParam is the query parameter or header that has the API key.
 type authParam struct {
 	in, name, value string
 	evidence        string

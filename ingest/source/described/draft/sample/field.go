@@ -122,7 +122,7 @@ func (f *Field) Within(least, most float64) bool {
 	return len(all) > 0 && slices.Min(all) >= least && slices.Max(all) <= most
 }
 
-// Degrees reports whether no number has a larger absolute value than `most`.
+// Degrees reports whether the numbers of the field can be degrees: none has a larger absolute value than `most`.
 func (f *Field) Degrees(most float64) bool {
 	return f.IsNumber() && !slices.ContainsFunc(f.Numbers, func(n float64) bool { return math.Abs(n) > most })
 }
