@@ -98,7 +98,7 @@ type Options struct {
 	Now      func() time.Time      // nil for time.Now
 }
 
-// Core is the part of a service that all kinds share. A service embeds a Core.
+// Core is the part of a service that all kinds of transactions share. A service embeds a Core.
 type Core[R any, P Record[R]] struct {
 	Options
 
