@@ -35,7 +35,7 @@ func (e *endpoint) set(change func()) {
 	e.changed = make(chan struct{})
 }
 
-// serve marks the engine as up, with its address and password.
+// serve records that the engine is up, with its address and password.
 func (e *endpoint) serve(a access) { e.set(func() { e.access, e.up, e.reason = a, true, nil }) }
 
 // own reports whether the engine is up and was started by this process.
@@ -45,7 +45,7 @@ func (e *endpoint) own() bool {
 	return e.up && e.access.own
 }
 
-// lose marks the engine as down until serve is called again.
+// lose records that the engine is down, until `serve` is called again.
 func (e *endpoint) lose(reason error) { e.set(func() { e.up, e.reason = false, reason }) }
 
 // fail marks the engine as down for good.

@@ -13,7 +13,7 @@ import (
 	"vayu/schema"
 )
 
-// exportTypes are the media types of the audit log besides JSON.
+// exportTypes are the media types besides JSON in which the audit log can be exported.
 const exportTypes = csvType + ", " + linesType
 
 // Log answers GET /v1/audit.

@@ -23,7 +23,7 @@ import (
 )
 
 const (
-	// most is the limit of members of an account.
+	// most is the maximum number of members of an account.
 	most = 50
 	// invitationLife is how long the link of a new member is valid. After that, the member must request another link.
 	invitationLife = 24 * time.Hour

@@ -15,7 +15,7 @@ import (
 	"vayu/schema/statement"
 )
 
-// Name has the parameters of a request about its session.
+// Name has the parameters of a request that select a named session.
 type Name struct {
 	ID      string
 	Timeout time.Duration // how long the session lasts without a request
