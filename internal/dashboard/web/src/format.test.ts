@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { stamp, times } from './air/stamp';
-import { day, hour, instant, percent, tenths } from './format';
+import { ago, day, hour, instant, percent, tenths } from './format';
 import { zone } from './zone';
 
 afterEach(() => {
@@ -39,6 +39,16 @@ test.each([
 	[1000, 1000, '100'],
 ])('%i of %i is a share of %s per cent', (part, whole, text) => {
 	expect(percent(part, whole)).toBe(text);
+});
+
+test.each([
+	[-7_199_000, '1 hour ago'],
+	[42_000, 'in 42 seconds'],
+	[1_242_000, 'in 21 minutes'],
+	[28_799_000, 'in 8 hours'],
+	[28_740_000, 'in 8 hours'],
+])('%i ms from now are %s', (ms, text) => {
+	expect(ago(new Date(1_800_000_000_000 + ms).toISOString(), new Date(1_800_000_000_000))).toBe(text);
 });
 
 test('tenths are kept', () => {

@@ -76,9 +76,14 @@ const steps: readonly [Intl.RelativeTimeFormatUnit, number][] = [
 	['second', 1],
 ];
 
-/** ago formats the distance between a time and now in its largest unit. */
+/**
+ * ago formats the distance between a time and now in its largest unit. A time ahead is rounded: what ends in 7 hours and 59
+ * minutes ends in 8 hours.
+ */
 export function ago(at: string, now: Date): string {
-	const seconds = Math.round((new Date(at).getTime() - now.getTime()) / 1000);
+	const exact = Math.round((new Date(at).getTime() - now.getTime()) / 1000);
+	const seconds = exact > 60 ? Math.round(exact / 60) * 60 : exact;
 	const [unit, size] = steps.find(([, size]) => Math.abs(seconds) >= size) ?? (['second', 1] as const);
-	return kept('ago', () => new Intl.RelativeTimeFormat(locale.value, { numeric: 'auto' })).format(Math.trunc(seconds / size), unit);
+	const format = kept('ago', () => new Intl.RelativeTimeFormat(locale.value, { numeric: 'auto' }));
+	return format.format(seconds > 0 ? Math.round(seconds / size) : Math.trunc(seconds / size), unit);
 }

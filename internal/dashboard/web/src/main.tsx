@@ -9,6 +9,7 @@ import './style/parts.css';
 import './style/shell.css';
 import './style/tables.css';
 import './style/cards.css';
+import './style/rows.css';
 import './style/print.css';
 
 function start(root: HTMLElement): void {

@@ -66,6 +66,8 @@ export function Form(props: {
 	disabled?: boolean;
 	/** cancel adds a second button, which leaves the form. */
 	cancel?: () => void;
+	/** cancelText is the text of that button; by default “Cancel”. */
+	cancelText?: string;
 	class?: string;
 	children?: ComponentChildren;
 }): JSX.Element {
@@ -118,7 +120,7 @@ export function Form(props: {
 				</button>
 				{props.cancel && (
 					<button type="button" onClick={props.cancel}>
-						{t('action.cancel')}
+						{props.cancelText ?? t('action.cancel')}
 					</button>
 				)}
 			</div>

@@ -1,8 +1,16 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 
-/** Page is the frame of a page: its title, which gets the focus for screen readers, its actions and its content. */
-export function Page(props: { title: string; actions?: ComponentChildren; children: ComponentChildren }): JSX.Element {
+/**
+ * Page is the frame of a page: its title, which gets the focus for screen readers, its actions and its content. heading
+ * shows the title in another form than as plain text.
+ */
+export function Page(props: {
+	title: string;
+	heading?: ComponentChildren;
+	actions?: ComponentChildren;
+	children: ComponentChildren;
+}): JSX.Element {
 	const heading = useRef<HTMLHeadingElement>(null);
 	useEffect(() => {
 		document.title = `${props.title} · Vayu`;
@@ -12,7 +20,7 @@ export function Page(props: { title: string; actions?: ComponentChildren; childr
 		<>
 			<header class="page-head">
 				<h1 ref={heading} tabIndex={-1}>
-					{props.title}
+					{props.heading ?? props.title}
 				</h1>
 				{props.actions && <div class="actions">{props.actions}</div>}
 			</header>

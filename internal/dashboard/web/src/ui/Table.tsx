@@ -14,6 +14,8 @@ export interface Column<T> {
 	figure?: boolean;
 	/** heading makes the cells the headings of the cards on phones; without one, the first column has them. */
 	heading?: boolean;
+	/** phone is how a compact row shows the cells on a phone: with the name of the column, or in a line of their own. */
+	phone?: 'labelled' | 'line';
 	/** sort makes the heading a button that sorts the rows. */
 	sort?: Sorted;
 	show: (row: T) => ComponentChildren;
@@ -22,19 +24,22 @@ export interface Column<T> {
 const arrows = { ascending: '↑', descending: '↓' } as const;
 
 /**
- * Cell is a cell of a table. On phones each row is a card, in which a cell has its label beside it. A cell without a
- * value is hidden there.
+ * Cell is a cell of a table. On phones each row is a card, in which a cell has its label beside it. In a compact table only
+ * labelled cells have it. A cell without a value is hidden there.
  */
 export function Cell(props: {
 	label?: string | undefined;
 	figure?: boolean | undefined;
 	heading?: boolean | undefined;
+	phone?: 'labelled' | 'line' | undefined;
 	class?: string | undefined;
 	children: ComponentChildren;
 }): JSX.Element {
 	const { children } = props;
 	const empty = children === '–' || children === '' || children === false || children === null || children === undefined;
-	const names = [props.class, props.figure && 'figure', props.heading && 'heading', empty && 'empty'].filter(Boolean).join(' ');
+	const names = [props.class, props.figure && 'figure', props.phone, props.heading && 'heading', empty && 'empty']
+		.filter(Boolean)
+		.join(' ');
 	return (
 		<td role="cell" class={names || undefined} data-label={props.label}>
 			<div>{children}</div>
@@ -43,18 +48,20 @@ export function Cell(props: {
 }
 
 /**
- * Table shows rows of one type. On phones each row is a card. A wider table scrolls horizontally. caption is for screen readers only.
+ * Table shows rows of one type. On phones each row is a card, and in a compact table a few lines. A wider table scrolls
+ * horizontally. caption is for screen readers only.
  */
 export function Table<T>(props: {
 	caption: string;
 	rows: readonly T[];
 	id: (row: T) => string;
 	columns: readonly Column<T>[];
+	compact?: boolean;
 }): JSX.Element {
 	const heading = props.columns.find((column) => column.heading) ?? props.columns[0];
 	return (
 		// biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-		<section class="scroll listed" tabIndex={0} aria-label={props.caption}>
+		<section class={`scroll listed ${props.compact ? 'compact' : ''}`} tabIndex={0} aria-label={props.caption}>
 			<table role="table">
 				<caption class="unseen">{props.caption}</caption>
 				<thead role="rowgroup">
@@ -82,7 +89,7 @@ export function Table<T>(props: {
 					{props.rows.map((row) => (
 						<tr key={props.id(row)} role="row">
 							{props.columns.map((column) => (
-								<Cell key={column.name} label={column.name} figure={column.figure} heading={column === heading}>
+								<Cell key={column.name} label={column.name} figure={column.figure} phone={column.phone} heading={column === heading}>
 									{column.show(row)}
 								</Cell>
 							))}
