@@ -163,7 +163,7 @@ test('ten thousand deliveries: few rows are drawn at any time, by mouse and by k
 	const notice = page.locator('.wh-deliveries ~ p.hint[role=status]');
 	const rows = page.locator('.wh-deliveries tbody tr[data-index]');
 	await notice.waitFor();
-	await page.getByRole('button', { name: 'Failed, not retried (more than 100)' }).waitFor(patient);
+	await page.getByRole('button', { name: 'Failed, not retried (100+)' }).waitFor(patient);
 	await pictured(page, 'deliveries'); // take the screenshot now: one of ten thousand rows is too tall
 	let most = 0;
 	const shown = async () => {

@@ -14,7 +14,7 @@ test.each([
 	['/webhooks/wh_1', '/webhooks'],
 	['/event-types/quota.warning', '/webhooks'],
 	['/deliveries/dlv_1', '/deliveries'],
-	['/events/evt_1', '/deliveries'],
+	['/events/evt_1', '/events'],
 ])('%s belongs to %s in the navigation, and to no other entry', (location, to) => {
 	const entries = groups.flatMap((group) => group.entries);
 	expect(entries.filter((entry) => isCurrent(location, entry)).map((entry) => entry.to)).toEqual([to]);

@@ -72,7 +72,8 @@ export const groups: readonly Group[] = [
 		name: 'shell.settings',
 		entries: [
 			{ to: '/webhooks', name: 'shell.webhooks', also: ['/event-types'], scope: 'webhooks:manage' },
-			{ to: '/deliveries', name: 'shell.deliveries', also: ['/events'], scope: 'webhooks:manage' },
+			{ to: '/deliveries', name: 'shell.deliveries', scope: 'webhooks:manage' },
+			{ to: '/events', name: 'webhooks.event.all', scope: 'webhooks:manage' },
 			{ to: '/keys', name: 'shell.keys', scope: 'account:read' },
 			{ to: '/members', name: 'shell.members', scope: 'keys:manage' },
 			{ to: '/usage', name: 'shell.usage', scope: 'account:read' },

@@ -1,10 +1,9 @@
 import type { JSX } from 'preact';
 import type { Schemas } from '../api/client';
-import { number, tenths } from '../format';
+import { ago, instant, number, tenths } from '../format';
 import { type Key, t } from '../i18n';
 import { Badge, type Tone } from '../ui/Badge';
 import { useNow } from '../ui/useNow';
-import { countdown } from './eventTypes';
 
 const tones: Record<Schemas['DeliveryState'], Tone> = { waiting: 'busy', delivered: 'good', failed: 'bad', cancelled: 'quiet' };
 
@@ -54,19 +53,18 @@ export function subscribesTo(type: Schemas['EventType']): string {
 	return t(`webhooks.fires.${type}` satisfies Key);
 }
 
-/** Due counts down to the next attempt. */
+/** Due shows how long it is until the next attempt. */
 export function Due(props: { at: string | null; paused?: boolean }): JSX.Element {
 	const now = useNow();
 	if (!props.at) {
 		return <span>{t('webhooks.due.now')}</span>;
 	}
-	const rest = countdown(props.at, now);
-	if (rest === undefined) {
+	if (!(Date.parse(props.at) > now.getTime())) {
 		return <span>{t(props.paused ? 'webhooks.due.paused' : 'webhooks.due.now')}</span>;
 	}
 	return (
-		<span role="timer" aria-live="off" title={props.at}>
-			{t('webhooks.due.in', { time: rest })}
+		<span role="timer" aria-live="off" title={instant(props.at)}>
+			{ago(props.at, now)}
 		</span>
 	);
 }

@@ -8,6 +8,7 @@ import { Badge, CopyableText, Time } from '../ui/Badge';
 import { Fetched } from '../ui/FetchState';
 import { Form } from '../ui/Form';
 import { Card, Facts, Page } from '../ui/Page';
+import { WebAddress } from '../ui/WebAddress';
 import { Attempts } from './AttemptTable';
 import { CompareAttempts } from './CompareAttempts';
 import { DeliveryBadge, subscribesTo } from './DeliveryBadge';
@@ -64,8 +65,8 @@ function One(props: { delivery: Schemas['DeliveryDetailed']; look: () => void })
 						[t('webhooks.id'), <CopyableText key="id" value={delivery.id} />],
 						[
 							t('webhooks.endpoint'),
-							<Link key="url" class="wh-url" href={`/webhooks/${delivery.webhook_id}`}>
-								{delivery.url || delivery.webhook_id}
+							<Link key="url" href={`/webhooks/${delivery.webhook_id}`}>
+								<WebAddress of={delivery.url || delivery.webhook_id} />
 							</Link>,
 						],
 						[t('webhooks.attempts'), t('webhooks.attempts.of', { made: delivery.attempts_made, most: mostAttempts })],

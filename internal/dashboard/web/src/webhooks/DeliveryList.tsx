@@ -5,7 +5,7 @@ import { Link } from 'wouter-preact';
 import { liveQuery } from '../api/liveStream';
 import { queries } from '../api/queries';
 import { number } from '../format';
-import { t } from '../i18n';
+import { type Key, t } from '../i18n';
 import { hasScope } from '../session';
 import { Empty } from '../ui/FetchState';
 import { Check, Filter, Select, toggled } from '../ui/Field';
@@ -23,7 +23,7 @@ import './webhooks.css';
 
 const names = ['state', 'retried', 'answer', 'webhook', 'event', 'type', 'from', 'to'] as const;
 
-const failedOnes = ['deliveries', 'failed'];
+const counts = ['deliveries', 'counts'];
 
 const states: readonly Row['state'][] = ['waiting', 'delivered', 'failed', 'cancelled'];
 
@@ -50,22 +50,14 @@ export function Deliveries(): JSX.Element {
 	}, []);
 	const again = () => {
 		list.refetch();
-		void queries.refetchQueries({ queryKey: failedOnes });
+		void queries.refetchQueries({ queryKey: counts });
 	};
 	const filter = (changed: Partial<Record<(typeof names)[number], string>>) => {
 		setChosen(new Set());
 		change(changed);
 	};
 	return (
-		<Page
-			title={t('webhooks.deliveries')}
-			actions={
-				<>
-					<Link href="/events">{t('webhooks.event.all')}</Link>
-					<Link href="/webhooks">{t('webhooks.title')}</Link>
-				</>
-			}
-		>
+		<Page title={t('webhooks.deliveries')}>
 			<Tabs wanted={wanted} change={filter} />
 			<FilterForm values={filters} reset={() => filter(Object.fromEntries(names.map((name) => [name, ''])))}>
 				<Select
@@ -161,45 +153,60 @@ function Nothing(props: { filtered: boolean }): JSX.Element {
 	);
 }
 
-/** many is the maximum number of failed deliveries that the tab counts. */
+/** many is the maximum number of deliveries that a tab counts. */
 const many = 100;
+
+type Tab = Pick<Wanted, 'state' | 'retried'> & { name: Key };
+
+/** tabs are the states of deliveries. The first tab has all of them. */
+const tabs: readonly Tab[] = [
+	{ name: 'webhooks.state.waiting', state: 'waiting', retried: undefined },
+	{ name: 'webhooks.state.delivered', state: 'delivered', retried: undefined },
+	{ name: 'webhooks.tab.failed', state: 'failed', retried: 'false' },
+	{ name: 'webhooks.tab.retried', state: 'failed', retried: 'true' },
+	{ name: 'webhooks.state.cancelled', state: 'cancelled', retried: undefined },
+];
+
+/** counted shows a count, which is undefined until it has arrived. */
+function counted(count: number | undefined): string {
+	return count === undefined ? '' : ` (${count > many ? t('webhooks.tab.many', { count: number(many) }) : number(count)})`;
+}
 
 function Tabs(props: { wanted: Wanted; change: (changed: { state: string; retried: string }) => void }): JSX.Element {
 	const { state, retried } = props.wanted;
-	const failed = useQuery({
-		queryKey: failedOnes,
+	const query = useQuery({
+		queryKey: counts,
 		...liveQuery,
-		queryFn: ({ signal }) => deliveries({ state: 'failed', retried: 'false' }, { limit: many }, signal),
+		queryFn: ({ signal }) =>
+			Promise.all(
+				tabs.map(async ({ state, retried }) => {
+					const page = await deliveries({ state, retried }, { limit: many }, signal);
+					return page.has_more ? many + 1 : page.data.length;
+				}),
+			),
 	});
 	// Any notice can mean a retry. If the first attempt of a retry succeeds, its only notice is about a delivered
 	// one.
 	useDeliveryNotices(
 		() => true,
-		2000,
-		() => void failed.refetch(),
+		5000,
+		() => void query.refetch(),
 	);
-	const count = failed.data && (failed.data.has_more ? t('webhooks.tab.many', { count: number(many) }) : number(failed.data.data.length));
-	const tabs = [
-		{ name: t('webhooks.tab.all'), state: '', retried: '' },
-		{ name: t('webhooks.tab.waiting'), state: 'waiting', retried: '' },
-		{ name: t('webhooks.state.delivered'), state: 'delivered', retried: '' },
-		{ name: count ? `${t('webhooks.tab.failed')} (${count})` : t('webhooks.tab.failed'), state: 'failed', retried: 'false' },
-		{ name: t('webhooks.tab.retried'), state: 'failed', retried: 'true' },
-		{ name: t('webhooks.state.cancelled'), state: 'cancelled', retried: '' },
-	];
+	const all = query.data?.reduce((sum, count) => sum + count, 0);
 	return (
 		<nav class="tabs" aria-label={t('webhooks.tabs')}>
-			{tabs.map((tab) => (
+			{[{ name: 'webhooks.tab.all' as const, state: undefined, retried: undefined }, ...tabs].map((tab, n) => (
 				<button
 					key={tab.name}
 					type="button"
-					aria-current={(state ?? '') === tab.state && (retried ?? '') === tab.retried ? 'page' : undefined}
+					aria-current={state === tab.state && retried === tab.retried ? 'page' : undefined}
 					onClick={(event) => {
 						event.currentTarget.scrollIntoView({ block: 'nearest', inline: 'nearest' });
-						props.change({ state: tab.state, retried: tab.retried });
+						props.change({ state: tab.state ?? '', retried: tab.retried ?? '' });
 					}}
 				>
-					{tab.name}
+					{t(tab.name)}
+					{counted(n === 0 ? all : query.data?.[n - 1])}
 				</button>
 			))}
 		</nav>

@@ -8,6 +8,8 @@ import { t } from '../i18n';
 import { Time } from '../ui/Badge';
 import { Failed, Loading } from '../ui/FetchState';
 import { Cell } from '../ui/Table';
+import { useNarrow } from '../ui/useNarrow';
+import { WebAddress } from '../ui/WebAddress';
 import { useWindowed } from '../ui/windowed';
 import { DeliveryBadge, Due, milliseconds, responseText } from './DeliveryBadge';
 import type { Row } from './deliveryFeed';
@@ -24,6 +26,9 @@ export interface Choice {
 /** ahead is the number of rows before the end at which the next page is fetched. */
 const ahead = 40;
 
+/** whole is the maximum number of rows of a list that is drawn in full. */
+const whole = 25;
+
 /**
  * DeliveryTable shows a list of deliveries of any length. It draws only rows near the viewport, and fetches the
  * next page when the end is near.
@@ -34,23 +39,26 @@ export function DeliveryTable(props: {
 	/** names are the URLs of webhooks by id; undefined if all rows have the same webhook. */
 	names: ReadonlyMap<string, string> | undefined;
 	choice?: Choice | undefined;
+	/** most is the maximum number of rows of a list without further pages. */
+	most?: number;
 	empty: ComponentChildren;
 }): JSX.Element {
 	const { list, seen, names, choice } = props;
 	const body = useRef<HTMLTableSectionElement>(null);
-	const rows = list.feed?.rows ?? [];
-	const part = useWindowed(rows.length, 48, body);
+	const rows = (list.feed?.rows ?? []).slice(0, props.most);
+	const near = useWindowed(rows.length, useNarrow() ? 110 : 48, body);
+	const part = rows.length > whole ? near : { ...near, parts: rows.map((_, index) => ({ index, before: 0 })), after: 0 };
 	seen.current = { first: part.first, last: part.last };
-	const { next } = list.feed ?? { next: null };
+	const next = props.most === undefined ? (list.feed?.next ?? null) : null;
 	const { busy, problem, load } = list.more;
-	const near = rows.length > 0 && part.last >= rows.length - ahead;
+	const ending = rows.length > 0 && part.last >= rows.length - ahead;
 	const length = rows.length;
 	useEffect(() => {
 		// After an empty first page the user fetches more by a button, because the API may have to search many rows.
-		if (near && next && !problem && length > 0) {
+		if (ending && next && !problem && length > 0) {
 			load();
 		}
-	}, [near, next, problem, length, load]);
+	}, [ending, next, problem, length, load]);
 	const { look } = list;
 	useEffect(() => look(), [look, part.first, part.last]);
 	if (!list.feed) {
@@ -65,7 +73,7 @@ export function DeliveryTable(props: {
 				props.empty
 			) : (
 				// biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-				<section class="scroll listed wh-deliveries" tabIndex={0} aria-label={t('webhooks.deliveries')}>
+				<section class="scroll listed compact wh-deliveries" tabIndex={0} aria-label={t('webhooks.deliveries')}>
 					<table role="table" aria-rowcount={next ? -1 : rows.length + 1}>
 						<caption class="unseen">{t('webhooks.deliveries.caption')}</caption>
 						<thead role="rowgroup">
@@ -133,7 +141,7 @@ export function DeliveryTable(props: {
 					{busy ? t('state.loading') : t('state.more')}
 				</button>
 			)}
-			{rows.length > 0 && (
+			{rows.length > 0 && props.most === undefined && (
 				<p class="hint" role="status">
 					{next ? t('webhooks.shown.more', { count: number(rows.length) }) : t('webhooks.shown.all', { count: number(rows.length) })}
 				</p>
@@ -194,11 +202,13 @@ const Line = memo(function Line(props: {
 					</Link>
 				</Cell>
 				{props.name !== undefined && (
-					<Cell class="wh-name" label={t('webhooks.endpoint')}>
-						<span title={props.name}>{props.name.replace(/^https:\/\//, '')}</span>
+					<Cell phone="line" label={t('webhooks.endpoint')}>
+						<WebAddress of={props.name} short />
 					</Cell>
 				)}
-				<Cell label={t('webhooks.attempts')}>{t('webhooks.attempts.of', { made: row.attempts_made, most: mostAttempts })}</Cell>
+				<Cell phone="labelled" label={t('webhooks.attempts')}>
+					{t('webhooks.attempts.of', { made: row.attempts_made, most: mostAttempts })}
+				</Cell>
 				<Cell label={t('webhooks.last')}>
 					{row.last_attempt ? (
 						<span title={row.last_attempt.error}>

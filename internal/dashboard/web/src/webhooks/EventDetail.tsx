@@ -17,7 +17,7 @@ export function Event(props: { id?: string }): JSX.Element {
 	const list = useDeliveries({ event: id }, true, seen);
 	const urls = useWebhookURLs();
 	return (
-		<Page title={t('webhooks.event')} actions={<Link href="/events">{t('webhooks.event.all')}</Link>}>
+		<Page title={t('webhooks.event')} actions={<Link href="/events">{t('webhooks.event.list')}</Link>}>
 			<Card>
 				<EventContent id={id} alone />
 			</Card>

@@ -34,15 +34,7 @@ export function Events(): JSX.Element {
 		return unwrap(api.GET('/v1/events', { params: { query }, signal }));
 	});
 	return (
-		<Page
-			title={t('webhooks.event.all')}
-			actions={
-				<>
-					<Link href="/event-types">{t('webhooks.types')}</Link>
-					<Link href="/deliveries">{t('webhooks.deliveries')}</Link>
-				</>
-			}
-		>
+		<Page title={t('webhooks.event.all')} actions={<Link href="/event-types">{t('webhooks.types')}</Link>}>
 			<p class="hint">{t('webhooks.event.about')}</p>
 			<FilterForm values={filters} reset={() => change({ type: '', subject: '', from: '', to: '' })}>
 				<Select
@@ -59,13 +51,14 @@ export function Events(): JSX.Element {
 			<Rows list={list} empty={t('webhooks.event.none')} hint={<p>{t('webhooks.event.none.hint')}</p>}>
 				{(rows) => (
 					<Table
+						compact
 						caption={t('webhooks.event.all')}
 						rows={rows}
 						id={(row) => row.id}
 						columns={[
 							{ name: t('webhooks.event'), show: (row) => <Link href={`/events/${row.id}`}>{row.type}</Link> },
 							{ name: t('webhooks.event.subject'), show: (row) => <Subject data={row.data} /> },
-							{ name: t('webhooks.event.when'), show: (row) => <Time at={new Date(row.created * 1000).toISOString()} /> },
+							{ name: t('webhooks.event.when'), show: (row) => <Time at={new Date(row.created * 1000).toISOString()} exact /> },
 							{ name: t('webhooks.id'), show: (row) => <code>{row.id}</code> },
 						]}
 					/>

@@ -83,7 +83,11 @@ function Shown(props: { health: Health }): JSX.Element {
 				)}
 				<Count
 					of={states.failed_unretried}
-					text={t('webhooks.health.failed', { count: number(states.failed_unretried) })}
+					text={
+						states.failed_unretried === 0
+							? t('webhooks.health.failed.none')
+							: t('webhooks.health.failed', { count: number(states.failed_unretried) })
+					}
 					to={`/deliveries?webhook=${health.webhook_id}&state=failed&retried=false`}
 				/>
 			</p>

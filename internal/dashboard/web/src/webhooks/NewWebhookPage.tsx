@@ -9,6 +9,7 @@ import { Field, Radios } from '../ui/Field';
 import { Form, type IdempotencyKey } from '../ui/Form';
 import { Card, Page } from '../ui/Page';
 import { useFilters } from '../ui/useFilters';
+import { WebAddress } from '../ui/WebAddress';
 import { EventTypePicker, requireEvents } from './EventTypePicker';
 import { type EventType, offeredTypes } from './eventTypes';
 import { SendTest } from './SendTestEvent';
@@ -83,7 +84,9 @@ function Done(props: { webhook: Made }): JSX.Element {
 	return (
 		<Page title={t('webhooks.made')} actions={<Link href={`/webhooks/${webhook.id}`}>{t('webhooks.made.open')}</Link>}>
 			<Card>
-				<h2 class="card-head wh-url">{webhook.url}</h2>
+				<h2 class="card-head">
+					<WebAddress of={webhook.url} />
+				</h2>
 				{webhook.secret ? <WebhookSecret value={webhook.secret} /> : <p>{t('webhooks.secret.yours', { last: webhook.secret_last4 })}</p>}
 				<VerifySnippet />
 			</Card>

@@ -10,6 +10,7 @@ import { Empty, Fetched } from '../ui/FetchState';
 import { Field } from '../ui/Field';
 import { Form } from '../ui/Form';
 import { Card, Facts, Page } from '../ui/Page';
+import { WebAddress } from '../ui/WebAddress';
 import { DeliveryTable } from './DeliveryTable';
 import { EventTypePicker, requireEvents } from './EventTypePicker';
 import type { EventType } from './eventTypes';
@@ -23,6 +24,9 @@ import { Types } from './WebhookList';
 import { VerifySnippet } from './WebhookSecret';
 import './webhooks.css';
 
+/** recent is the number of deliveries that the page of a webhook shows. */
+const recent = 10;
+
 /** Webhook shows one webhook with its actions and its deliveries. */
 export function Webhook(props: { id?: string }): JSX.Element {
 	const id = props.id ?? '';
@@ -32,7 +36,8 @@ export function Webhook(props: { id?: string }): JSX.Element {
 	});
 	return (
 		<Page
-			title={t('webhooks.one')}
+			title={query.data?.url ?? t('webhooks.one')}
+			heading={query.data && <WebAddress of={query.data.url} />}
 			actions={
 				<>
 					<Link href={`/events?subject=${id}`}>{t('webhooks.alerts')}</Link>
@@ -41,9 +46,6 @@ export function Webhook(props: { id?: string }): JSX.Element {
 			}
 		>
 			<Fetched query={query}>{(webhook) => <One webhook={webhook} />}</Fetched>
-			<Card title={t('webhooks.deliveries')} actions={<Link href={`/deliveries?webhook=${id}`}>{t('webhooks.deliveries.filter')}</Link>}>
-				<Recent webhook={id} />
-			</Card>
 		</Page>
 	);
 }
@@ -62,9 +64,6 @@ function One(props: { webhook: Endpoint }): JSX.Element {
 	return (
 		<>
 			<Card>
-				<header class="card-head">
-					<h2 class="wh-url">{webhook.url}</h2>
-				</header>
 				<HealthLine id={webhook.id} />
 				<Facts
 					of={[
@@ -105,6 +104,12 @@ function One(props: { webhook: Endpoint }): JSX.Element {
 				)}
 				{open === 'edit' && <Edit webhook={webhook} done={close} />}
 			</Card>
+			<Card
+				title={t('webhooks.deliveries.last', { count: recent })}
+				actions={<Link href={`/deliveries?webhook=${webhook.id}`}>{t('webhooks.deliveries.here')}</Link>}
+			>
+				<Recent webhook={webhook.id} />
+			</Card>
 			<Card title={t('webhooks.test')}>
 				<p class="hint">{t('webhooks.test.about')}</p>
 				<SendTest id={webhook.id} events={webhook.events} />
@@ -141,5 +146,7 @@ function Edit(props: { webhook: Endpoint; done: () => void }): JSX.Element {
 function Recent(props: { webhook: string }): JSX.Element {
 	const seen = useRef<DeliveryView>({ first: 0, last: 20 });
 	const list = useDeliveries({ webhook: props.webhook }, true, seen);
-	return <DeliveryTable list={list} seen={seen} names={undefined} empty={<Empty title={t('webhooks.deliveries.none.here')} />} />;
+	return (
+		<DeliveryTable list={list} seen={seen} names={undefined} most={recent} empty={<Empty title={t('webhooks.deliveries.none.here')} />} />
+	);
 }

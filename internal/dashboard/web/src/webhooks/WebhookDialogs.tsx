@@ -10,6 +10,7 @@ import { Time } from '../ui/Badge';
 import { Dialog } from '../ui/Dialog';
 import { Select } from '../ui/Field';
 import { Form, type IdempotencyKey } from '../ui/Form';
+import { WebAddress } from '../ui/WebAddress';
 import type { Webhook } from './queries';
 import { WebhookSecret } from './WebhookSecret';
 
@@ -75,8 +76,10 @@ export function DeleteWebhookDialog(props: { webhook: Webhook; close: () => void
 	return (
 		<Dialog title={t('webhooks.remove')} close={props.close}>
 			<Form submit={remove} button={t('webhooks.remove')} tone="danger" cancel={props.close}>
-				<p class="wh-url">
-					<strong>{url}</strong>
+				<p>
+					<strong>
+						<WebAddress of={url} />
+					</strong>
 				</p>
 				<p>{t('webhooks.remove.about')}</p>
 				<p role="status">{waiting === undefined ? t('state.loading') : t('webhooks.remove.waiting', { count: number(waiting) })}</p>

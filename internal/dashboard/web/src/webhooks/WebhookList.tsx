@@ -5,6 +5,7 @@ import { t } from '../i18n';
 import { Time } from '../ui/Badge';
 import { Rows, useList } from '../ui/List';
 import { Card, Facts, Page } from '../ui/Page';
+import { WebAddress } from '../ui/WebAddress';
 import { HealthLine } from './HealthLine';
 import type { Webhook } from './queries';
 import './webhooks.css';
@@ -57,8 +58,10 @@ function One(props: { webhook: Webhook }): JSX.Element {
 	return (
 		<Card>
 			<header class="card-head">
-				<h2 class="wh-url">
-					<Link href={`/webhooks/${webhook.id}`}>{webhook.url}</Link>
+				<h2>
+					<Link href={`/webhooks/${webhook.id}`}>
+						<WebAddress of={webhook.url} />
+					</Link>
 				</h2>
 			</header>
 			<HealthLine id={webhook.id} />

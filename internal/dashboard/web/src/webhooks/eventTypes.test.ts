@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { countdown, delays, eventSubject, mostAttempts, offeredTypes, span } from './eventTypes';
+import { delays, eventSubject, mostAttempts, offeredTypes, span } from './eventTypes';
 
 test('sixteen types, two more for operators, and eight attempts', () => {
 	expect(new Set(offeredTypes(false)).size).toBe(16);
@@ -32,12 +32,4 @@ test('a test event, a quota and a hostile id have no subject', () => {
 	expect(eventSubject({ transaction_id: 'txn_01KAJ0A6Q3W8Y1B4D7F0H2K5M9', test: true })).toBeUndefined();
 	expect(eventSubject({ period: '2026-11' })).toBeUndefined();
 	expect(eventSubject({ transaction_id: 'txn_../../x', batch_id: 7 })).toBeUndefined();
-});
-
-test('countdown formats the time until an instant', () => {
-	const now = new Date('2026-11-21T00:00:00Z');
-	expect(countdown('2026-11-21T00:00:09.5Z', now)).toBe('0:10');
-	expect(countdown('2026-11-21T06:00:01Z', now)).toBe('6:00:01');
-	expect(countdown('2026-11-21T00:00:00Z', now)).toBeUndefined();
-	expect(countdown('never', now)).toBeUndefined();
 });

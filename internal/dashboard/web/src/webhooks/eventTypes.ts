@@ -77,14 +77,3 @@ export function span(seconds: number, locale: string): string {
 	const [unit, size] = units.find(([, size]) => seconds >= size && seconds % size === 0) ?? (['second', 1] as const);
 	return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }).format(seconds / size);
 }
-
-/** countdown formats the time until an instant as 4:05 or 23:59:59; undefined after it. */
-export function countdown(until: string, now: Date): string | undefined {
-	const seconds = Math.ceil((new Date(until).getTime() - now.getTime()) / 1000);
-	if (!(seconds > 0)) {
-		return undefined;
-	}
-	const two = (n: number) => String(n).padStart(2, '0');
-	const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor((seconds % 3600) / 60)];
-	return hours > 0 ? `${hours}:${two(minutes)}:${two(seconds % 60)}` : `${minutes}:${two(seconds % 60)}`;
-}
