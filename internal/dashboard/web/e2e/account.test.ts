@@ -162,7 +162,7 @@ test('the usage page shows which key made which calls, in both languages', async
 	const operations = page.getByRole('region', { name: 'By operation' });
 	await operations.getByRole('row', { name: 'GET /v1/cities' }).waitFor();
 	await expect.poll(async () => (await cells(operations, 'GET /v1/operators'))[1]).toBe('2');
-	expect(await operations.getByRole('row').count()).toBe(3); // with the header
+	expect(await operations.getByRole('row').count()).toBe(4); // with the header and the total
 	expect(new URL(page.url()).searchParams.get('key')).toMatch(/^key_/);
 	expect(await page.getByLabel('Key', { exact: true }).locator('option:checked').textContent()).toMatch(/^usage site …/);
 	await pictured(page, 'usage-by-key');

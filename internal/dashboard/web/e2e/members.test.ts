@@ -123,11 +123,11 @@ test('a session of a key needs a key of the other mode once', async () => {
 	const requested: string[] = [];
 	page.on('request', (request) => requested.push(new URL(request.url()).pathname));
 	await page.reload();
-	await page.getByText('Switch to live to see and manage people').waitFor();
+	await page.getByText('They can be seen and changed in live only').waitFor();
 	expect(requested).toContain('/dashboard/v1/sessions/current');
 	expect(requested).not.toContain('/dashboard/v1/members');
 	await pictured(page, 'members-note');
-	await page.getByRole('button', { name: 'Switch to live' }).click();
+	await page.getByRole('main').getByRole('button', { name: 'Switch to live' }).click();
 	const dialog = page.getByRole('dialog');
 	await dialog.getByLabel('A key of the same account').fill(service.sandbox);
 	await dialog.getByRole('button', { name: 'Switch to live' }).click();
@@ -137,7 +137,7 @@ test('a session of a key needs a key of the other mode once', async () => {
 	await dialog.getByRole('button', { name: 'Switch to live' }).click();
 	await page.getByRole('button', { name: 'Switch to sandbox' }).click();
 	await page.getByText('Nothing here is real or charged').waitFor();
-	await page.getByRole('button', { name: 'Switch to live' }).click();
+	await page.getByRole('banner').getByRole('button', { name: 'Switch to live' }).click();
 	await page.getByRole('button', { name: 'Switch to sandbox' }).waitFor();
 	expect(await page.getByRole('dialog').count()).toBe(0);
 	expect(faults).toEqual([]);

@@ -32,7 +32,7 @@ test('on a phone the header is one row of targets for a finger, and the menu hol
 	const { page } = await visit('/pin/411001', inject('base'), { ...phone, viewport: { width: 360, height: 740 } });
 	await page.getByLabel('API key').fill(inject('sandbox'));
 	await page.getByRole('button', { name: 'Sign in' }).click();
-	const account = page.getByRole('button', { name: 'Account' });
+	const account = page.getByRole('button', { name: /^Account: / });
 	await account.waitFor();
 	const buttons = [page.getByRole('button', { name: 'Menu' }), page.getByRole('button', { name: 'Switch to live' }), account];
 	const boxes = await Promise.all(buttons.map((button) => button.boundingBox()));

@@ -113,7 +113,7 @@ export function Shell(props: { children: ComponentChildren }): JSX.Element {
 				<div class="me">
 					<button
 						type="button"
-						aria-label={t('shell.account')}
+						aria-label={t('shell.account.of', { name: account.name })}
 						aria-expanded={open === 'account'}
 						aria-controls="account"
 						onClick={() => toggle('account')}
@@ -127,6 +127,9 @@ export function Shell(props: { children: ComponentChildren }): JSX.Element {
 						<span class="unseen">{live}</span>
 					</span>
 					<div id="account" class={`me-panel ${open === 'account' ? 'open' : ''}`}>
+						<span class="account-state" aria-hidden="true">
+							{live}
+						</span>
 						<span class="account">{member ? `${account.name} · ${member.email}` : account.name}</span>
 						<Form submit={() => signOut(false)} button={t('shell.signout')} tone="quiet" />
 					</div>

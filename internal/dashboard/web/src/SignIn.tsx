@@ -75,22 +75,33 @@ function RequestLink(): JSX.Element {
 	const [sent, setSent] = useState('');
 	const note = useRef<HTMLParagraphElement>(null);
 	useEffect(() => note.current?.focus(), [sent]);
-	const submit = async () => {
+	const [again, setAgain] = useState(false);
+	const send = async () => {
+		setAgain(false);
 		await unwrap(withKey.POST('/v1/sign-in-links', { body: { email: email.trim() } })).catch((error: unknown) => {
 			const problem = problemOf(error);
 			throw problem.field === 'email' ? Problem.atField('email', t('signup.wrong.email')) : problem;
 		});
+		setAgain(sent !== '');
 		setSent(email.trim());
 	};
 	return (
 		<section class="by-mail">
 			<h2>{t('signin.email.title')}</h2>
 			{sent ? (
-				<p ref={note} tabIndex={-1} class="note">
-					{t('signin.email.sent', { email: sent })}
-				</p>
+				<>
+					<p ref={note} tabIndex={-1} class="note">
+						{t('signin.email.sent', { email: sent })}
+					</p>
+					<p class="hint">{t('signin.email.spam')}</p>
+					<Form submit={send} button={t('signin.email.again')} cancel={() => setSent('')} cancelText={t('signin.email.other')}>
+						<p class="hint" role="status">
+							{again && t('signin.email.sent.again')}
+						</p>
+					</Form>
+				</>
 			) : (
-				<Form submit={submit} button={t('signin.email.submit')}>
+				<Form submit={send} button={t('signin.email.submit')}>
 					<EmailField label={t('signup.email')} hint={t('signin.email.hint')} autocomplete="email" value={email} change={setEmail} />
 				</Form>
 			)}

@@ -28,10 +28,10 @@ function Action(props: { of: Row }): JSX.Element {
 		<>
 			{text && (
 				<>
-					{t(text)} <br />
+					{t(text)} <br class="wide-only" />
 				</>
 			)}
-			<code class={text ? 'hint' : ''}>{action}</code>
+			<code class={text ? 'hint wide-only' : ''}>{action}</code>
 		</>
 	);
 }
@@ -143,11 +143,12 @@ export function Audit(): JSX.Element {
 				{(rows) => (
 					<div class="audit">
 						<Table
+							compact
 							caption={t('shell.audit')}
 							rows={rows}
 							id={(row) => String(row.seq)}
 							columns={[
-								{ name: t('account.audit.seq'), figure: true, show: (row) => row.seq },
+								{ name: t('account.audit.seq'), figure: true, phone: 'labelled', show: (row) => row.seq },
 								{ name: t('account.audit.at'), show: (row) => <Time at={row.at} /> },
 								{ name: t('account.audit.action'), heading: true, show: (row) => <Action of={row} /> },
 								{ name: t('account.audit.subject'), show: (row) => <Subject id={row.subject} names={known} /> },

@@ -7,7 +7,7 @@ import { hasScope, sessionState } from '../session';
 import { Badge, Time } from '../ui/Badge';
 import { Rows, useList } from '../ui/List';
 import { Page } from '../ui/Page';
-import { Table } from '../ui/Table';
+import { type Column, Table } from '../ui/Table';
 import { MakeKey } from './MakeKey';
 import { NewKeySecret } from './NewKeySecret';
 import { RevokeKey } from './RevokeKey';
@@ -100,6 +100,23 @@ export function Keys(): JSX.Element {
 		close();
 	};
 	const manages = hasScope('keys:manage');
+	const actions: Column<Key> = {
+		name: t('account.key.actions'),
+		phone: 'line',
+		show: (key) =>
+			key.active && (
+				<span class="row-actions">
+					<button type="button" class="small" onClick={() => setDoing({ what: 'rotate', key })}>
+						{t('account.key.rotate')}
+						<span class="unseen"> {key.name}</span>
+					</button>
+					<button type="button" class="small" onClick={() => setDoing({ what: 'revoke', key })}>
+						{t('account.key.revoke')}
+						<span class="unseen"> {key.name}</span>
+					</button>
+				</span>
+			),
+	};
 	return (
 		<Page
 			title={t('shell.keys')}
@@ -116,6 +133,7 @@ export function Keys(): JSX.Element {
 				{(rows) => (
 					<div class="keys">
 						<Table
+							compact
 							caption={t('shell.keys')}
 							rows={rows}
 							id={(key) => key.id}
@@ -125,27 +143,12 @@ export function Keys(): JSX.Element {
 								{ name: t('account.key.scopes'), show: (key) => <Scopes of={key} /> },
 								{
 									name: t('account.key.from'),
+									phone: 'labelled',
 									show: (key) => (key.allow_list.length > 0 ? <Networks of={key.allow_list} /> : t('account.key.anywhere')),
 								},
-								{ name: t('account.key.used'), show: (key) => <Time at={key.last_used_at} relative /> },
-								{ name: t('account.key.created'), show: (key) => <Time at={key.created_at} /> },
-								{
-									name: t('account.key.actions'),
-									show: (key) =>
-										manages &&
-										key.active && (
-											<span class="row-actions">
-												<button type="button" class="small" onClick={() => setDoing({ what: 'rotate', key })}>
-													{t('account.key.rotate')}
-													<span class="unseen"> {key.name}</span>
-												</button>
-												<button type="button" class="small" onClick={() => setDoing({ what: 'revoke', key })}>
-													{t('account.key.revoke')}
-													<span class="unseen"> {key.name}</span>
-												</button>
-											</span>
-										),
-								},
+								{ name: t('account.key.used'), phone: 'labelled', show: (key) => <Time at={key.last_used_at} relative /> },
+								{ name: t('account.key.created'), phone: 'labelled', show: (key) => <Time at={key.created_at} /> },
+								...(manages ? [actions] : []),
 							]}
 						/>
 					</div>

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { api, type Schemas, unwrap } from '../api/client';
+import { api, Problem, type Schemas, unwrap } from '../api/client';
 import { t } from '../i18n';
 import { hasScope } from '../session';
 import { Dialog } from '../ui/Dialog';
@@ -25,6 +25,9 @@ export function MakeKey(props: { close: () => void; made: (key: Schemas['KeyMade
 	const [expires, setExpires] = useState('');
 	const [signed, setSigned] = useState(false);
 	const make = async (idempotencyKey: IdempotencyKey) => {
+		if (chosen.size === 0) {
+			throw Problem.atField('scopes', t('account.key.scopes.required'));
+		}
 		const body = {
 			name,
 			scopes: [...chosen],
@@ -36,7 +39,7 @@ export function MakeKey(props: { close: () => void; made: (key: Schemas['KeyMade
 	};
 	return (
 		<Dialog title={t('account.key.make')} close={props.close}>
-			<Form submit={make} button={t('account.key.make')} tone="primary" cancel={props.close} disabled={chosen.size === 0}>
+			<Form submit={make} button={t('account.key.make')} tone="primary" cancel={props.close}>
 				<Field
 					label={t('account.key.name')}
 					hint={t('account.key.name.hint')}

@@ -30,8 +30,8 @@ function open(mode: Current['mode']) {
 
 test('in the sandbox the page shows a note, and requests no list', () => {
 	const get = open('sandbox');
-	expect(screen.getByText(/Switch to live to see and manage people/)).toBeTruthy();
-	expect(screen.queryByRole('button')).toBeNull();
+	expect(screen.getByText(/They can be seen and changed in live only/)).toBeTruthy();
+	expect(screen.getAllByRole('button').map((button) => button.textContent)).toEqual(['Switch to live']);
 	expect(get).not.toHaveBeenCalled();
 });
 

@@ -11,6 +11,7 @@ import { EmailField, Radios } from '../ui/Field';
 import { Form } from '../ui/Form';
 import { Page } from '../ui/Page';
 import { Table } from '../ui/Table';
+import { SwitchMode } from './ModeSwitch';
 import { useMembers } from './useMembers';
 import './account.css';
 
@@ -111,7 +112,8 @@ export function Members(): JSX.Element {
 	}
 	return (
 		<Page title={t('shell.members')}>
-			<p class="note">{t('account.member.sandbox')}</p>
+			<p>{t('account.member.sandbox')}</p>
+			{now.at === 'in' && <SwitchMode of={now.current} />}
 		</Page>
 	);
 }
@@ -144,6 +146,7 @@ function MemberList(): JSX.Element {
 						</Empty>
 					) : (
 						<Table
+							compact
 							caption={t('shell.members')}
 							rows={data}
 							id={(member) => member.id}
@@ -156,14 +159,16 @@ function MemberList(): JSX.Element {
 										</>
 									),
 								},
-								{ name: t('account.member.role'), show: (member) => <RoleText of={member.role} /> },
-								{ name: t('account.member.since'), show: (member) => <Time at={member.created_at} /> },
+								{ name: t('account.member.role'), phone: 'line', show: (member) => <RoleText of={member.role} /> },
+								{ name: t('account.member.since'), phone: 'labelled', show: (member) => <Time at={member.created_at} /> },
 								{
 									name: t('account.member.last'),
+									phone: 'labelled',
 									show: (member) => (member.last_sign_in_at ? <Time at={member.last_sign_in_at} relative /> : t('account.member.never')),
 								},
 								{
 									name: t('account.key.actions'),
+									phone: 'line',
 									show: (member) => (
 										<span class="row-actions">
 											<button type="button" class="small" onClick={() => setDoing({ what: 'role', member })}>

@@ -7,12 +7,19 @@ import { Dialog } from '../ui/Dialog';
 import { Field } from '../ui/Field';
 import { Form } from '../ui/Form';
 
+/** Switch is a way to the other mode: what its button does, its title, and the dialog that it can open. */
+interface Switch {
+	press: () => Promise<void>;
+	title: string;
+	dialog: JSX.Element | false;
+}
+
 /**
- * ModeSwitch shows the mode and switches to the other one. The session of a key that has no valid key of the other mode
- * asks for such a key. A member has no key to enter, so an owner must switch.
+ * useSwitch switches to the other mode. The session of a key that has no valid key of that mode asks for such a key. A
+ * member has no key to enter, so an owner must switch.
  */
-export function ModeSwitch(props: { of: Current }): JSX.Element {
-	const { mode, session, member, key: used } = props.of;
+function useSwitch(of: Current): Switch {
+	const { mode, session, member, key: used } = of;
 	const other = mode === 'live' ? 'sandbox' : 'live';
 	const [asks, setAsks] = useState(false);
 	const [key, setKey] = useState('');
@@ -36,6 +43,33 @@ export function ModeSwitch(props: { of: Current }): JSX.Element {
 		});
 	};
 	const title = t(other === 'live' ? 'shell.live.switch' : 'shell.sandbox.switch');
+	const dialog = asks && (
+		<Dialog title={title} close={() => setAsks(false)}>
+			{member ? (
+				<p>{t('shell.switch.member')}</p>
+			) : (
+				<Form submit={submit} button={title} tone="primary" cancel={() => setAsks(false)}>
+					<p>{t(`shell.switch.why.${other}`, { name: used.name, end: used.last_four })}</p>
+					<Field
+						label={t('shell.switch.key')}
+						hint={t(`shell.switch.begins.${other}`)}
+						name="key"
+						type="password"
+						required
+						value={key}
+						change={setKey}
+					/>
+				</Form>
+			)}
+		</Dialog>
+	);
+	return { press, title, dialog };
+}
+
+/** ModeSwitch shows the mode and switches to the other one. */
+export function ModeSwitch(props: { of: Current }): JSX.Element {
+	const { mode } = props.of;
+	const { press, title, dialog } = useSwitch(props.of);
 	const button = (
 		<Form
 			submit={press}
@@ -43,7 +77,7 @@ export function ModeSwitch(props: { of: Current }): JSX.Element {
 				<>
 					<span class="unseen">{title}</span>
 					<span aria-hidden="true" title={title}>
-						{t(`shell.${other}`)}
+						{t(mode === 'live' ? 'shell.sandbox' : 'shell.live')}
 					</span>
 				</>
 			}
@@ -56,26 +90,18 @@ export function ModeSwitch(props: { of: Current }): JSX.Element {
 				<span class={`world ${mode}`}>{t(`shell.${mode}`)}</span>
 				{mode === 'live' && button}
 			</div>
-			{asks && (
-				<Dialog title={title} close={() => setAsks(false)}>
-					{member ? (
-						<p>{t('shell.switch.member')}</p>
-					) : (
-						<Form submit={submit} button={title} tone="primary" cancel={() => setAsks(false)}>
-							<p>{t(`shell.switch.why.${other}`, { name: used.name, end: used.last_four })}</p>
-							<Field
-								label={t('shell.switch.key')}
-								hint={t(`shell.switch.begins.${other}`)}
-								name="key"
-								type="password"
-								required
-								value={key}
-								change={setKey}
-							/>
-						</Form>
-					)}
-				</Dialog>
-			)}
+			{dialog}
+		</>
+	);
+}
+
+/** SwitchMode is a button that switches to the other mode, for a page that has nothing in the session's mode. */
+export function SwitchMode(props: { of: Current }): JSX.Element {
+	const { press, title, dialog } = useSwitch(props.of);
+	return (
+		<>
+			<Form submit={press} button={title} tone="primary" />
+			{dialog}
 		</>
 	);
 }

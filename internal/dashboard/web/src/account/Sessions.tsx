@@ -18,7 +18,7 @@ function Moment(props: { at: string }): JSX.Element {
 	return (
 		<>
 			<Time at={props.at} relative />
-			<p class="hint">
+			<p class="hint wide-only">
 				<Time at={props.at} />
 			</p>
 		</>
@@ -43,6 +43,7 @@ export function Sessions(): JSX.Element {
 			<Rows list={list} empty={t('account.session.none')}>
 				{(rows) => (
 					<Table
+						compact
 						caption={t('shell.sessions')}
 						rows={[...rows].sort((a, b) => Number(b.current) - Number(a.current))}
 						id={(session) => session.id}
@@ -56,8 +57,8 @@ export function Sessions(): JSX.Element {
 									</>
 								),
 							},
-							{ name: t('account.session.began'), show: (session) => <Moment at={session.created_at} /> },
-							{ name: t('account.session.ends'), show: (session) => <Moment at={session.expires_at} /> },
+							{ name: t('account.session.began'), phone: 'labelled', show: (session) => <Moment at={session.created_at} /> },
+							{ name: t('account.session.ends'), phone: 'labelled', show: (session) => <Moment at={session.expires_at} /> },
 							{ name: t('account.session.client'), show: (session) => <code>{session.client}</code> },
 							{
 								name: t('account.key.actions'),

@@ -51,19 +51,39 @@ function Result(props: { title: string; next: ComponentChildren; children: Compo
 }
 
 /** NewKey is the result with a key, which is shown once. Its next step signs in with the key. */
-function NewKey(props: { title: string; value: string; children: ComponentChildren }): JSX.Element {
+function NewKey(props: { title: string; value: string; after?: ComponentChildren; children: ComponentChildren }): JSX.Element {
 	const [copied, setCopied] = useState(false);
 	const open = async () => {
 		await signIn(props.value);
 		navigate('/dashboard/', { replace: true });
 	};
 	return (
-		<Result title={props.title} next={<Form submit={open} button={t('signup.open')} {...(copied ? { tone: 'primary' } : {})} />}>
+		<Result
+			title={props.title}
+			next={
+				<>
+					<Form submit={open} button={t('signup.open')} {...(copied ? { tone: 'primary' } : {})} />
+					{props.after}
+				</>
+			}
+		>
 			<SecretBox value={props.value} copied={() => setCopied(true)}>
 				<p>{t('account.shown.once')}</p>
 			</SecretBox>
 			{props.children}
 		</Result>
+	);
+}
+
+/** NoMail says what to do if no mail arrives. The server limits the mails to an address. */
+function NoMail(props: { repeat: () => void }): JSX.Element {
+	return (
+		<div class="aside">
+			<p class="hint">{t('signup.spam')}</p>
+			<button type="button" onClick={props.repeat}>
+				{t('signup.again')}
+			</button>
+		</div>
 	);
 }
 
@@ -78,14 +98,19 @@ function NextLink(props: { to: string; children: string }): JSX.Element {
 	);
 }
 
+/** Request makes an account. If its mail does not arrive, the person signs up again, because each link belongs to one account. */
 function Request(): JSX.Element {
 	const mode = useQuery({ queryKey: ['signup'], queryFn: ({ signal }) => unwrap(withKey.GET('/v1/signup', { signal })) });
 	const [email, setEmail] = useState('');
 	const [invite, setInvite] = useState('');
 	const [made, setMade] = useState<Schemas['SignedUp']>();
+	const repeat = () => {
+		setInvite('');
+		setMade(undefined);
+	};
 	if (made) {
 		return (
-			<NewKey title={t('signup.made.title')} value={made.key}>
+			<NewKey title={t('signup.made.title')} value={made.key} after={<NoMail repeat={repeat} />}>
 				<p>{t('signup.sent', { email: email.trim() })}</p>
 				<p class="hint">
 					{t('signup.ends')} <Time at={made.expires_at} />

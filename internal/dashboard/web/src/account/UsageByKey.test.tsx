@@ -34,7 +34,7 @@ async function open(mode: Current['mode'], scopes: Schemas['Scope'][], awaited: 
 	render(
 		<QueryClientProvider client={new QueryClient()}>
 			<KeyFilter value="key_2" apply={() => undefined} />
-			<UsageByKey days={days} selected={undefined} select={() => undefined} />
+			<UsageByKey days={days} all={{ calls: 46, failed: 4, counted: 0 }} selected={undefined} select={() => undefined} />
 		</QueryClientProvider>,
 	);
 	await screen.findByRole('button', { name: awaited });
@@ -50,6 +50,9 @@ test('the calls of a person have the address, if the key can list people', async
 	const { rows, options } = await open('live', ['account:read', 'keys:manage'], 'asha@example.com');
 	expect(rows).toEqual(['till …abcd', 'asha@example.com', 'A person …9XYZ']);
 	expect(options).toEqual(['All keys', 'till …abcd', 'asha@example.com']);
+	const table = screen.getByRole('region', { name: 'By key' });
+	const cells = within(table).getAllByRole('cell');
+	expect(cells.slice(-8).map((cell) => cell.textContent)).toEqual(['Without a key', '40', '4', '0', 'Total', '46', '4', '0']);
 });
 
 test.each([

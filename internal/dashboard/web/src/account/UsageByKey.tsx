@@ -1,10 +1,9 @@
 import type { JSX } from 'preact';
 import type { Schemas } from '../api/client';
-import { number } from '../format';
 import { t } from '../i18n';
 import { Select } from '../ui/Field';
-import { Table } from '../ui/Table';
-import { sumsByKey } from './sums';
+import { difference, type Sum, sumsByKey, totalOf } from './sums';
+import { UsageTable } from './UsageTable';
 import { useNames } from './useNames';
 
 /** KeyFilter selects the key whose calls are shown. */
@@ -21,35 +20,39 @@ export function KeyFilter(props: { value: string | undefined; apply: (key: strin
 	);
 }
 
-/** UsageByKey shows the calls of each key, from the days of a reply by key. A click on a key selects it. */
+/**
+ * UsageByKey shows the calls of each key, from the days of a reply by key. A click on a key selects it. all is the sum of
+ * the calls, of which a last row has those that no key is known of.
+ */
 export function UsageByKey(props: {
 	days: readonly Schemas['UsageDay'][];
+	all: Sum;
 	selected: string | undefined;
 	select: (key: string) => void;
 }): JSX.Element {
 	const { nameOf } = useNames();
+	const rest = difference(props.all, totalOf(props.days));
 	return (
 		<>
 			<h3>{t('account.calls.byKey')}</h3>
-			<Table
+			<UsageTable
 				caption={t('account.calls.byKey')}
-				rows={sumsByKey(props.days)}
-				id={(sum) => sum.key}
-				columns={[
-					{
-						name: t('account.calls.key'),
-						show: (sum) => (
-							<button type="button" class="small by-key" aria-pressed={props.selected === sum.key} onClick={() => props.select(sum.key)}>
-								{nameOf(sum.key)}
+				column={t('account.calls.key')}
+				rows={[
+					...sumsByKey(props.days).map(({ key, ...sum }) => ({
+						...sum,
+						id: key,
+						name: (
+							<button type="button" class="small by-key" aria-pressed={props.selected === key} onClick={() => props.select(key)}>
+								{nameOf(key)}
 							</button>
 						),
-					},
-					{ name: t('account.calls.calls'), figure: true, show: (sum) => number(sum.calls) },
-					{ name: t('account.calls.failed'), figure: true, show: (sum) => number(sum.failed) },
-					{ name: t('account.calls.counted'), figure: true, show: (sum) => number(sum.counted) },
+					})),
+					...(rest.calls > 0 ? [{ ...rest, id: 'rest', name: t('account.calls.rest') }] : []),
 				]}
+				total={props.all}
 			/>
-			<p class="hint">{t('account.calls.byKey.since')}</p>
+			{rest.calls > 0 && <p class="hint">{t('account.calls.rest.why')}</p>}
 		</>
 	);
 }

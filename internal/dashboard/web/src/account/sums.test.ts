@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { byDay, forecast, periodOf, sums, sumsByKey } from './sums';
+import { byDay, difference, forecast, periodOf, sums, sumsByKey, totalOf } from './sums';
 
 const days = [
 	{ date: '2026-11-19', operation: 'GET /v1/aqi', calls: 10, failed: 1, counted: 9 },
@@ -20,6 +20,11 @@ test('keys are added up, the most used first', () => {
 		{ key: 'key_a', calls: 40, failed: 4, counted: 36 },
 		{ key: 'key_b', calls: 2, failed: 0, counted: 2 },
 	]);
+});
+
+test('a total without a part of it is the rest, which is not negative', () => {
+	expect(totalOf(days)).toEqual({ calls: 42, failed: 4, counted: 38 });
+	expect(difference(totalOf(days), { calls: 40, failed: 5, counted: 38 })).toEqual({ calls: 2, failed: 0, counted: 0 });
 });
 
 test('the days are those of the period, and a day without calls has zeros', () => {

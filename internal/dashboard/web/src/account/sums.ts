@@ -15,6 +15,21 @@ function add(to: Sum, day: Day): void {
 	to.counted += day.counted;
 }
 
+/** totalOf returns the total of all rows. */
+export function totalOf(days: readonly Day[]): Sum {
+	const sum = { calls: 0, failed: 0, counted: 0 };
+	for (const day of days) {
+		add(sum, day);
+	}
+	return sum;
+}
+
+/** difference returns a sum without a part of it. No figure of it is negative. */
+export function difference(whole: Sum, part: Sum): Sum {
+	const rest = (name: keyof Sum) => Math.max(0, whole[name] - part[name]);
+	return { calls: rest('calls'), failed: rest('failed'), counted: rest('counted') };
+}
+
 /** sums returns the total of each operation over all days, the most used first. */
 export function sums(days: readonly Day[]): (Sum & { operation: string })[] {
 	return totals(days, (day) => day.operation).map(({ of, ...sum }) => ({ ...sum, operation: of }));
