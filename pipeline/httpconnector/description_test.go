@@ -69,7 +69,7 @@ func WantFaults(t *testing.T, pattern string, check func(t *testing.T, file stri
 
 func TestDefaults(t *testing.T) {
 	t.Parallel()
-	d, err := parse(strings.Replace(strings.Replace(simple, "timeout: 5s\n", "", 1), "URL", "https://shop.example/v2/", 1))
+	d, err := parse(strings.Replace(strings.Replace(simple, "timeout: 2m\n", "", 1), "URL", "https://shop.example/v2/", 1))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,7 +47,7 @@ func parse(text string) (*Description, error) {
 const simple = `
 name: shop
 url: URL
-timeout: 5s
+timeout: 2m
 calls:
   order:
     path: /orders

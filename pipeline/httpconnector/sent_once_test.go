@@ -76,7 +76,7 @@ func TestErrorShowsWhetherRequestWasSent(t *testing.T) {
 			}
 			var out fixture.Log
 			reg := prometheus.NewRegistry()
-			client := open(t, strings.Replace(simple, "timeout: 5s", "timeout: 1m", 1), c.url, Options{Metrics: NewMetrics(reg), Log: slog.New(slog.NewTextHandler(&out, nil))})
+			client := open(t, simple, c.url, Options{Metrics: NewMetrics(reg), Log: slog.New(slog.NewTextHandler(&out, nil))})
 			ctx := t.Context()
 			if w != nil {
 				ctx = manualDeadline{ctx, w.late}

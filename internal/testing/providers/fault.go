@@ -128,6 +128,9 @@ func (s *Simulator[Order]) Answer(w http.ResponseWriter, r *http.Request, f Faul
 	case DropBefore, Drop:
 		panic(http.ErrAbortHandler) // net/http closes the connection
 	case Delay:
+		if s.Delayed != nil {
+			s.Delayed()
+		}
 		sleep.For(r.Context(), s.Slow)
 	case Page:
 		w.Header().Set("Content-Type", "text/html")

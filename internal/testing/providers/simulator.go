@@ -17,6 +17,8 @@ type Config struct {
 	// Late is the time until the result of an order whose fault delays it. Slow is the delay of a reply with the fault
 	// Delay.
 	Late, Slow time.Duration
+	// Delayed is called when the fault Delay begins to delay a reply; nil for no call.
+	Delayed func()
 	// Callback is the URL to which callbacks are sent; empty for none.
 	Callback string
 	// Naive disables idempotency: a repeated request is carried out again, unless the order has failed.

@@ -30,10 +30,10 @@ func TestOpen(t *testing.T) {
 		t.Errorf("c.Name = %q, want \"simulator\"", c.Name)
 	case c.World != schema.Sandbox:
 		t.Errorf("c.World = %v, want %v", c.World, schema.Sandbox)
-	case c.Timeout != 5*time.Second:
-		t.Errorf("c.Timeout = %v, want %v", c.Timeout, 5*time.Second)
-	case c.ResendAfter != 5*time.Second:
-		t.Errorf("c.ResendAfter = %v, want %v", c.ResendAfter, 5*time.Second)
+	case c.Timeout != 2*time.Minute:
+		t.Errorf("c.Timeout = %v, want %v", c.Timeout, 2*time.Minute)
+	case c.ResendAfter != 2*time.Minute:
+		t.Errorf("c.ResendAfter = %v, want %v", c.ResendAfter, 2*time.Minute)
 	case c.Concurrency != 7:
 		t.Errorf("c.Concurrency = %v, want 7", c.Concurrency)
 	case !cmp.Equal(c.Operators, []string{"Airtel", "d2h"}):

@@ -1,7 +1,6 @@
 package connector_test
 
 import (
-	"context"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -34,9 +33,12 @@ func serve(t *testing.T, c providers.Config, replace ...string) (*fakeaggregator
 	s := fakeaggregator.New(c)
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
-	text := strings.NewReplacer(replace...).Replace(fakeaggregator.Describe(server.URL))
+	text := strings.NewReplacer(replace...).Replace(patient.Replace(fakeaggregator.Describe(server.URL)))
 	return s, open(t, text, nil)
 }
+
+// patient makes calls wait as long as a description may, because the machine may be busy.
+var patient = strings.NewReplacer("timeout: 5s", "timeout: 2m", "resend-after: 5s", "resend-after: 2m")
 
 // open opens the connection of a description.
 func open(t *testing.T, text string, reg prometheus.Registerer) order.Connection {
@@ -70,13 +72,5 @@ func answering(t *testing.T, status int, body string, replace ...string) order.C
 		_, _ = w.Write([]byte(body))
 	}))
 	t.Cleanup(server.Close)
-	return open(t, strings.NewReplacer(replace...).Replace(fakeaggregator.Describe(server.URL)), nil)
-}
-
-// soon returns a context for a call that times out.
-func soon(t *testing.T) context.Context {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 150*time.Millisecond)
-	t.Cleanup(cancel)
-	return ctx
+	return open(t, strings.NewReplacer(replace...).Replace(patient.Replace(fakeaggregator.Describe(server.URL))), nil)
 }

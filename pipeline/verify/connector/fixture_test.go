@@ -1,7 +1,6 @@
 package connector_test
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -35,8 +34,11 @@ func serve(t *testing.T, c providers.Config, replace ...string) (*fakebank.Simul
 	s := fakebank.New(c)
 	server := httptest.NewServer(s)
 	t.Cleanup(server.Close)
-	return s, open(t, strings.NewReplacer(replace...).Replace(fakebank.Describe(server.URL)), nil)
+	return s, open(t, strings.NewReplacer(replace...).Replace(patient.Replace(fakebank.Describe(server.URL))), nil)
 }
+
+// patient makes calls wait as long as a description may, because the machine may be busy.
+var patient = strings.NewReplacer("timeout: 5s", "timeout: 2m", "resend-after: 5s", "resend-after: 2m")
 
 // open creates a connection from a description.
 func open(t *testing.T, text string, reg prometheus.Registerer) bank.Connection {
@@ -75,15 +77,7 @@ func answering(t *testing.T, status int, body string, replace ...string) bank.Co
 		_, _ = w.Write([]byte(body))
 	}))
 	t.Cleanup(server.Close)
-	return open(t, strings.NewReplacer(replace...).Replace(fakebank.Describe(server.URL)), nil)
-}
-
-// soon returns a context for a call without an answer.
-func soon(t *testing.T) context.Context {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 150*time.Millisecond)
-	t.Cleanup(cancel)
-	return ctx
+	return open(t, strings.NewReplacer(replace...).Replace(patient.Replace(fakebank.Describe(server.URL))), nil)
 }
 
 // lost stands for an error that leaves the outcome open.
