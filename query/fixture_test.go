@@ -48,10 +48,18 @@ type fixture struct {
 	pending map[string][]string // rows by INSERT, which flush stores; nil if insert stores them at once
 }
 
+// patientConn is a connection whose queries ignore time limits, because the engine of a busy machine may take longer.
+// Tests of time limits use hangingConn.
+type patientConn struct{ driver.Conn }
+
+func (c patientConn) Query(ctx context.Context, sql string, args ...any) (driver.Rows, error) {
+	return c.Conn.Query(context.WithoutCancel(ctx), sql, args...)
+}
+
 func newFixture(t testing.TB) *fixture {
 	t.Helper()
 	db := columnstoretest.New(t)
-	return &fixture{conn: db.Conn(), live: columnstoretest.Migrated(t, db), sandbox: columnstoretest.Migrated(t, db), public: "live"}
+	return &fixture{conn: patientConn{db.Conn()}, live: columnstoretest.Migrated(t, db), sandbox: columnstoretest.Migrated(t, db), public: "live"}
 }
 
 // serve starts the service and its API on a socket.
