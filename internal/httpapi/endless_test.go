@@ -2,10 +2,12 @@ package httpapi_test
 
 import (
 	"bufio"
+	"io"
 	"net"
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"vayu/internal/httpapi"
@@ -18,7 +20,7 @@ import (
 func TestAnEndlessStreamOutlivesTheTimeForReading(t *testing.T) {
 	t.Parallel()
 	const reading = 50 * time.Millisecond
-	gone := make(chan bool, 1)
+	left := false
 	routes := []httpapi.Route{{Method: http.MethodGet, Path: "/v1/live", Type: "text/plain", Handler: func(c *httpapi.Call) (httpapi.Response, error) {
 		return httpapi.Response{Type: []string{"text/plain"}, Endless: true, Stream: func(out httpapi.Flusher) error {
 			for range 3 {
@@ -30,12 +32,11 @@ func TestAnEndlessStreamOutlivesTheTimeForReading(t *testing.T) {
 				}
 				select {
 				case <-c.Context().Done():
-					gone <- true
+					left = true
 					return nil
 				case <-time.After(2 * reading):
 				}
 			}
-			gone <- false
 			return nil
 		}}, nil
 	}}}
@@ -43,34 +44,40 @@ func TestAnEndlessStreamOutlivesTheTimeForReading(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	socket, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s := server.New(h, nil)
-	s.ReadTimeout = reading
-	go func() { _ = s.Serve(socket) }() // until it is closed
-	defer s.Close()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+socket.Addr().String()+"/v1/live", http.NoBody)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header.Set("Authorization", "Bearer live")
-	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	if got := resp.Header.Get("X-Accel-Buffering"); got != "no" {
-		t.Errorf("X-Accel-Buffering is %q", got)
-	}
-	var pieces int
-	for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
-		if strings.TrimSpace(lines.Text()) == "piece" {
-			pieces++
+	synctest.Test(t, func(t *testing.T) {
+		s, raw, done := server.New(h, nil), make(pipes), make(chan struct{})
+		s.ReadTimeout = reading
+		l := plain(t)(raw)
+		go func() {
+			defer close(done)
+			_ = s.Serve(l) // until it is closed
+		}()
+		near, far := net.Pipe()
+		raw <- far
+		defer func() {
+			near.Close()
+			s.Close()
+			<-done
+		}()
+		if _, err := io.WriteString(near, "GET /v1/live HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer live\r\n\r\n"); err != nil {
+			t.Fatal(err)
 		}
-	}
-	if pieces != 3 || <-gone {
-		t.Errorf("%d pieces came, want 3", pieces)
-	}
+		resp, err := http.ReadResponse(bufio.NewReader(near), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		if got := resp.Header.Get("X-Accel-Buffering"); got != "no" {
+			t.Errorf("X-Accel-Buffering is %q", got)
+		}
+		var pieces int
+		for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
+			if strings.TrimSpace(lines.Text()) == "piece" {
+				pieces++
+			}
+		}
+		if pieces != 3 || left {
+			t.Errorf("%d pieces came, want 3; the client has left: %v", pieces, left)
+		}
+	})
 }

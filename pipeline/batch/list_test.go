@@ -25,7 +25,7 @@ func TestBatchesAreFiltered(t *testing.T) {
 			}
 			at = append(at, time.UnixMicro(created).UTC().Format(time.RFC3339Nano))
 		}
-		day := time.Now().UTC().Format(time.DateOnly)
+		day := at[0][:len(time.DateOnly)]
 		for query, want := range map[string][]string{
 			"ref_id=salaries+1":                                {ids[1]},
 			"ref_id=salaries+1&state=queued":                   {ids[1]},

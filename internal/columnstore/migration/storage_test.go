@@ -158,7 +158,7 @@ func TestStorageMovesAndDeletesOldRows(t *testing.T) {
 			t.Errorf("the table has %s, want the rule %q", full, step.ttl)
 		}
 		exec("OPTIMIZE TABLE vayu.reading FINAL")
-		deadline := time.Now().Add(time.Minute)
+		deadline := time.Now().Add(10 * time.Minute)
 		for ask(parts) != step.parts && time.Now().Before(deadline) { // ClickHouse moves in the background
 			exec("SELECT sleepEachRow(0.1) FROM numbers(1)")
 		}
