@@ -24,6 +24,7 @@ export default defineConfig({
 	server: { proxy: { '/v1': service, '/dashboard/v1': service } },
 	test: {
 		testTimeout: 120_000,
+		hookTimeout: 120_000,
 		expect: { poll: { timeout: 60_000 } },
 		projects: [
 			{ extends: true, test: { name: 'functions', include: ['src/**/*.test.ts'] } },

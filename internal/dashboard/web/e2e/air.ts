@@ -15,7 +15,7 @@ export async function same(shown: () => Promise<string[]>, want: () => Promise<s
 					.filter(([one, other]) => one !== other)
 					.slice(0, 5);
 			},
-			{ timeout: 90_000, interval: 500 },
+			{ timeout: 120_000, interval: 500 },
 		)
 		.toEqual([]);
 }

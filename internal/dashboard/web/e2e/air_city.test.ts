@@ -121,7 +121,7 @@ test('each chart has a table with the same figures, and both match the range of 
 	await showTable(page);
 	const table = async () => rows(await whole(page));
 	// A new service stores its history while it already serves.
-	await expect.poll(async () => (await day()).length, { timeout: 60_000 }).toBe(24);
+	await expect.poll(async () => (await day()).length, { timeout: 120_000 }).toBe(24);
 	await same(table, async () => listed(page, await day(), index));
 	const last = (await day()).at(-1);
 	await page.getByRole('img', { name: `last ${last?.aqi}.` }).waitFor();
@@ -230,7 +230,7 @@ test('every stored day can be reached: by a range, by a year, and from a day of 
 	const table = async () => rows(await whole(page));
 	const five = async () => (await range('Pune', 5, 'day')).filter(({ date = '' }) => date <= dayBefore(1));
 	// A new service stores its simulated days over some minutes.
-	await expect.poll(async () => (await five()).length, { timeout: 120_000, interval: 2000 }).toBe(5);
+	await expect.poll(async () => (await five()).length, { timeout: 240_000, interval: 2000 }).toBe(5);
 	await same(table, async () => listed(page, await five(), index));
 
 	const year = page.getByLabel('Year', { exact: true });

@@ -20,7 +20,7 @@ async function issued(): Promise<void> {
 		SELECT 'Delhi', 'Delhi', ${indianYesterday} - number AS d, toDateTime(d, 'UTC') + 66600, if(number % 3 = 0, 210, 312), 120 FROM numbers(6, 8)`);
 	await issueRecorded(inject('data'));
 	await expect
-		.poll(() => ask<Scores>('/v1/forecast/score?city=Delhi').then(({ models }) => models.length), { timeout: 120_000 })
+		.poll(() => ask<Scores>('/v1/forecast/score?city=Delhi').then(({ models }) => models.length), { timeout: 240_000 })
 		.toBeGreaterThan(0);
 }
 

@@ -12,7 +12,7 @@ async function statistics(view: string, of: string): Promise<Statistic[]> {
 	let reply = { data: [] as Statistic[] };
 	const query = `/v1/statistics?view=${view}&${of}&parameters=pm25&from=${year}-01-01&limit=1000`;
 	// On a busy machine a query can reach its time limit.
-	await expect.poll(async () => (reply = await ask(query)), { timeout: 60_000 }).toHaveProperty('data');
+	await expect.poll(async () => (reply = await ask(query)), { timeout: 120_000 }).toHaveProperty('data');
 	return reply.data;
 }
 

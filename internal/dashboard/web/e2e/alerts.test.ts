@@ -8,7 +8,7 @@ import { account, command } from './service';
 type Alert = Schemas['Alert'];
 type Failure = { error: { message: string; details?: { field: string; message: string }[] } };
 
-const patient = { timeout: 60_000 };
+const patient = { timeout: 240_000 };
 
 /** problems returns the names of the invalid fields of a form with their messages. */
 function problems(page: Page): Promise<Record<string, string>> {

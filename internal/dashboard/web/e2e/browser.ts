@@ -17,7 +17,7 @@ const open: BrowserContext[] = [];
 let browser: Browser;
 
 beforeAll(async () => {
-	browser = await chromium.launch({ executablePath: process.env.VAYU_CHROMIUM ?? '/usr/bin/chromium', args: quiet });
+	browser = await chromium.launch({ executablePath: process.env.VAYU_CHROMIUM ?? '/usr/bin/chromium', args: quiet, timeout: 240_000 });
 });
 afterEach(async ({ task }) => {
 	const failed = task.result?.state === 'fail';
@@ -57,7 +57,7 @@ export const phone: BrowserContextOptions = { viewport: { width: 390, height: 84
 /** visit opens a new browser window at a path of the dashboard. */
 export async function visit(path = '/', base = inject('base'), options: BrowserContextOptions = {}): Promise<Seen> {
 	const context = await browser.newContext({ baseURL: base, viewport: { width: 1280, height: 800 }, locale: 'en-IN', ...options });
-	context.setDefaultTimeout(60_000);
+	context.setDefaultTimeout(120_000);
 	open.push(context);
 	await context.tracing.start({ snapshots: false });
 	const page = await context.newPage();

@@ -5,7 +5,7 @@ import { Receiver } from './receiver';
 import { account } from './service';
 import { givenUp, grown } from './store';
 
-const patient = { timeout: 60_000 };
+const patient = { timeout: 240_000 };
 
 interface Delivery {
 	id: string;

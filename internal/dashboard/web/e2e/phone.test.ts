@@ -4,7 +4,7 @@ import { accessible, ask, phone, signedIn, visit } from './browser';
 import { Receiver } from './receiver';
 import { account } from './service';
 
-const patient = { timeout: 60_000 };
+const patient = { timeout: 240_000 };
 
 /** opened opens a page of the dashboard on a phone. */
 function opened(path: string, key = inject('sandbox'), options = {}) {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { ask, signedIn } from './browser';
 import { Receiver } from './receiver';
 
-const patient = { timeout: 60_000 };
+const patient = { timeout: 240_000 };
 
 const money = new Intl.NumberFormat('en-IN', { style: 'currency', currency: 'INR' });
 

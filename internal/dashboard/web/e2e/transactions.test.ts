@@ -333,7 +333,7 @@ test('totals are those of all matching rows, of which a page shows some', async 
 	const recharges = [...Array(60).keys()].map((i) => ({ ...one, ref_id: `totals-${i}` }));
 	const { batch_id } = await ask<{ batch_id: string }>('/v1/recharge/batch', { recharges }, key);
 	await expect
-		.poll(async () => (await ask<{ state: string }>(`/v1/recharge/batch/${batch_id}`, undefined, key)).state, { timeout: 60_000 })
+		.poll(async () => (await ask<{ state: string }>(`/v1/recharge/batch/${batch_id}`, undefined, key)).state, { timeout: 120_000 })
 		.toBe('completed');
 	const { page, faults } = await signedIn('/recharges', key);
 	const rows = page.getByRole('region', { name: 'Recharges' }).locator('tbody tr');

@@ -10,9 +10,9 @@ export default defineConfig({
 		globalSetup: ['./service.ts'],
 		fileParallelism: false,
 		// These timeouts end a test that hangs. They are long because a busy machine is slow.
-		testTimeout: 300_000,
+		testTimeout: 600_000,
 		hookTimeout: 300_000,
-		expect: { poll: { timeout: 60_000 } },
+		expect: { poll: { timeout: 120_000 } },
 		reporters: ['verbose'],
 	},
 });

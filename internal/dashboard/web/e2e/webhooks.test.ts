@@ -5,7 +5,7 @@ import { Receiver, signs } from './receiver';
 import { account } from './service';
 
 const hostile = '<img src=x onerror="document.title=\'taken\'"><script>document.title="taken"</script>';
-const patient = { timeout: 60_000 };
+const patient = { timeout: 240_000 };
 
 interface Attempt {
 	attempt: number;
@@ -335,7 +335,7 @@ test('the catalogue shows each type of event from the contract, and sends a test
 	await page.getByText('This secret is shown only once').waitFor();
 	await page.goto('/dashboard/event-types/recharge.completed');
 	await page.getByRole('button', { name: 'Send test event' }).click();
-	await page.locator('.wh-followed').getByText('Delivered', { exact: true }).waitFor({ timeout: 60_000 });
+	await page.locator('.wh-followed').getByText('Delivered', { exact: true }).waitFor({ timeout: 120_000 });
 	expect(JSON.parse(receiver.got[0]?.body ?? '{}')).toMatchObject({ type: 'recharge.completed', data: { test: true } });
 	await pictured(page, 'event-type');
 	await page.getByLabel('Language').selectOption('hi');

@@ -42,8 +42,8 @@ test('names that contain scripts are shown as text, wherever users or receivers 
 		`/compare?city=${encodeURIComponent(hostile)}`,
 	]) {
 		await page.goto(`/dashboard${path}`);
-		await expect.poll(() => page.getByRole('heading', { level: 1 }).count(), { message: path, timeout: 60_000 }).toBe(1);
-		await expect.poll(() => page.locator('.spinner').count(), { message: path, timeout: 60_000 }).toBe(0);
+		await expect.poll(() => page.getByRole('heading', { level: 1 }).count(), { message: path, timeout: 120_000 }).toBe(1);
+		await expect.poll(() => page.locator('.spinner').count(), { message: path, timeout: 120_000 }).toBe(0);
 		expect(await page.title(), path).not.toBe('taken');
 		expect(await page.locator('img[src="x"]').count(), path).toBe(0);
 	}
