@@ -1,6 +1,8 @@
 package access
 
 import (
+	"time"
+
 	"vayu/internal/access/signature"
 )
 
@@ -9,3 +11,6 @@ var (
 	ParseSignature = func(text string) bool { _, ok := signature.Parse(text); return ok }
 	PurgeOnce      = (*Service).purgeOnce
 )
+
+// WaitForStore makes an instance that does not run wait a minute for the store, because a machine may be busy.
+func (s *Service) WaitForStore() { s.follower.Timeout = time.Minute }

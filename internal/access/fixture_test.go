@@ -60,6 +60,7 @@ func newServiceFixture(t testing.TB, db *sqlstore.DB, change func(*Config)) *ser
 	}
 	var err error
 	s.Service = New(c)
+	s.WaitForStore()
 	answer := func(c *httpapi.Call) (httpapi.Response, error) {
 		query := c.URL.Query()
 		if n, err := strconv.ParseInt(query.Get("reserve"), 10, 64); err == nil {

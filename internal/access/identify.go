@@ -8,7 +8,6 @@ import (
 	"vayu/internal/access/apikey"
 	"vayu/internal/access/session"
 	"vayu/internal/httpapi"
-	"vayu/internal/tablecache"
 	"vayu/schema"
 )
 
@@ -76,7 +75,7 @@ func (s *Service) findKey(ctx context.Context, hash [sha256.Size]byte) *cachedKe
 	if k := s.cache.find(hash); k != nil {
 		return k
 	}
-	limit, done := context.WithTimeout(ctx, tablecache.Timeout)
+	limit, done := context.WithTimeout(ctx, s.follower.Timeout)
 	defer done()
 	k, err := s.findEnded(limit, selectEndedByHash, hash[:])
 	if err != nil {
@@ -87,7 +86,7 @@ func (s *Service) findKey(ctx context.Context, hash [sha256.Size]byte) *cachedKe
 
 // keyOfSession returns the API key that a browser's session was created with.
 func (s *Service) keyOfSession(c *httpapi.Call, now time.Time) (*cachedKey, error) {
-	limit, done := context.WithTimeout(c.Context(), tablecache.Timeout)
+	limit, done := context.WithTimeout(c.Context(), s.follower.Timeout)
 	defer done()
 	id, key, err := session.Find(s.DB.View(limit), c, now)
 	if err != nil {

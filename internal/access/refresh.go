@@ -26,7 +26,7 @@ func (s *Service) newFollower() *tablecache.Follower {
 
 // load applies the changes in the store to the cache. The first load includes the totals of quotas.
 func (s *Service) load(ctx context.Context, now time.Time) error {
-	limit, done := context.WithTimeout(ctx, tablecache.Timeout)
+	limit, done := context.WithTimeout(ctx, s.follower.Timeout)
 	defer done()
 	_, begun := s.cache.loadedRevision()
 	if !begun {

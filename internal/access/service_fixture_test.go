@@ -82,6 +82,7 @@ func newServer(t *testing.T, db *sqlstore.DB, more ...httpapi.Route) *serverFixt
 		DB: db, Cipher: box, Settings: access.Settings{Plans: plans}, Log: log,
 		Now: func() time.Time { return time.UnixMicro(h.micros.Load()).UTC() },
 	})
+	h.WaitForStore()
 	h.account = newAccount(t, db, "default")
 	for _, world := range schema.Worlds {
 		h.keys[world] = h.newKey(apikey.Spec{Account: h.account, World: world, Scopes: schema.Scopes}).Key
