@@ -208,7 +208,7 @@ func (w *killHarness) restartAndKill(i int, point string) bool {
 		one.serverProcess, _ = startProcess(w.T, cmd, one.data, one.args...)
 		select {
 		case <-one.done: // the failpoint killed it
-		case <-time.After(90 * time.Second): // the failpoint was not reached
+		case <-time.After(patience): // the failpoint was not reached
 			hit = false
 			one.stop(syscall.SIGKILL)
 		}

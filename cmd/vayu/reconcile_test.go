@@ -195,15 +195,16 @@ func (s *reconcileFixture) differencesIn(out string) (all []string, summary map[
 func TestAFileIsReconciled(t *testing.T) {
 	t.Parallel()
 	eachReconcileFixture(t, func(s *reconcileFixture) {
+		today := func() string { return time.Now().In(schema.India).Format(time.DateOnly) }
+		from := today()
 		pending, gone, charged, late, same, lost := s.order("pending"), s.order("pending"), s.order("success"), s.order("failed"), s.order("success"), s.order("success")
 		s.wantBooks(500_00, 200_00)
 		file := strings.Join([]string{
 			"Client Ref;Txn Id;Amount;Status", pending + ";A1;100;SUCCESS", gone + ";A2;100.00;FAILED", charged + ";A3;100;REVERSED",
 			late + ";A4;100;S", same + ";A5;100;S", "nobody;A6;50;S", "cut",
 		}, "\r\n")
-		date := time.Now().In(schema.India).Format(time.DateOnly)
 		run := func(more ...string) ([]string, map[string]any) {
-			out, err := s.reconcile(append([]string{file, "--provider", "agg", "--from", date, "--to", date, "--json"}, more...)...)
+			out, err := s.reconcile(append([]string{file, "--provider", "agg", "--from", from, "--to", today(), "--json"}, more...)...)
 			if err == nil || err.Error() != tool.ErrReported.Error() {
 				s.Fatalf("got %v: %s", err, out)
 			}
