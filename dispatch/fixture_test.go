@@ -56,7 +56,7 @@ func newFixture(tb testing.TB, db *sqlstore.DB, roots *x509.CertPool, change ...
 	settings := dispatch.DefaultSettings()
 	c := dispatch.Config{
 		Settings: settings, DB: db, Subscriptions: o.book,
-		Sender: sender.New(sender.Config{Roots: roots, PerHost: settings.InFlight, Idle: settings.InFlight}),
+		Sender: sender.New(sender.Config{Timeout: time.Minute, Roots: roots, PerHost: settings.InFlight, Idle: settings.InFlight}),
 	}
 	for _, f := range change {
 		f(&c)
