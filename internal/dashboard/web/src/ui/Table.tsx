@@ -7,6 +7,8 @@ export interface Sorted {
 	toggle: () => void;
 }
 
+type Phone = 'labelled' | 'line' | 'top' | 'end' | 'labelled end';
+
 /** Column is one column of a table of T. */
 export interface Column<T> {
 	name: string;
@@ -14,8 +16,11 @@ export interface Column<T> {
 	figure?: boolean;
 	/** heading makes the cells the headings of the cards on phones; without one, the first column has them. */
 	heading?: boolean;
-	/** phone is how a compact row shows the cells on a phone: with the name of the column, or in a line of their own. */
-	phone?: 'labelled' | 'line';
+	/**
+	 * phone is how a compact row shows the cells on a phone: with the name of the column, in a line of their own, at the end of
+	 * the heading's line, or at the end of a line below it.
+	 */
+	phone?: Phone;
 	/** sort makes the heading a button that sorts the rows. */
 	sort?: Sorted;
 	show: (row: T) => ComponentChildren;
@@ -31,7 +36,7 @@ export function Cell(props: {
 	label?: string | undefined;
 	figure?: boolean | undefined;
 	heading?: boolean | undefined;
-	phone?: 'labelled' | 'line' | undefined;
+	phone?: Phone | undefined;
 	class?: string | undefined;
 	children: ComponentChildren;
 }): JSX.Element {
