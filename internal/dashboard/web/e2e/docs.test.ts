@@ -17,6 +17,11 @@ test('the API reference shows every tag and an operation, and requests nothing f
 	await page.goto('/docs#?route=get-/v1/aqi');
 	await page.getByRole('button', { name: 'A city now (Python)' }).click();
 	await page.getByText('vayu = Vayu(os.environ["API"], os.environ["KEY"])').first().waitFor();
+	// The reference has a list of its own, so that the pages are not another one at its side.
+	const pages = page.getByRole('navigation', { name: 'Pages' });
+	expect((await pages.boundingBox())?.width).toBe(page.viewportSize()?.width);
+	await pages.getByText('Guides for developers', { exact: true }).click();
+	await pages.getByRole('link', { name: 'Recharges', exact: true }).waitFor();
 	expect(foreign).toEqual([]);
 	expect(faults).toEqual([]);
 });
@@ -63,17 +68,21 @@ test('guides, changelog and deprecations are pages, and the search finds a secti
 	await page.getByRole('heading', { name: 'Changelog' }).waitFor();
 	await page.goto('/docs?page=none');
 	await page.getByRole('alert').getByText('There is no page none.').waitFor();
+	const pages = page.getByRole('navigation', { name: 'Pages' });
+	await pages.getByText('Guides for operators', { exact: true }).click();
+	await pages.getByRole('link', { name: 'Connecting a bank', exact: true }).waitFor();
 	expect(faults).toEqual([]);
 });
 
-test('on a phone a page begins on the first screen, and its group is unfolded on demand', async () => {
+test('on a phone a page begins on the first screen, and the list of pages is unfolded on demand', async () => {
 	const { page, faults } = await visit('/', inject('base'), phone);
 	await page.goto('/docs?page=guides/webhooks');
 	const title = page.getByRole('heading', { level: 1 });
 	await title.waitFor();
 	expect((await title.boundingBox())?.y).toBeLessThan(422);
 	const pages = page.getByRole('navigation', { name: 'Pages' });
-	await pages.getByText('Guides', { exact: true }).click();
+	await pages.getByText('All pages', { exact: true }).click();
+	await pages.getByText('Guides for developers', { exact: true }).waitFor();
 	await pages.getByRole('link', { name: 'Accounts', exact: true }).waitFor();
 	expect(faults).toEqual([]);
 });

@@ -23,19 +23,60 @@ const files: Record<string, Load> = Object.fromEntries(
 	]),
 );
 
-/** labels are the texts of links to pages. The name of a page is a short form of its title. */
-const labelOf = (name: string) => {
-	const text = (name.split('/').at(-1) ?? name).replace(/-/g, ' ');
-	return text === 'readme'
-		? 'Overview'
-		: ({ sdk: 'SDKs', mqtt: 'MQTT', postgresql: 'PostgreSQL', clickhouse: 'ClickHouse' }[text] ??
-				text.charAt(0).toUpperCase() + text.slice(1));
+/** labels are the texts of links whose page has a name that says too little. */
+const labels: Readonly<Record<string, string>> = {
+	'guides/air': 'Air quality',
+	'guides/analysis': 'Analysis with SQL',
+	'guides/collection': 'Collection of readings',
+	'guides/forecast': 'Forecasts',
+	'guides/mqtt': 'Sensors over MQTT',
+	'guides/partitions': 'Networks of two levels',
+	'guides/public': 'The public edge',
+	'guides/push': 'Own stations',
+	'guides/sdk': 'SDKs',
+	'guides/signup': 'Sign-up',
+	'guides/source-problems': 'Problems of sources',
+	'guides/tools': 'Tools for analysis',
+	'operations/readme': 'Overview',
+	'operations/clickhouse': 'ClickHouse',
+	'operations/postgresql': 'PostgreSQL',
+	banks: 'Connecting a bank',
+	files: 'Files for import',
+	languages: 'Languages of advice',
+	operators: 'Connecting an operator',
+	quality: 'Quality of readings',
+	security: 'Threat model',
+	webhooks: 'Receiving webhooks',
 };
 
+/** labelOf returns the text of the link to a page. */
+const labelOf = (name: string) => {
+	const text = (name.split('/').at(-1) ?? name).replace(/-/g, ' ');
+	return labels[name] ?? text.charAt(0).toUpperCase() + text.slice(1);
+};
+
+/** developers and analysts are the guides for people who call the API, and for those who query its data, in reading order. */
+const developers = [
+	...['air', 'forecast', 'scales', 'alerts', 'push', 'recharges', 'verifications', 'webhooks'].map((name) => `guides/${name}`),
+	'webhooks',
+	...['sdk', 'accounts', 'members', 'dashboard'].map((name) => `guides/${name}`),
+];
+const analysts = ['guides/analysis', 'guides/tools', 'guides/export', 'quality'];
+
+/** others are pages for everyone who works on Vayu. */
+const others = ['glossary', 'languages', 'security'];
+
+/** operators are the guides for people who run the service: all pages that are not in another group. */
+const operators = Object.keys(files).filter(
+	(name) => !name.startsWith('operations/') && name !== 'changelog' && ![...developers, ...analysts, ...others].includes(name),
+);
+
 const groups: { title: string; names: string[] }[] = [
-	{ title: 'Guides', names: Object.keys(files).filter((name) => name.startsWith('guides/')) },
-	{ title: 'Operations', names: Object.keys(files).filter((name) => name.startsWith('operations/')) },
-	{ title: 'More', names: Object.keys(files).filter((name) => !name.includes('/') && name !== 'changelog') },
+	{ title: 'Guides for developers', names: developers },
+	{ title: 'Guides for analysts', names: analysts },
+	{ title: 'Guides for operators', names: operators },
+	{ title: 'Operation of a service', names: Object.keys(files).filter((name) => name.startsWith('operations/')) },
+	{ title: 'More', names: others },
 ];
 
 const current = () => new URLSearchParams(location.search).get('page') ?? '';
@@ -178,12 +219,25 @@ function Search({ contract }: { contract: Contract | undefined }) {
 	);
 }
 
+function NoPage({ name }: { name: string }) {
+	return (
+		<article>
+			<h1>Page not found</h1>
+			<p role="alert">There is no page {name}.</p>
+			<p>
+				Search for it above, or begin with the <a href="/docs">API reference</a> or the guide{' '}
+				<a href="/docs?page=guides/air">Air quality</a>.
+			</p>
+		</article>
+	);
+}
+
 /** Site is the page /docs: the reference of the API, the guides, the changelog and a search in all of them. */
 export function Site() {
 	const { value: contract, error } = useLoaded(read, 'contract');
 	const page = current();
 	const load = files[page];
-	// On a phone the page stands below the groups, so the groups begin folded.
+	// On a phone the page stands below the list of all pages, which begins folded.
 	const [narrow] = useState(() => matchMedia('(max-width: 48rem)').matches);
 	const entry = (name: string, text: string) => (
 		<li key={name}>
@@ -192,6 +246,23 @@ export function Site() {
 			</a>
 		</li>
 	);
+	// The reference has a list of its own at the side, so that the pages stand above it and are unfolded on demand.
+	const known = page === 'changelog' || page === 'deprecations' ? developers : groups.find(({ names }) => names.includes(page))?.names;
+	const contents = (
+		<>
+			<ul>
+				{entry('', 'API reference')}
+				{entry('changelog', 'Changelog')}
+				{entry('deprecations', 'Deprecations')}
+			</ul>
+			{groups.map(({ title, names }) => (
+				<details key={title} name={page === '' ? 'group' : undefined} open={names === known}>
+					<summary>{title}</summary>
+					<ul>{names.map((name) => entry(name, labelOf(name)))}</ul>
+				</details>
+			))}
+		</>
+	);
 	return (
 		<>
 			<header>
@@ -199,27 +270,24 @@ export function Site() {
 				<Search contract={contract} />
 				<a href="/dashboard/">Dashboard</a>
 			</header>
-			<nav aria-label="Pages">
-				<ul>
-					{entry('', 'API reference')}
-					{entry('changelog', 'Changelog')}
-					{entry('deprecations', 'Deprecations')}
-				</ul>
-				{groups.map(({ title, names }) => (
-					<details key={title} open={names.includes(page) && !narrow}>
-						<summary>{title}</summary>
-						<ul>{names.map((name) => entry(name, labelOf(name)))}</ul>
+			<nav aria-label="Pages" class={page === '' ? 'across' : undefined}>
+				{narrow ? (
+					<details>
+						<summary>All pages</summary>
+						{contents}
 					</details>
-				))}
+				) : (
+					contents
+				)}
 			</nav>
 			<div class="content">
-				{error && <p role="alert">The contract cannot be loaded: {error}</p>}
+				{error && <p role="alert">The API reference cannot be loaded. Reload the page to try again. ({error})</p>}
 				{page === '' && contract && <Reference contract={contract} />}
 				{page !== '' && (
 					<main>
 						{load && <Article name={page} load={load} />}
 						{page === 'deprecations' && contract && <Deprecations list={deprecations(contract)} />}
-						{!load && page !== 'deprecations' && <p role="alert">There is no page {page}.</p>}
+						{!load && page !== 'deprecations' && <NoPage name={page} />}
 					</main>
 				)}
 			</div>
