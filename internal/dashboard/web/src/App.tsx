@@ -97,8 +97,11 @@ function Pages(): JSX.Element {
 					))}
 					<Route>
 						<Page title={t('shell.notfound')}>
+							<p>{t('shell.notfound.why')}</p>
 							<p>
-								<Link href="/">{t('shell.notfound.back')}</Link>
+								<Link href={start} class="button">
+									{t('shell.notfound.back')}
+								</Link>
 							</p>
 						</Page>
 					</Route>

@@ -32,48 +32,46 @@ export function AirCard(): JSX.Element {
 	});
 	return (
 		<HomeCard title={t('home.air')} to="/" link={t('shell.map')}>
-			<div class="home-air">
-				<div class="flow">
-					{names.length === 0 && <p class="hint">{t('home.air.none')}</p>}
-					{names.length > 0 && (
-						<Fetched query={query}>
-							{(results) => (
-								<>
-									<Worst of={results} now={now} />
-									<ul class="home-list">
-										{results.map((result, index) => (
-											<li key={names[index]}>
-												<Link href={cityPath(result.city)}>{cityName(result.city)}</Link>
-												{result.status === 'error' ? (
-													<span class="hint">{result.error.message}</span>
-												) : (
-													<>
-														<Index
-															aqi={result.aqi}
-															category={result.category}
-															stale={isStale({ stale: false, updated: result.updated }, now)}
-														/>
-														<span class="hint">
-															<Time at={result.updated} relative />
-														</span>
-													</>
-												)}
-												<button
-													type="button"
-													class="small"
-													aria-label={t('home.air.remove', { city: cityName(result.city) })}
-													onClick={() => save(names[index] ?? result.city, false)}
-												>
-													×
-												</button>
-											</li>
-										))}
-									</ul>
-								</>
-							)}
-						</Fetched>
-					)}
-				</div>
+			<div class="home-air flow">
+				{names.length === 0 && <p class="hint">{t('home.air.none')}</p>}
+				{names.length > 0 && (
+					<Fetched query={query}>
+						{(results) => (
+							<>
+								<Worst of={results} now={now} />
+								<ul class="home-list">
+									{results.map((result, index) => (
+										<li key={names[index]}>
+											<Link href={cityPath(result.city)}>{cityName(result.city)}</Link>
+											{result.status === 'error' ? (
+												<span class="hint">{result.error.message}</span>
+											) : (
+												<>
+													<Index
+														aqi={result.aqi}
+														category={result.category}
+														stale={isStale({ stale: false, updated: result.updated }, now)}
+													/>
+													<span class="hint">
+														<Time at={result.updated} relative />
+													</span>
+												</>
+											)}
+											<button
+												type="button"
+												class="small"
+												aria-label={t('home.air.remove', { city: cityName(result.city) })}
+												onClick={() => save(names[index] ?? result.city, false)}
+											>
+												×
+											</button>
+										</li>
+									))}
+								</ul>
+							</>
+						)}
+					</Fetched>
+				)}
 				<Search label={t('home.air.add')} pins={false} onCity={(name) => save(name, true)} />
 			</div>
 		</HomeCard>
@@ -90,7 +88,7 @@ function Worst(props: { of: Awaited<ReturnType<typeof fetchNow>>; now: Date }): 
 	const [worst] = current.sort((a, b) => b.aqi - a.aqi);
 	return (
 		worst && (
-			<Figure value={number(worst.aqi)}>
+			<Figure value={t('home.air.aqi', { aqi: number(worst.aqi) })}>
 				{[t('home.air.worst', { city: cityName(worst.city) }), worst.band && t(worst.band.name)].filter(Boolean).join(' · ')}
 			</Figure>
 		)

@@ -14,12 +14,15 @@ export function HomeCard(props: { title: string; to: string; link: string; child
 	);
 }
 
-/** Figure is the main figure of a card with one line about it. */
-export function Figure(props: { value: string; children: ComponentChildren }): JSX.Element {
+/** Figure is the main figure of a card, with its unit, and one line about it. */
+export function Figure(props: { value: string; unit?: string; children?: ComponentChildren }): JSX.Element {
 	return (
 		<div class="home-figure">
-			<p class="amount">{props.value}</p>
-			<p class="hint">{props.children}</p>
+			<p class="amount">
+				{props.value}
+				{props.unit && <span class="unit"> {props.unit}</span>}
+			</p>
+			{props.children && <p class="hint">{props.children}</p>}
 		</div>
 	);
 }

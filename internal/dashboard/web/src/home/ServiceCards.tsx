@@ -26,7 +26,7 @@ export function WebhooksCard(): JSX.Element {
 		<HomeCard title={t('home.webhooks')} to="/webhooks" link={t('shell.webhooks')}>
 			<Fetched query={query}>
 				{({ data, has_more }) =>
-					data.length === 0 ? <Figure value={number(0)}>{t('webhooks.none')}</Figure> : <Healths of={data} more={has_more} />
+					data.length === 0 ? <Figure value={t('webhooks.none')}>{t('home.webhooks.none')}</Figure> : <Healths of={data} more={has_more} />
 				}
 			</Fetched>
 		</HomeCard>
@@ -42,11 +42,15 @@ function Healths(props: { of: readonly Schemas['Webhook'][]; more: boolean }): J
 		})),
 	});
 	const known = healths.every(({ data }) => data);
-	const wrong = healths.filter(({ data }) => data?.health === 'failing' || data?.health === 'degraded').length;
+	const has = (health: Schemas['WebhookHealth']['health']) => healths.filter(({ data }) => data?.health === health).length;
+	const all = number(props.of.length);
+	const degraded = has('degraded');
 	return (
 		<>
-			<Figure value={known ? number(wrong) : '–'}>
-				{t(props.more ? 'home.webhooks.newest' : 'home.webhooks.all', { count: number(props.of.length) })}
+			<Figure value={known ? t('home.webhooks.failing', { count: number(has('failing')), all }) : '–'}>
+				{[props.more && t('home.webhooks.newest', { count: all }), degraded > 0 && t('home.webhooks.degraded', { count: number(degraded) })]
+					.filter(Boolean)
+					.join(' · ')}
 			</Figure>
 			<ul class="home-list">
 				{props.of.map(({ id, url }, index) => {
@@ -85,9 +89,11 @@ export function AlertsCard(): JSX.Element {
 					const triggered = data.filter(({ active, state }) => active && state === 'triggered');
 					return (
 						<>
-							<Figure value={number(triggered.length)}>
-								{t(triggered.length === 0 ? 'home.alerts.none' : 'home.alerts.of', { count: number(data.length) })}
-							</Figure>
+							{data.length === 0 ? (
+								<Figure value={t('home.alerts.empty')}>{t('home.alerts.empty.hint')}</Figure>
+							) : (
+								<Figure value={t('home.alerts.of', { count: number(triggered.length), all: number(data.length) })} />
+							)}
 							{triggered.length > 0 && (
 								<ul class="home-list">
 									{triggered.slice(0, mostAlerts).map((alert) => (
@@ -120,7 +126,7 @@ export function QuotaCard(): JSX.Element {
 				{({ quota, mode }) =>
 					quota ? (
 						<>
-							<p class="amount">{percent(quota.used, quota.limit)} %</p>
+							<p class="amount">{t('home.quota.used', { percent: percent(quota.used, quota.limit) })}</p>
 							<Meter of={quota} />
 						</>
 					) : (

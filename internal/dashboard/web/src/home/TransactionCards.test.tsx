@@ -6,7 +6,7 @@ import { RechargesCard, VerificationsCard } from './TransactionCards';
 
 const cards = [
 	['recharges', RechargesCard, '₹9,000'],
-	['verifications', VerificationsCard, '6,000'],
+	['verifications', VerificationsCard, '6,000 of'],
 ] as const;
 
 test.each(cards)('many %s of a day are added up once a minute', async (kind, Card, shown) => {
@@ -14,7 +14,7 @@ test.each(cards)('many %s of a day are added up once a minute', async (kind, Car
 	vi.spyOn(api, 'GET').mockImplementation((async (_: string, options: { params: { query: { totals?: boolean } } }) => {
 		const { totals = false } = options.params.query;
 		requested.push(totals);
-		const all = { totals: { complete: true, count: 6000, amount: 9000, states: [] } };
+		const all = { totals: { complete: true, count: 6000, amount: 9000, states: [{ status: 'success', count: 6000, amount: 9000 }] } };
 		return { data: { data: [], has_more: false, next_cursor: null, ...(totals && all) }, response: Response.json({}) };
 	}) as unknown as typeof api.GET);
 	const queries = new QueryClient();

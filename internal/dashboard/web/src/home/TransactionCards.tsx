@@ -19,14 +19,21 @@ export function WalletCard(): JSX.Element {
 		<HomeCard title={t('shell.wallet')} to="/wallet" link={t('wallet.entries')}>
 			<Fetched query={useBalance()}>
 				{({ available, held, balance }) => (
-					<Figure value={rupees(available)}>{t('home.wallet', { held: rupees(held), balance: rupees(balance) })}</Figure>
+					<Figure value={rupees(available)} unit={t('home.wallet.available')}>
+						{t('home.wallet', { held: rupees(held), balance: rupees(balance) })}
+					</Figure>
 				)}
 			</Fetched>
 		</HomeCard>
 	);
 }
 
-/** RechargesCard shows the recharges of today with their totals. */
+/** successful returns the totals of the successful transactions. */
+function successful<T extends { status: string }>(states: readonly T[]): T | undefined {
+	return states.find(({ status }) => status === 'success');
+}
+
+/** RechargesCard shows the amount of today's successful recharges, and how many recharges have which state. */
 export function RechargesCard(): JSX.Element {
 	const from = today(useMinute());
 	const totals = useQuery({
@@ -40,11 +47,14 @@ export function RechargesCard(): JSX.Element {
 		<HomeCard title={t('home.recharges')} to={`/recharges?from=${from}`} link={t('shell.recharges')}>
 			<Fetched query={totals}>
 				{({ totals }) =>
-					totals && (
-						<Figure value={t('recharge.total', { count: number(totals.count), amount: rupees(totals.amount) })}>
+					totals &&
+					(totals.count === 0 ? (
+						<Figure value={t('home.today.none')} />
+					) : (
+						<Figure value={rupees(successful(totals.states)?.amount ?? 0)} unit={t('home.recharges.done')}>
 							<States of={totals} name={(state) => t(`recharge.state.${state}`)} />
 						</Figure>
-					)
+					))
 				}
 			</Fetched>
 		</HomeCard>
@@ -65,11 +75,16 @@ export function VerificationsCard(): JSX.Element {
 		<HomeCard title={t('home.verifications')} to={`/verifications?from=${from}`} link={t('shell.verifications')}>
 			<Fetched query={totals}>
 				{({ totals }) =>
-					totals && (
-						<Figure value={number(totals.count)}>
+					totals &&
+					(totals.count === 0 ? (
+						<Figure value={t('home.today.none')} />
+					) : (
+						<Figure
+							value={t('home.verifications.done', { count: number(successful(totals.states)?.count ?? 0), all: number(totals.count) })}
+						>
 							<States of={totals} name={(state) => t(`verify.filter.${state}`)} />
 						</Figure>
-					)
+					))
 				}
 			</Fetched>
 		</HomeCard>
@@ -83,5 +98,5 @@ function States<S extends string>(props: {
 }): JSX.Element {
 	const { complete, states } = props.of;
 	const counts = states.map(({ status, count }) => `${props.name(status)}: ${number(count)}`);
-	return <>{[...(complete ? [] : [t('recharge.total.newest')]), ...(counts.length > 0 ? counts : [t('home.today.none')])].join(' · ')}</>;
+	return <>{[...(complete ? [] : [t('recharge.total.newest')]), ...counts].join(' · ')}</>;
 }

@@ -39,13 +39,17 @@ export function errorMessage(error: unknown): string {
 	return problem.message || t('state.error');
 }
 
-/** Failed shows an error with its request id and a retry button. An error with status 404 has no retry button. */
-export function Failed(props: { error: unknown; again?: () => void }): JSX.Element {
+/**
+ * Failed shows an error with its request id and a retry button. An error with status 404 has no retry button; missing is
+ * what it shows instead.
+ */
+export function Failed(props: { error: unknown; again?: () => void; missing?: ComponentChildren }): JSX.Element {
 	const problem = problemOf(props.error);
 	if (problem.status === 404) {
 		return (
 			<div class="state empty" role="alert">
 				<p class="lead">{errorMessage(problem)}</p>
+				{props.missing}
 			</div>
 		);
 	}
@@ -66,10 +70,14 @@ export function Failed(props: { error: unknown; again?: () => void }): JSX.Eleme
  * Fetched shows the data of a query, a loading message, or an error. After a failed refetch it keeps the old data
  * and shows its age.
  */
-export function Fetched<T>(props: { query: UseQueryResult<T, Error>; children: (data: T) => ComponentChildren }): JSX.Element {
-	const { query } = props;
+export function Fetched<T>(props: {
+	query: UseQueryResult<T, Error>;
+	missing?: ComponentChildren;
+	children: (data: T) => ComponentChildren;
+}): JSX.Element {
+	const { query, missing } = props;
 	if (query.data === undefined) {
-		return query.error ? <Failed error={query.error} again={() => void query.refetch()} /> : <Loading />;
+		return query.error ? <Failed error={query.error} again={() => void query.refetch()} missing={missing} /> : <Loading />;
 	}
 	return (
 		<>
