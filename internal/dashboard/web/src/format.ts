@@ -34,6 +34,11 @@ export function percent(part: number, whole: number): string {
 	return part > 0 && share === 0 ? `< ${number(1)}` : number(share);
 }
 
+/** days formats a number of days with its unit. */
+export function days(value: number): string {
+	return kept('days', () => new Intl.NumberFormat(locale.value, { style: 'unit', unit: 'day', unitDisplay: 'long' })).format(value);
+}
+
 /** rupees formats an amount of money, always with its paise. */
 export function rupees(value: number): string {
 	return kept('rupees', () => new Intl.NumberFormat(locale.value, { style: 'currency', currency: 'INR' })).format(value);

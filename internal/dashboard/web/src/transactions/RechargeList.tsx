@@ -145,16 +145,17 @@ export function Totals(props: { of: Schemas['RechargeTotals'] | undefined }): JS
 export function RechargeTable(props: { rows: readonly Schemas['Recharge'][] }): JSX.Element {
 	return (
 		<Table
+			compact
 			caption={t('shell.recharges')}
 			rows={props.rows}
 			id={(row) => row.transaction_id}
 			columns={[
 				{ name: t('recharge.number'), show: (row) => <Link href={`/recharges/${row.transaction_id}`}>{row.mobile}</Link> },
-				{ name: t('transactions.amount'), figure: true, show: (row) => rupees(row.amount) },
-				{ name: t('transactions.state'), show: (row) => <RechargeBadge state={row.status} /> },
+				{ name: t('transactions.amount'), figure: true, phone: 'top', show: (row) => rupees(row.amount) },
+				{ name: t('transactions.state'), phone: 'end', show: (row) => <RechargeBadge state={row.status} /> },
 				{ name: t('recharge.operator'), show: (row) => (row.circle ? `${row.operator}, ${row.circle}` : row.operator) },
 				{ name: t('transactions.ref'), show: (row) => <span class="id">{row.ref_id}</span> },
-				{ name: t('transactions.created'), show: (row) => <Time at={row.created_at} /> },
+				{ name: t('transactions.created'), phone: 'end', show: (row) => <Time at={row.created_at} /> },
 			]}
 		/>
 	);

@@ -3,6 +3,7 @@ import { useLocation } from 'wouter-preact';
 import { t } from '../i18n';
 import { Filter, Select } from '../ui/Field';
 import { FilterForm } from '../ui/FilterForm';
+import { amountOf } from './recorded';
 import { searchOf } from './search';
 
 /** filterNames are the filters in the address of a list of transactions. */
@@ -82,6 +83,7 @@ export function Filters(props: {
 							label={t(`transactions.filter.${name}`)}
 							inputMode="decimal"
 							maxLength={12}
+							wrong={values[name] && amountOf(values[name]) === undefined ? t('transactions.amount.wrong') : undefined}
 							value={values[name]}
 							apply={(value) => change({ [name]: value })}
 						/>

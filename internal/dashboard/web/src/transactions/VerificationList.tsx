@@ -102,6 +102,7 @@ export function VerificationTable(props: { rows: readonly Schemas['Verification'
 	return (
 		<div class="verifications">
 			<Table
+				compact
 				caption={t('shell.verifications')}
 				rows={props.rows}
 				id={(row) => row.verification_id}
@@ -112,6 +113,7 @@ export function VerificationTable(props: { rows: readonly Schemas['Verification'
 					},
 					{
 						name: t('verify.result'),
+						phone: 'top',
 						show: (row) => (
 							<>
 								<VerificationBadge of={row} /> {row.suspicious && <Badge tone="bad">{t('verify.suspicious')}</Badge>}
@@ -120,12 +122,18 @@ export function VerificationTable(props: { rows: readonly Schemas['Verification'
 					},
 					{
 						name: t('verify.beneficiary'),
-						show: (row) => (row.beneficiary_name ? <bdi class="foreign">{row.beneficiary_name}</bdi> : '–'),
+						show: ({ beneficiary_name, bank, ifsc }) =>
+							beneficiary_name || bank || ifsc ? (
+								<>
+									{beneficiary_name && <bdi class="foreign">{beneficiary_name}</bdi>} <span class="hint">{bank || ifsc}</span>
+								</>
+							) : (
+								'–'
+							),
 					},
-					{ name: t('verify.match'), show: (row) => (row.name_match ? <MatchBadge of={row.name_match} /> : '–') },
-					{ name: t('verify.bank'), show: (row) => row.bank || row.ifsc || '–' },
+					{ name: t('verify.match'), phone: 'end', show: (row) => (row.name_match ? <MatchBadge of={row.name_match} /> : '–') },
 					{ name: t('transactions.ref'), show: (row) => (row.ref_id ? <span class="id">{row.ref_id}</span> : '–') },
-					{ name: t('transactions.created'), show: (row) => <Time at={row.created_at} /> },
+					{ name: t('transactions.created'), phone: 'end', show: (row) => <Time at={row.created_at} /> },
 				]}
 			/>
 		</div>

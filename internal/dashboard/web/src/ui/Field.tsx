@@ -10,10 +10,13 @@ function Labelled(props: {
 	name?: string | undefined;
 	/** class is the CSS class of the whole field. */
 	class?: string | undefined;
+	/** wrong is an error that the page itself reports. */
+	wrong?: string | undefined;
 	children: (control: { id: string; 'aria-invalid': true | undefined; 'aria-describedby': string }) => JSX.Element;
 }): JSX.Element {
 	const id = useId();
-	const error = useFieldError(props.name, props.label);
+	const reported = useFieldError(props.name, props.label);
+	const error = props.wrong ?? reported;
 	return (
 		<div class={`field ${props.class ?? ''}`}>
 			<label for={id}>{props.label}</label>
@@ -30,14 +33,14 @@ function Labelled(props: {
 
 /** Field is a labelled input. name is the field of the API whose errors it shows. */
 export function Field(
-	props: { label: string; hint?: string; name?: string; value: string; change: (value: string) => void } & Omit<
+	props: { label: string; hint?: string; name?: string; wrong?: string | undefined; value: string; change: (value: string) => void } & Omit<
 		JSX.IntrinsicElements['input'],
 		'id' | 'label' | 'name' | 'value'
 	>,
 ): JSX.Element {
-	const { label, hint, name, change, ...input } = props;
+	const { label, hint, name, wrong, change, ...input } = props;
 	return (
-		<Labelled label={label} hint={hint} name={name}>
+		<Labelled label={label} hint={hint} name={name} wrong={wrong}>
 			{(control) => (
 				<input autocomplete="off" spellcheck={false} {...input} {...control} onInput={(event) => change(event.currentTarget.value)} />
 			)}
@@ -80,6 +83,7 @@ export function Filter(props: {
 	apply: (value: string) => void;
 	placeholder?: string;
 	hint?: string;
+	wrong?: string | undefined;
 	maxLength?: number;
 	inputMode?: 'decimal';
 	/** min and max limit a date. */

@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/preact-query';
+import { keepPreviousData, useQuery } from '@tanstack/preact-query';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { Link } from 'wouter-preact';
@@ -9,7 +9,9 @@ import { number } from '../../format';
 import { t } from '../../i18n';
 import { CopyableText, Time } from '../../ui/Badge';
 import { Fetched } from '../../ui/FetchState';
+import { Missing } from '../../ui/Missing';
 import { Card, Facts, Page } from '../../ui/Page';
+import { Totals } from '../RechargeList';
 import { BatchBadge } from '../StatusBadge';
 import { Progress } from './BatchProgress';
 import { Results } from './BatchResults';
@@ -46,7 +48,9 @@ export function BatchDetail(props: Record<string, string>): JSX.Element {
 	);
 	return (
 		<Page title={t(kind === 'recharge' ? 'batch.one.recharge' : 'batch.one.verification')}>
-			<Fetched query={query}>{(batch) => <Known batch={batch} kind={kind} />}</Fetched>
+			<Fetched query={query} missing={<Missing to={`/batches?kind=${kind}`} list={t('shell.batches')} />}>
+				{(batch) => <Known batch={batch} kind={kind} />}
+			</Fetched>
 		</Page>
 	);
 }
@@ -66,6 +70,21 @@ export function Existing(props: { id: string; answered: number }): JSX.Element |
 	return <p>{t('batch.existing', { existing: number(existing), missing: number(answered - existing) })}</p>;
 }
 
+/** Sums shows the amounts of a batch of recharges, in all and in each state. */
+function Sums(props: { id: string; done: number }): JSX.Element {
+	const { id: batch_id, done } = props;
+	const { data } = useQuery({
+		queryKey: ['recharges', 'batch', batch_id, done],
+		placeholderData: keepPreviousData,
+		queryFn: ({ signal }) => unwrap(api.GET('/v1/recharge', { params: { query: { batch_id, totals: true, limit: 1 } }, signal })),
+	});
+	return (
+		<div class="totals">
+			<Totals of={data?.totals} />
+		</div>
+	);
+}
+
 function Known(props: { batch: Any; kind: Kind }): JSX.Element {
 	const { batch, kind } = props;
 	const expires = 'expires_at' in batch ? batch.expires_at : null;
@@ -80,6 +99,7 @@ function Known(props: { batch: Any; kind: Kind }): JSX.Element {
 					<Progress batch={batch} kind={kind} />
 					{kind === 'verification' && batch.state === 'completed' && <Existing id={batch.batch_id} answered={batch.successful} />}
 				</div>
+				{kind === 'recharge' && batch.done > 0 && <Sums id={batch.batch_id} done={batch.done} />}
 				<p class="unseen" role="status">
 					{open ? '' : t(`batch.says.${batch.state}`)}
 				</p>

@@ -60,6 +60,7 @@ export function Batches(): JSX.Element {
 			<Rows list={list} empty={t('batch.none')} hint={<p>{t('batch.none.hint')}</p>}>
 				{(rows) => (
 					<Table
+						compact
 						caption={t('shell.batches')}
 						rows={rows}
 						id={(row) => row.batch_id}
@@ -72,11 +73,10 @@ export function Batches(): JSX.Element {
 									</Link>
 								),
 							},
-							{ name: t('transactions.state'), show: (row) => <BatchBadge state={row.state} /> },
-							{ name: t('batch.progress'), show: (row) => <Progress batch={row} kind={kind} small /> },
-							{ name: t(`batch.failed.${kind}`), figure: true, show: (row) => number(row.failed) },
-							{ name: t('batch.total'), figure: true, show: (row) => number(row.total) },
-							{ name: t('transactions.created'), show: (row) => <Time at={row.created_at} /> },
+							{ name: t('transactions.state'), phone: 'top', show: (row) => <BatchBadge state={row.state} /> },
+							{ name: t('batch.progress'), phone: 'line', show: (row) => <Progress batch={row} kind={kind} small /> },
+							{ name: t(`batch.failed.${kind}`), figure: true, phone: 'labelled', show: (row) => number(row.failed) },
+							{ name: t('transactions.created'), phone: 'end', show: (row) => <Time at={row.created_at} /> },
 						]}
 					/>
 				)}

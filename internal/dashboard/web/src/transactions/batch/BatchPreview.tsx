@@ -26,13 +26,6 @@ interface Numbered {
 /** Preview shows the records of a batch before it is sent: those with faults first, beside what is wrong with them. */
 export function Preview(props: { kind: Kind; found: Read; leave: boolean; setLeave: (leave: boolean) => void }): JSX.Element {
 	const { kind, found } = props;
-	if (found.whole) {
-		return (
-			<p class="wrong" role="alert">
-				{t(found.whole)}
-			</p>
-		);
-	}
 	const present = columns[kind].filter((name) => found.records.some((record) => record[name] !== undefined));
 	const bad = new Set(found.troubles.map(({ row }) => row));
 	const fine = found.records.map((record, index): Numbered => ({ record, row: index + 1 })).filter(({ row }) => !bad.has(row));

@@ -23,11 +23,12 @@ export function Shares(props: { of: readonly Part[] }): JSX.Element {
 	);
 }
 
-/** Counts is a list of parts with their counts, which names the colours and patterns of a bar. */
+/** Counts is a list of parts with their counts, which names the colours and patterns of a bar. A rest of zero is left out. */
 export function Counts(props: { of: readonly Part[] }): JSX.Element {
+	const parts = props.of.filter(({ tone, count }) => tone !== 'rest' || count > 0);
 	return (
 		<ul class="counts">
-			{props.of.map(({ name, tone, count }) => (
+			{parts.map(({ name, tone, count }) => (
 				<li key={name} class={tone}>
 					<strong>{number(count)}</strong> <span>{name}</span>
 				</li>

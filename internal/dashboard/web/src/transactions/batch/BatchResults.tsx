@@ -11,7 +11,7 @@ import { Card } from '../../ui/Page';
 import { Table } from '../../ui/Table';
 import { Tabs } from '../../ui/Tabs';
 import { useFilters } from '../../ui/useFilters';
-import { RechargeBadge, VerificationBadge } from '../StatusBadge';
+import { MatchBadge, RechargeBadge, VerificationBadge } from '../StatusBadge';
 import type { Kind } from './kind';
 import { type Failures, failures, mostFailures } from './stream';
 
@@ -62,15 +62,17 @@ function All(props: { kind: Kind; id: string }): JSX.Element {
 	return (
 		<>
 			<Fetched query={query}>{(data) => <ResultTable rows={data.results} kind={kind} />}</Fetched>
-			<div class="actions">
-				<button type="button" disabled={cursors.length === 0} onClick={() => setCursors(cursors.slice(0, -1))}>
-					{t('transactions.page.before')}
-				</button>
-				<span role="status">{t('transactions.page.at', { page: number(cursors.length + 1) })}</span>
-				<button type="button" disabled={!next} onClick={() => next && setCursors([...cursors, next])}>
-					{t('transactions.page.after')}
-				</button>
-			</div>
+			{(cursors.length > 0 || next) && (
+				<div class="actions">
+					<button type="button" disabled={cursors.length === 0} onClick={() => setCursors(cursors.slice(0, -1))}>
+						{t('transactions.page.before')}
+					</button>
+					<span role="status">{t('transactions.page.at', { page: number(cursors.length + 1) })}</span>
+					<button type="button" disabled={!next} onClick={() => next && setCursors([...cursors, next])}>
+						{t('transactions.page.after')}
+					</button>
+				</div>
+			)}
 		</>
 	);
 }
@@ -112,21 +114,22 @@ function ResultTable(props: { rows: readonly Result[]; kind: Kind }): JSX.Elemen
 	const recharge = props.kind === 'recharge';
 	return (
 		<Table
+			compact
 			caption={t('batch.results')}
 			rows={props.rows}
 			id={(row) => String(row.index)}
 			columns={[
-				{ name: t('batch.row'), figure: true, show: (row) => number(row.index + 1) },
+				{ name: t('batch.row'), figure: true, phone: 'labelled end', show: (row) => number(row.index + 1) },
 				{ name: t(recharge ? 'recharge.number' : 'verify.account'), heading: true, show: (row) => <Subject of={row} /> },
-				{ name: t('transactions.state'), show: (row) => <State of={row} /> },
+				{ name: t('transactions.state'), phone: 'top', show: (row) => <State of={row} /> },
 				recharge
 					? { name: t('transactions.amount'), figure: true, show: (row) => ('amount' in row ? rupees(row.amount) : '–') }
 					: {
 							name: t('verify.beneficiary'),
-							show: (row) => ('beneficiary_name' in row && row.beneficiary_name ? <bdi class="foreign">{row.beneficiary_name}</bdi> : '–'),
+							show: (row) => ('beneficiary_name' in row && row.beneficiary_name ? <Beneficiary of={row} /> : '–'),
 						},
 				{ name: t('transactions.ref'), show: (row) => ('ref_id' in row && row.ref_id ? <span class="id">{row.ref_id}</span> : '–') },
-				{ name: t('batch.says'), show: (row) => <Says of={row} /> },
+				...(props.rows.some(errorOf) ? [{ name: t('batch.says'), phone: 'line' as const, show: message }] : []),
 			]}
 		/>
 	);
@@ -158,14 +161,29 @@ function State(props: { of: Result }): JSX.Element {
 	return of.status === 'error' ? <Badge tone="bad">{t('batch.refused')}</Badge> : <Badge tone="quiet">{t('batch.state.queued')}</Badge>;
 }
 
-function Says(props: { of: Result }): JSX.Element {
-	const { of } = props;
-	if ('error' in of && of.error) {
-		return (
-			<span class="words">
-				<code>{of.error.code}</code> {of.error.message}
-			</span>
-		);
-	}
-	return <span>{'name_match' in of && of.name_match ? t(`verify.match.${of.name_match}`) : ''}</span>;
+/** Beneficiary shows the name at the bank, and how well it matches. */
+function Beneficiary(props: { of: Schemas['BatchVerification'] }): JSX.Element {
+	const { beneficiary_name, name_match } = props.of;
+	return (
+		<>
+			<bdi class="foreign">{beneficiary_name}</bdi> {name_match && <MatchBadge of={name_match} />}
+		</>
+	);
+}
+
+/** errorOf returns the error of a result; undefined if it has none. */
+function errorOf(of: Result) {
+	return 'error' in of ? of.error : undefined;
+}
+
+/** message shows the error of a result. */
+function message(of: Result): JSX.Element | string {
+	const error = errorOf(of);
+	return error ? (
+		<span class="words">
+			<code>{error.code}</code> {error.message}
+		</span>
+	) : (
+		'–'
+	);
 }

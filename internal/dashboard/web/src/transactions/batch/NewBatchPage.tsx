@@ -69,6 +69,10 @@ function BatchForm(props: { kind: Kind }): JSX.Element {
 	const records = useMemo(() => (found ? (leave ? withoutRow(found) : found.records) : []), [found, leave]);
 	const amount = useMemo(() => sum(records), [records]);
 	const blocked = !found || found.whole !== undefined || (found.troubles.length > 0 && !leave) || records.length === 0;
+	// An error of the whole text stands at the field that it comes from.
+	const wrong = large ? t('batch.wrong.large') : found?.whole && t(found.whole);
+	const inFile = wrong !== undefined && (large || file !== undefined) ? true : undefined;
+	const inText = wrong !== undefined && !inFile ? true : undefined;
 	const [confirm, question] = useConfirmation();
 	/** confirmed reports whether the person agrees to recharges with real money. */
 	const confirmed = () =>
@@ -140,14 +144,15 @@ function BatchForm(props: { kind: Kind }): JSX.Element {
 							id={`${id}-file`}
 							type="file"
 							accept=".csv,.json,.ndjson,.txt,text/csv,application/json"
-							aria-describedby={`${id}-limits`}
+							aria-invalid={inFile}
+							aria-describedby={`${id}-limits ${id}-file-wrong`}
 							onChange={(event) => void choose(event.currentTarget.files?.[0])}
 						/>
 						<p class="hint" id={`${id}-limits`}>
 							{t('batch.limits')}
 						</p>
-						<p class="wrong" role="alert">
-							{large ? t('batch.wrong.large') : ''}
+						<p class="wrong" role="alert" id={`${id}-file-wrong`}>
+							{inFile && wrong}
 						</p>
 					</div>
 					{file ? (
@@ -165,10 +170,15 @@ function BatchForm(props: { kind: Kind }): JSX.Element {
 								rows={8}
 								wrap="off"
 								spellcheck={false}
+								aria-invalid={inText}
+								aria-describedby={`${id}-text-wrong`}
 								value={text}
 								onBeforeInput={pasted}
 								onInput={(event) => setText(event.currentTarget.value)}
 							/>
+							<p class="wrong" role="alert" id={`${id}-text-wrong`}>
+								{inText && wrong}
+							</p>
 							<div class="actions">
 								<button type="button" class="small" onClick={() => setText(examples[kind])}>
 									{t('batch.example')}
@@ -189,7 +199,7 @@ function BatchForm(props: { kind: Kind }): JSX.Element {
 						change={setRef}
 					/>
 				</Card>
-				{found && <Preview kind={kind} found={found} leave={leave} setLeave={setLeave} />}
+				{found && !found.whole && <Preview kind={kind} found={found} leave={leave} setLeave={setLeave} />}
 				<Card>
 					<p role="status">
 						{blocked

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/preact-query';
 import type { JSX } from 'preact';
 import { api, unwrap } from '../../api/client';
-import { number, rupees } from '../../format';
+import { days, rupees } from '../../format';
 import { t } from '../../i18n';
 
 /** Plans lists the plans of an operator; choosing one fills in its amount. An operator without plans is no error. */
@@ -32,7 +32,7 @@ export function Plans(props: {
 				>
 					<strong>{rupees(plan.amount)}</strong>
 					<span>{plan.description}</span>
-					{plan.validity_days > 0 && <span class="hint">{t('recharge.validity', { days: number(plan.validity_days) })}</span>}
+					{plan.validity_days > 0 && <span class="hint">{t('recharge.validity', { days: days(plan.validity_days) })}</span>}
 				</button>
 			))}
 		</fieldset>

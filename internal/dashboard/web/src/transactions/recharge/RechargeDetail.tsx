@@ -9,6 +9,7 @@ import { t } from '../../i18n';
 import { hasScope } from '../../session';
 import { CopyableText, Time } from '../../ui/Badge';
 import { Fetched } from '../../ui/FetchState';
+import { Missing } from '../../ui/Missing';
 import { Card, Facts, Page } from '../../ui/Page';
 import { RechargeBadge, rechargeTone } from '../StatusBadge';
 import { Timeline } from '../timeline/Timeline';
@@ -26,7 +27,9 @@ export function RechargeDetail(props: Record<string, string>): JSX.Element {
 	});
 	return (
 		<Page title={t('recharge.one')}>
-			<Fetched query={query}>{(recharge) => <Known recharge={recharge} detail={'steps' in recharge ? recharge : undefined} />}</Fetched>
+			<Fetched query={query} missing={<Missing to="/recharges" list={t('shell.recharges')} />}>
+				{(recharge) => <Known recharge={recharge} detail={'steps' in recharge ? recharge : undefined} />}
+			</Fetched>
 		</Page>
 	);
 }

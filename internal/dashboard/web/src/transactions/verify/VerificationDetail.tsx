@@ -7,6 +7,7 @@ import { number } from '../../format';
 import { t } from '../../i18n';
 import { CopyableText, Time } from '../../ui/Badge';
 import { Fetched } from '../../ui/FetchState';
+import { Missing } from '../../ui/Missing';
 import { Card, Facts, Page } from '../../ui/Page';
 import { MatchBadge, VerificationBadge, verificationTone } from '../StatusBadge';
 import { Timeline } from '../timeline/Timeline';
@@ -23,7 +24,9 @@ export function VerificationDetail(props: Record<string, string>): JSX.Element {
 	});
 	return (
 		<Page title={t('verify.one')}>
-			<Fetched query={query}>{(of) => <Known of={of} detail={'steps' in of ? of : undefined} />}</Fetched>
+			<Fetched query={query} missing={<Missing to="/verifications" list={t('shell.verifications')} />}>
+				{(of) => <Known of={of} detail={'steps' in of ? of : undefined} />}
+			</Fetched>
 		</Page>
 	);
 }
@@ -33,6 +36,18 @@ function Known(props: { of: Schemas['Verification']; detail: Schemas['Verificati
 	return (
 		<>
 			<Card class="record" title={of.vpa ?? of.account_number ?? of.verification_id}>
+				{of.suspicious && (
+					<div class="warning">
+						<p>
+							<strong>{t('verify.suspicious.title')}</strong> {t('verify.suspicious.what')}
+						</p>
+						<ul>
+							{of.suspicious_reasons?.map((reason) => (
+								<li key={reason}>{t(`verify.suspicious.${reason}`)}</li>
+							))}
+						</ul>
+					</div>
+				)}
 				<div class={`result ${verificationTone(of)}`}>
 					<p class="says" role="status">
 						<VerificationBadge of={of} />{' '}
@@ -48,18 +63,6 @@ function Known(props: { of: Schemas['Verification']; detail: Schemas['Verificati
 						))}
 					</ul>
 				</div>
-				{of.suspicious && (
-					<div class="warning">
-						<p>
-							<strong>{t('verify.suspicious.title')}</strong> {t('verify.suspicious.what')}
-						</p>
-						<ul>
-							{of.suspicious_reasons?.map((reason) => (
-								<li key={reason}>{t(`verify.suspicious.${reason}`)}</li>
-							))}
-						</ul>
-					</div>
-				)}
 				<h3>{t('verify.reply')}</h3>
 				<Facts
 					of={[

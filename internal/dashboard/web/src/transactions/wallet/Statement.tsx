@@ -68,17 +68,33 @@ export function Statement(): JSX.Element {
 				{(rows) => (
 					<div class="statement">
 						<Table
+							compact
 							caption={t('wallet.entries')}
 							rows={rows}
 							id={({ entry }) => `${entry.subject} ${entry.kind}`}
 							columns={[
 								{ name: t('transactions.when'), show: ({ entry }) => <Time at={entry.at} /> },
-								{ name: t('wallet.kind'), show: ({ entry }) => <span class="kind">{t(`wallet.kind.${entry.kind}`)}</span> },
-								{ name: t('wallet.available.change'), figure: true, show: ({ entry }) => changeOf(entry.available) },
-								{ name: t('wallet.held.change'), figure: true, show: ({ entry }) => (entry.held === 0 ? '–' : signed(entry.held)) },
-								{ name: t('wallet.available.after'), figure: true, show: ({ after }) => (after ? rupees(after.available) : '–') },
-								{ name: t('wallet.held.after'), figure: true, show: ({ after }) => (after ? rupees(after.held) : '–') },
-								{ name: t('wallet.about'), show: ({ entry }) => <SubjectLink id={entry.subject} /> },
+								{ name: t('wallet.kind'), heading: true, show: ({ entry }) => <span class="kind">{t(`wallet.kind.${entry.kind}`)}</span> },
+								{ name: t('wallet.available.change'), figure: true, phone: 'top', show: ({ entry }) => changeOf(entry.available) },
+								{
+									name: t('wallet.held.change'),
+									figure: true,
+									phone: 'labelled',
+									show: ({ entry }) => (entry.held === 0 ? '–' : signed(entry.held)),
+								},
+								{
+									name: t('wallet.available.after'),
+									figure: true,
+									phone: 'labelled end',
+									show: ({ after }) => (after ? rupees(after.available) : '–'),
+								},
+								{
+									name: t('wallet.held.after'),
+									figure: true,
+									phone: 'labelled end',
+									show: ({ after }) => (after ? rupees(after.held) : '–'),
+								},
+								{ name: t('wallet.about'), phone: 'line', show: ({ entry }) => <SubjectLink id={entry.subject} /> },
 							]}
 						/>
 					</div>

@@ -132,17 +132,25 @@ function Payments(): JSX.Element {
 function PaymentTable(props: { rows: readonly Schemas['Payment'][] }): JSX.Element {
 	return (
 		<Table
+			compact
 			caption={t('wallet.payments')}
 			rows={props.rows}
 			id={(row) => row.payment_id}
 			columns={[
 				{ name: t('transactions.when'), show: (row) => <Time at={row.created_at} /> },
-				{ name: t('transactions.amount'), figure: true, show: (row) => rupees(row.amount) },
-				{ name: t('transactions.state'), show: (row) => <PaymentBadge state={row.status} /> },
-				{ name: t('wallet.method'), show: (row) => t(`wallet.method.${row.method}`) },
-				{ name: t('wallet.says'), show: (row) => <span class="words">{row.message}</span> },
-				{ name: t('transactions.ref'), show: (row) => (row.ref_id ? <span class="id">{row.ref_id}</span> : '–') },
-				{ name: t('transactions.id'), show: (row) => <code>{row.payment_id}</code> },
+				{ name: t('transactions.amount'), figure: true, phone: 'top', show: (row) => rupees(row.amount) },
+				{ name: t('transactions.state'), phone: 'end', show: (row) => <PaymentBadge state={row.status} /> },
+				{ name: t('wallet.method'), heading: true, show: (row) => t(`wallet.method.${row.method}`) },
+				{ name: t('wallet.says'), phone: 'line', show: (row) => <span class="words">{row.message}</span> },
+				{
+					name: t('transactions.ref'),
+					phone: 'line',
+					show: (row) => (
+						<>
+							{row.ref_id && <span class="id">{row.ref_id}</span>} <code class="hint">{row.payment_id}</code>
+						</>
+					),
+				},
 			]}
 		/>
 	);
