@@ -36,11 +36,13 @@ export function Preview(props: { kind: Kind; found: Read; leave: boolean; setLea
 		{ name: t('batch.part.ready'), tone: 'good', count: fine.length },
 		{ name: t('batch.part.trouble'), tone: 'bad', count: bad.size },
 	] as const;
-	const row: Column<Numbered> = { name: t('batch.row'), figure: true, show: ({ row }) => number(row) };
+	const row: Column<Numbered> = { name: t('batch.row'), figure: true, phone: 'labelled', show: ({ row }) => number(row) };
 	const values = present.map(
 		(name): Column<Numbered> => ({
 			name,
 			figure: name === 'amount',
+			heading: name === present[0],
+			phone: 'labelled',
 			show: ({ record, fault }) => (record[name] === undefined ? '–' : <Value of={record[name]} fault={fault} />),
 		}),
 	);
@@ -53,12 +55,13 @@ export function Preview(props: { kind: Kind; found: Read; leave: boolean; setLea
 			{faulty.length > 0 && (
 				<Card title={t('batch.troubles', { count: number(found.troubles.length) })} class="faulty">
 					<Table<Numbered>
+						compact
 						caption={t('batch.troubles.caption')}
 						rows={faulty}
 						id={({ row }) => String(row)}
 						columns={[
 							row,
-							{ name: t('batch.trouble'), show: ({ record, fault }) => fault && <Fault of={fault} record={record} /> },
+							{ name: t('batch.trouble'), phone: 'line', show: ({ record, fault }) => fault && <Fault of={fault} record={record} /> },
 							...values,
 						]}
 					/>
@@ -71,6 +74,7 @@ export function Preview(props: { kind: Kind; found: Read; leave: boolean; setLea
 			{fine.length > 0 && (
 				<Card title={t('batch.preview', { count: number(fine.length) })}>
 					<Table<Numbered>
+						compact
 						caption={t('batch.preview.caption')}
 						rows={fine.slice(0, shown.records)}
 						id={({ row }) => String(row)}
