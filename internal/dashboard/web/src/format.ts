@@ -1,4 +1,4 @@
-import { locale } from './i18n';
+import { language, locale } from './i18n';
 import { zone, zoneName } from './zone';
 
 // Cached formatters. Creating one costs as much as a hundred uses, and a table uses many.
@@ -46,8 +46,19 @@ export function rupees(value: number): string {
 
 /** zoned formats a time in the zone of the page, with the name of the zone. */
 function zoned(at: string, timeStyle: 'medium' | 'short'): string {
-	const options = { dateStyle: 'medium', timeStyle, timeZone: zone.value } as const;
-	return `${kept(timeStyle, () => new Intl.DateTimeFormat(locale.value, options)).format(new Date(at))} ${zoneName.value}`;
+	const make = () => new Intl.DateTimeFormat(locale.value, { ...timeOptions(timeStyle), timeZone: zone.value });
+	return `${kept(timeStyle, make).format(new Date(at))} ${zoneName.value}`;
+}
+
+/** timeOptions returns the options of a date with a time. Hindi names the part of the day, and has no am and pm. */
+export function timeOptions(timeStyle: 'medium' | 'short'): Intl.DateTimeFormatOptions {
+	if (language.value !== 'hi') {
+		return { dateStyle: 'medium', timeStyle };
+	}
+	return {
+		...{ day: 'numeric', month: 'short', year: 'numeric', dayPeriod: 'short', hour: 'numeric', minute: '2-digit' },
+		...(timeStyle === 'medium' && { second: '2-digit' }),
+	};
 }
 
 /** instant formats a time of the API (RFC 3339) as date and time. */

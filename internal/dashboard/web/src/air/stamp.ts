@@ -1,3 +1,4 @@
+import { timeOptions } from '../format';
 import { locale } from '../i18n';
 import { zone } from '../zone';
 import type { Step } from './series';
@@ -16,7 +17,7 @@ export function stamp(x: number, step: Step): string {
 	// Creating a formatter is slower than using it, and a year has 8,760 hours.
 	const format =
 		made.get(name) ??
-		new Intl.DateTimeFormat(locale.value, { dateStyle: 'medium', ...(step === 'hour' && { timeStyle: 'short' }), timeZone });
+		new Intl.DateTimeFormat(locale.value, { ...(step === 'hour' ? timeOptions('short') : { dateStyle: 'medium' }), timeZone });
 	made.set(name, format);
 	return format.format(new Date(x * 1000));
 }

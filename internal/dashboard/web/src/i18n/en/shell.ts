@@ -46,6 +46,7 @@ export const shell = {
 	'shell.theme.dark': 'Dark',
 	'shell.zone': 'Time zone',
 	'shell.zone.india': 'India (IST)',
+	'shell.zone.name': 'IST',
 	'shell.live': 'Live',
 	'shell.sandbox': 'Sandbox',
 	'shell.sandbox.note': 'Sandbox: simulated air and mock money. Nothing here is real or charged.',
