@@ -1,6 +1,7 @@
 import { expect, inject, test } from 'vitest';
 import type { operations } from '../made/schema';
 import { hoursOf } from '../src/air/coverage';
+import { reasonText, sourceName } from '../src/air/sourceTexts';
 import { number, rows, same } from './air';
 import { ask, pictured, signedIn } from './browser';
 import { command } from './service';
@@ -30,7 +31,7 @@ function strip(coverage: Reply['data'][number]['coverage']): string {
 function expectedRows(reply: Reply): string[] {
 	return reply.data.map(({ source, state, problems, last_run: run, last_24_hours: day, newest_reading_at: newest, coverage }) =>
 		[
-			source,
+			sourceName(source),
 			problems.map(({ problem }) => problemNames[problem]).join('') || state,
 			run.started_at,
 			newest ?? '–',
@@ -38,7 +39,7 @@ function expectedRows(reply: Reply): string[] {
 			number(day.stored),
 			`${number(day.failed)} of ${number(day.runs)}`,
 			Object.entries(day.rejected)
-				.map(([reason, count]) => `${number(count)} ${reason}`)
+				.map(([reason, count]) => `${number(count)} ${reasonText(reason)}`)
 				.join('') || '0',
 		].join(' | '),
 	);
@@ -99,7 +100,7 @@ test('failures and rejected values are shown', async () => {
 				problems: [],
 				coverage: { from: '2026-11-11T09:30:00Z', hours },
 				progress: null,
-				last_run: { ...run, outcome: 'timeout' },
+				last_run: { ...run, outcome: 'timed_out' },
 				last_24_hours: { runs: 1, failed: 1, stored: 0, withdrawn: 0, rejected: {} },
 			},
 		],
@@ -110,7 +111,7 @@ test('failures and rejected values are shown', async () => {
 	await table.waitFor();
 	expect(await rows(table)).toEqual(expectedRows(reply));
 	await table.getByText('fetch failed').waitFor();
-	await table.getByText('timeout').waitFor();
+	await table.getByText('timed out').waitFor();
 	const fits = await table.evaluate((one) => one.scrollWidth <= one.clientWidth);
 	expect(fits, 'the table fits the page').toBe(true);
 	await pictured(page, 'sources');
@@ -183,10 +184,10 @@ test('operators see the errors and the rejected records of a source, and its cov
 	await page.getByText('40 of the usual 100 readings').waitFor();
 	expect(await rows(page.getByRole('region', { name: 'Last runs' }))).toEqual([
 		`${at} | live | fetch failed | 0.4 | 1 | 0 | 0 | fetching source "schools": status 503`,
-		`${at} | live | done | 0.4 | 4 | 130 | 1 bad_number | –`,
+		`${at} | live | done | 0.4 | 4 | 130 | 1 not a number | –`,
 	]);
 	expect(await rows(page.getByRole('region', { name: 'Rejected values' }))).toEqual([
-		`bad_number | pm25 | schools-18 | ${at} | 2 | ${hostile}`,
+		`not a number | pm25 | schools-18 | ${at} | 2 | Show record${hostile}`,
 	]);
 	await page.getByRole('progressbar', { name: '42 % of the range' }).waitFor();
 	await page.getByText('no progress', { exact: true }).waitFor();

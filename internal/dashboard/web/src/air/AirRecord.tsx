@@ -13,6 +13,7 @@ import { isStale, lastReported } from './age';
 import { bandAt, pollutants, toneOf } from './category';
 import { credits, type Detail } from './history';
 import { cityPath, stationPath } from './places';
+import { sourceName } from './sourceTexts';
 
 /** Current shows the index of a place, its health advice and its age. */
 export function Current(props: {
@@ -193,7 +194,7 @@ export function Stations(props: { record: Detail; date: string | undefined }): J
 			<Facts
 				of={[
 					[t('air.attribution'), credits(record.attribution)],
-					[t('air.source'), record.source.join(', ')],
+					[t('air.source'), record.source.map(sourceName).join(', ')],
 				]}
 			/>
 		</Card>

@@ -14,12 +14,13 @@ import { decoded } from './places';
 import { Outcome, Reasons, State } from './SourceParts';
 import { SourceProgress } from './SourceProgress';
 import { type SourceDetail, useSource, useSources } from './sourceQueries';
+import { reasonText, sourceName } from './sourceTexts';
 
 /** Source is the page of a source: problems, coverage, and for operators its runs and rejected values. */
 export function Source(props: Record<string, string>): JSX.Element {
 	const name = decoded(props.source ?? '');
 	return (
-		<Page title={name} actions={<Link href="/sources">{t('air.sources.all')}</Link>}>
+		<Page title={sourceName(name)} actions={<Link href="/sources">{t('air.sources.all')}</Link>}>
 			<RequireScope>
 				<Listed name={name} />
 				{hasScope('sources:read') ? <ForOperators name={name} /> : <p class="hint">{t('air.sources.operators')}</p>}
@@ -127,16 +128,26 @@ function Rejected(props: { of: SourceDetail['rejected'] }): JSX.Element {
 						rows={props.of.map((row, index) => ({ ...row, index }))}
 						id={(row) => String(row.index)}
 						columns={[
-							{ name: t('air.sources.reason'), show: (row) => <code>{row.reason}</code> },
+							{ name: t('air.sources.reason'), show: (row) => reasonText(row.reason) },
 							{ name: t('air.sources.field'), show: (row) => row.field || '–' },
 							{ name: t('air.sources.station'), show: (row) => row.station || '–' },
 							{ name: t('air.sources.run'), show: (row) => <Time at={row.started_at} /> },
 							{ name: t('air.sources.line'), figure: true, show: (row) => (row.line > 0 ? number(row.line) : '–') },
-							{ name: t('air.sources.raw'), show: (row) => (row.raw ? <pre class="raw">{row.raw}</pre> : '–') },
+							{ name: t('air.sources.raw'), show: (row) => (row.raw ? <Raw text={row.raw} /> : '–') },
 						]}
 					/>
 				</>
 			)}
 		</Card>
+	);
+}
+
+/** Raw shows a record as the network sent it, after a click. */
+function Raw(props: { text: string }): JSX.Element {
+	return (
+		<details>
+			<summary>{t('air.sources.record')}</summary>
+			<pre class="raw">{props.text}</pre>
+		</details>
 	);
 }

@@ -3,6 +3,7 @@ import { number } from '../format';
 import { t } from '../i18n';
 import { Badge } from '../ui/Badge';
 import type { SourceRow } from './coverage';
+import { outcomeText, reasonText } from './sourceTexts';
 import './sources.css';
 
 /** State shows the state of a source and the names of its problems. */
@@ -22,12 +23,12 @@ export function State(props: { of: SourceRow }): JSX.Element {
 	);
 }
 
-/** Outcome shows the outcome of a run. Failed runs show the word of the API, which documents and metrics use, too. */
+/** Outcome shows the outcome of a run. */
 export function Outcome(props: { outcome: string }): JSX.Element {
 	return props.outcome === 'done' ? (
 		<Badge tone="good">{t('air.sources.done')}</Badge>
 	) : (
-		<Badge tone="bad">{props.outcome.replaceAll('_', ' ')}</Badge>
+		<Badge tone="bad">{outcomeText(props.outcome)}</Badge>
 	);
 }
 
@@ -41,7 +42,7 @@ export function Reasons(props: { of: Readonly<Record<string, number>> }): JSX.El
 		<ul class="reasons">
 			{reasons.map(([reason, count]) => (
 				<li key={reason}>
-					{number(count)} <code>{reason}</code>
+					{number(count)} {reasonText(reason)}
 				</li>
 			))}
 		</ul>

@@ -4,12 +4,13 @@ import { number } from '../format';
 import { t } from '../i18n';
 import { Time } from '../ui/Badge';
 import { Empty, Fetched } from '../ui/FetchState';
-import { Page } from '../ui/Page';
+import { Card, Page } from '../ui/Page';
 import { Table } from '../ui/Table';
 import { RequireScope } from './AirLegend';
 import { CoverageStrip } from './Coverage';
 import { Outcome, Reasons, State } from './SourceParts';
 import { sourcePath, useSources } from './sourceQueries';
+import { sourceName } from './sourceTexts';
 
 /** Sources lists the sources of readings: state, last run, age of the data, and sums over the last 24 hours. */
 export function Sources(): JSX.Element {
@@ -23,13 +24,13 @@ export function Sources(): JSX.Element {
 						data.length === 0 ? (
 							<Empty title={t('air.sources.none')} />
 						) : (
-							<div class="sources">
+							<Card class="sources">
 								<Table
 									caption={t('shell.sources')}
 									rows={data}
 									id={(row) => row.source}
 									columns={[
-										{ name: t('air.source'), show: ({ source }) => <Link href={sourcePath(source)}>{source}</Link> },
+										{ name: t('air.source'), show: ({ source }) => <Link href={sourcePath(source)}>{sourceName(source)}</Link> },
 										{ name: t('air.sources.state'), show: (row) => <State of={row} /> },
 										{
 											name: t('air.sources.outcome'),
@@ -50,7 +51,7 @@ export function Sources(): JSX.Element {
 										{ name: t('air.sources.rejected'), show: (row) => <Reasons of={row.last_24_hours.rejected} /> },
 									]}
 								/>
-							</div>
+							</Card>
 						)
 					}
 				</Fetched>
