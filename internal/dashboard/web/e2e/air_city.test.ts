@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { step } from '../src/air/days';
 import type { Schemas } from '../src/api/client';
 import { dayBefore, type Entry, facts, number, range, rows, same, showTable, stamps, whole, word } from './air';
 import { ask, pictured, signedIn } from './browser';
@@ -172,17 +173,14 @@ test('arrow keys move through the calendar, and Enter shows the record of a day'
 	const inOrder = grid.locator('button[tabindex="0"]');
 	expect(await inOrder.count()).toBe(1);
 	await inOrder.focus();
-	for (const [key, days] of [
-		['ArrowUp', 1],
-		['ArrowLeft', 8],
-		['ArrowDown', 7],
-		['Home', 364],
-		['ArrowLeft', 364],
-		['End', 0],
-		['ArrowUp', 1],
-	] as const) {
+	// The calendar begins with the first day that has figures, and simulated days can arrive.
+	const first = async () => (await days())[0]?.slice(0, 10) ?? '';
+	let at = dayBefore(0);
+	for (const key of ['ArrowUp', 'ArrowLeft', 'ArrowDown', 'Home', 'ArrowLeft', 'End', 'ArrowUp'] as const) {
 		await page.keyboard.press(key);
-		await expect.poll(focused, { message: key }).toBe(dayBefore(days));
+		const before = at;
+		await expect.poll(async () => (await focused()) === step(key, before, await first(), dayBefore(0)), { message: key }).toBe(true);
+		at = (await focused()) ?? '';
 		expect(await inOrder.count()).toBe(1);
 	}
 	await page.keyboard.press('Enter');
@@ -236,7 +234,7 @@ test('every stored day can be reached: by a range, by a year, and from a day of 
 	const year = page.getByLabel('Year', { exact: true });
 	const first = (await year.locator('option').last().getAttribute('value')) ?? '';
 	await year.selectOption(first);
-	await page.locator(`.calendar [data-date="${first}-01-01"]`).waitFor();
+	await expect.poll(() => page.locator(`.calendar [data-date^="${first}-"]`).count()).toBeGreaterThan(0);
 	expect(page.url()).toContain(`year=${first}`);
 	await page.getByRole('button', { name: 'Next year' }).click();
 	await expect.poll(() => year.inputValue()).toBe('');

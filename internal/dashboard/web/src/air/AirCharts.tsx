@@ -5,8 +5,8 @@ import { useMemo, useState } from 'preact/hooks';
 import { Problem } from '../api/client';
 import { today } from '../dates';
 import { number } from '../format';
-import { t } from '../i18n';
-import { Empty, errorMessage, Failed, Fetched } from '../ui/FetchState';
+import { cityName, t } from '../i18n';
+import { Empty, Failed, Fetched } from '../ui/FetchState';
 import { Filter, Select } from '../ui/Field';
 import { LazyPart } from '../ui/LazyPart';
 import { Segments } from '../ui/Segments';
@@ -254,16 +254,24 @@ export function RangedChart(props: {
 }
 
 /** ChartError shows why a place has no data, and offers the places that the API suggests. */
-export function ChartError(props: { error: unknown; again: () => void; choose: (name: string) => JSX.Element }): JSX.Element {
-	const choices = props.error instanceof Problem ? props.error.choices : [];
+export function ChartError(props: {
+	/** name is the requested name of the place. */
+	name: string;
+	error: unknown;
+	again: () => void;
+	choose: (name: string) => JSX.Element;
+}): JSX.Element {
+	const { error, name } = props;
+	const choices = error instanceof Problem ? error.choices : [];
+	const shared = error instanceof Problem && error.code === 'ambiguous_location';
 	return (
 		<>
 			{choices.length > 0 ? (
 				<p class="lead" role="status">
-					{errorMessage(props.error)}
+					{shared ? t('air.search.several', { name: cityName(name) }) : t('air.unknown.city', { name })}
 				</p>
 			) : (
-				<Failed error={props.error} again={props.again} />
+				<Failed error={error} again={props.again} />
 			)}
 			{choices.length > 0 && (
 				<ul class="choices-list" aria-label={t('air.meant')}>

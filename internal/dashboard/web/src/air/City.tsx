@@ -22,7 +22,7 @@ import { isStale } from './age';
 import { Calendar } from './Calendar';
 import { Embed } from './Embed';
 import { credits, history, readingsOf, type Subject, useReadings, useRecord, useStation } from './history';
-import { yearOf, years } from './period';
+import { calendarStart, yearOf, years } from './period';
 import { cityPath, decoded, forecastPath } from './places';
 import { SaveHours } from './SaveHours';
 import { Search } from './Search';
@@ -74,7 +74,7 @@ function Place(props: { where: Subject; title: string }): JSX.Element {
 						)}
 					</>
 				) : (
-					<ShareLink title={title} />
+					known && <ShareLink title={title} />
 				)
 			}
 		>
@@ -136,15 +136,21 @@ function Air(props: { where: Subject; title: string }): JSX.Element {
 	}
 	if (!record.data && record.error && !missing) {
 		return (
-			<ChartError
-				error={record.error}
-				again={() => void record.refetch()}
-				choose={(name) => (
-					<Link class="button" href={cityPath(name)}>
-						{cityName(name)}
-					</Link>
+			<Card>
+				<ChartError
+					name={title}
+					error={record.error}
+					again={() => void record.refetch()}
+					choose={(name) => (
+						<Link class="button" href={cityPath(name)}>
+							{cityName(name)}
+						</Link>
+					)}
+				/>
+				{'pincode' in where && record.error instanceof Problem && record.error.status === 404 && (
+					<p class="hint unknown-pin">{t('air.pin.hint')}</p>
 				)}
-			/>
+			</Card>
 		);
 	}
 	return (
@@ -292,7 +298,7 @@ function Year(props: {
 									<Legend />
 									<Calendar
 										key={year}
-										from={period.from}
+										from={calendarStart(period, entries, date)}
 										to={period.to}
 										entries={entries}
 										chosen={date}

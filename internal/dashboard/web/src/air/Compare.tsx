@@ -7,16 +7,17 @@ import { number } from '../format';
 import { cityName, language, t } from '../i18n';
 import { Badge, Time } from '../ui/Badge';
 import { Deferred } from '../ui/Deferred';
-import { Empty, errorMessage, Failed, Fetched, Loading } from '../ui/FetchState';
-import { Card, Facts, Page } from '../ui/Page';
+import { Empty, errorMessage, Failed, Loading } from '../ui/FetchState';
+import { Card, Page } from '../ui/Page';
 import { ShareLink } from '../ui/ShareLink';
+import { Table } from '../ui/Table';
 import { useFilters } from '../ui/useFilters';
 import { useMinute } from '../ui/useNow';
 import { ChartError, Controls, Lines, type Series, shownOf } from './AirCharts';
 import { Index, RequireScope } from './AirLegend';
 import { isStale, lastReported } from './age';
 import { pollutants } from './category';
-import { credits, type Detail, history, recordKey, useRecord } from './history';
+import { credits, type Detail, history, recordKey, recordOf } from './history';
 import { cityPath } from './places';
 import { Search } from './Search';
 
@@ -64,18 +65,12 @@ export function Compare(): JSX.Element {
 					</Empty>
 				) : (
 					<>
+						<Present
+							cities={cities}
+							remove={(city) => choose(cities.filter((one) => one !== city))}
+							replace={(city, name) => choose(cities.map((one) => (one === city ? name : one)))}
+						/>
 						<Together cities={cities} />
-						<div class="cards">
-							{cities.map((city, index) => (
-								<Side
-									key={city}
-									city={city}
-									index={index}
-									remove={() => choose(cities.filter((one) => one !== city))}
-									replace={(name) => choose(cities.map((one) => (one === city ? name : one)))}
-								/>
-							))}
-						</div>
 					</>
 				)}
 			</RequireScope>
@@ -93,62 +88,98 @@ function Dash(props: { index: number }): JSX.Element {
 	);
 }
 
-function Side(props: { city: string; index: number; remove: () => void; replace: (name: string) => void }): JSX.Element {
-	const { city } = props;
+/** Present shows the present figures of all places in one table, a row each. */
+function Present(props: {
+	cities: readonly string[];
+	remove: (city: string) => void;
+	replace: (city: string, name: string) => void;
+}): JSX.Element {
+	const { cities } = props;
 	const now = useMinute();
-	const query = useRecord(
-		useMemo(() => ({ city }), [city]),
-		undefined,
-	);
+	const found = useQueries({ queries: cities.map((city) => recordOf({ city }, undefined)) });
+	const rows = cities.map((city, index) => ({ city, index, record: found[index]?.data }));
+	const failed = cities.flatMap((city, index) => {
+		const query = found[index];
+		return query?.error && !query.data ? [{ city, query, error: query.error }] : [];
+	});
+	const absent = <span class="absent">–</span>;
 	return (
-		<section class="card aligned">
-			<header class="card-head">
-				<h2>
-					<Dash index={props.index} /> <Link href={cityPath(city)}>{cityName(city)}</Link>
-				</h2>
-				<button type="button" class="small quiet" onClick={props.remove}>
-					{t('air.remove', { city: cityName(city) })}
-				</button>
-			</header>
-			{!query.data && query.error ? (
+		<Card title={t('air.now')} class="compared">
+			{failed.map(({ city, query, error }) => (
 				<ChartError
-					error={query.error}
+					key={city}
+					name={city}
+					error={error}
 					again={() => void query.refetch()}
 					choose={(name) => (
-						<button type="button" onClick={() => props.replace(name)}>
+						<button type="button" onClick={() => props.replace(city, name)}>
 							{cityName(name)}
 						</button>
 					)}
 				/>
-			) : (
-				<Fetched query={query}>
-					{(record) => (
-						<>
-							<p>
-								<Index aqi={record.aqi} category={record.category} large stale={isStale(record, now)} />
-							</p>
-							<Facts
-								of={[
-									[t('air.dominant'), record.dominant],
-									[
-										t('air.updated'),
-										<span key="at">
-											<Time at={record.updated} /> {isStale(record, now) && <Badge tone="warn">{lastReported(record.updated, now)}</Badge>}
-										</span>,
-									],
-									...pollutants.map(({ id, name }) => {
-										const amount = record[id];
-										const text = amount === null ? t('air.unmeasured') : `${number(amount)} ${record.units[id]}`;
-										return [name, record.estimated.includes(id) ? `${text} (${t('air.estimated')})` : text] as const;
-									}),
-									[t('air.attribution'), credits(record.attribution)],
-								]}
-							/>
-						</>
-					)}
-				</Fetched>
-			)}
-		</section>
+			))}
+			<Table
+				caption={t('shell.compare')}
+				rows={rows}
+				id={({ city }) => city}
+				columns={[
+					{
+						name: t('air.ranking.city'),
+						heading: true,
+						show: ({ city, index }) => (
+							<>
+								<Dash index={index} /> <Link href={cityPath(city)}>{cityName(city)}</Link>
+							</>
+						),
+					},
+					{
+						name: t('air.index'),
+						show: ({ record }) => (record ? <Index aqi={record.aqi} category={record.category} stale={isStale(record, now)} /> : absent),
+					},
+					{ name: t('air.dominant'), show: ({ record }) => record?.dominant ?? absent },
+					...pollutants.map(({ id, name, unit }) => ({
+						name: `${name} (${unit})`,
+						figure: true,
+						show: ({ record }: (typeof rows)[number]) => {
+							const amount = record?.[id] ?? null;
+							return amount === null ? (
+								absent
+							) : (
+								<>
+									{number(amount)}
+									{record?.estimated.includes(id) && <small class="hint"> {t('air.estimated')}</small>}
+								</>
+							);
+						},
+					})),
+					{
+						name: t('air.updated'),
+						show: ({ record }) =>
+							record && isStale(record, now) ? (
+								<Badge tone="warn">{lastReported(record.updated, now)}</Badge>
+							) : (
+								<Time at={record?.updated} relative />
+							),
+					},
+					{
+						name: t('account.key.actions'),
+						show: ({ city }) => (
+							<button
+								type="button"
+								class="small quiet"
+								onClick={() => props.remove(city)}
+								aria-label={t('air.remove', { city: cityName(city) })}
+							>
+								{t('air.remove.one')}
+							</button>
+						),
+					},
+				]}
+			/>
+			<p class="hint">
+				{t('air.attribution')}: {credits(rows.flatMap(({ record }) => record?.attribution ?? []))}
+			</p>
+		</Card>
 	);
 }
 

@@ -24,9 +24,9 @@ export function recordKey(where: Subject, date: string | undefined): readonly un
 	return ['air', 'record', where, date ?? 'now'];
 }
 
-/** useRecord fetches the detailed record of a place, for now or for a day in India. */
-export function useRecord(where: Subject, date: string | undefined) {
-	return useQuery({
+/** recordOf returns the query of the detailed record of a place, for now or for a day in India. */
+export function recordOf(where: Subject, date: string | undefined): UseQueryOptions<Detail, Error> {
+	return {
 		queryKey: recordKey(where, date),
 		queryFn: async ({ signal }): Promise<Detail> => {
 			const got = await unwrap(api.GET('/v1/aqi', { params: { query: { ...where, view: 'detail', ...(date && { date }) } }, signal }));
@@ -37,7 +37,12 @@ export function useRecord(where: Subject, date: string | undefined) {
 		},
 		enabled: hasScope('aqi:read'),
 		retry: unlessEmpty,
-	});
+	};
+}
+
+/** useRecord fetches the detailed record of a place, for now or for a day in India. */
+export function useRecord(where: Subject, date: string | undefined) {
+	return useQuery(recordOf(where, date));
 }
 
 /** credits joins attributions. One can name several networks, and several can name the same. */
