@@ -11,6 +11,10 @@ import './forecast.css';
 const height = 250;
 const left = 48;
 const bottom = 38;
+// The unit stands above the bands.
+const top = 20;
+// The names of the categories stand at the right end of the bands, where no line is.
+const names = 88;
 
 /** apart is the least distance of two ticks, in pixels. A date in letters of 12 pixels needs it in both languages. */
 const apart = 64;
@@ -42,8 +46,8 @@ export function Fan(props: {
 }): JSX.Element {
 	const { days, figure } = props;
 	const { frame, width } = useWidth();
-	const every = Math.ceil((days.length * apart) / (width - left));
-	const x = (i: number) => left + ((i + 0.5) * (width - left)) / days.length;
+	const every = Math.ceil((days.length * apart) / (width - left - names));
+	const x = (i: number) => left + ((i + 0.5) * (width - left - names)) / days.length;
 	// The right end would cut the text of a tick that is too close to it.
 	const named = days.filter((_, i) => i % every === Math.floor((every - 1) / 2) && x(i) + apart / 2 <= width);
 	const texts = new Map(
@@ -53,7 +57,7 @@ export function Fan(props: {
 		).map((text, i) => [named[i]?.at, text.split('\n')] as const),
 	);
 	const most = Math.max(...days.map(({ of }) => of.p90)) * 1.1 || 1;
-	const y = (value: number) => (height - bottom) * (1 - Math.min(value, most) / most);
+	const y = (value: number) => top + (height - bottom - top) * (1 - Math.min(value, most) / most);
 	const line = (of: (one: Percentiles) => number): Point[] => days.map((day, i) => [x(i), y(of(day.of))]);
 	const edges = [0, ...highest[figure]];
 	// The ticks are the limits of the categories. A limit that is too close to the last one has no tick.
@@ -63,19 +67,19 @@ export function Fan(props: {
 			ticks.push(limit);
 		}
 	}
-	const shown = bands.map((band, i) => ({ band, top: y(edges[i + 1] ?? most), base: y(edges[i] ?? most) }));
+	const shown = bands.map((band, i) => ({ band, above: y(edges[i + 1] ?? most), base: y(edges[i] ?? most) }));
 	const few = days.length <= 10;
 	return (
 		<div ref={frame} class="fan">
 			<svg viewBox={`0 0 ${width} ${height}`} role="img" aria-label={props.label}>
 				{shown.map(
-					({ band, top, base }) =>
-						base > top && (
-							<rect key={band.word} class={`band aqi-${band.token}`} x={left} y={top} width={width - left} height={base - top} />
+					({ band, above, base }) =>
+						base > above && (
+							<rect key={band.word} class={`band aqi-${band.token}`} x={left} y={above} width={width - left} height={base - above} />
 						),
 				)}
 				{ticks.map((tick) => (
-					<text key={tick} x={left - 6} y={Math.max(y(tick) + 4, 12)} text-anchor="end">
+					<text key={tick} x={left - 6} y={y(tick) + 4} text-anchor="end">
 						{number(tick)}
 					</text>
 				))}
@@ -93,14 +97,14 @@ export function Fan(props: {
 					</g>
 				))}
 				{shown.map(
-					({ band, top, base }) =>
-						base - top >= 16 && (
-							<text key={band.word} class="name" x={left + 6} y={base - 4}>
+					({ band, above, base }) =>
+						base - above >= 14 && (
+							<text key={band.word} class="name" x={width - 6} y={(above + base) / 2 + 4} text-anchor="end">
 								{t(band.name)}
 							</text>
 						),
 				)}
-				<text class="name" x={width - 6} y={14} text-anchor="end">
+				<text class="name" x={left} y={13}>
 					{props.unit || t('air.index')}
 				</text>
 			</svg>

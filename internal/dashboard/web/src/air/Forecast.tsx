@@ -163,6 +163,8 @@ function Shown(props: { forecast: Forecast }): JSX.Element {
 		return of ? [{ name: dayName(day.date), at: midnight(day.date), of }] : [];
 	});
 	const unit = figure === 'aqi' ? '' : unitOf(figure);
+	// A category that no day is likely to have has no column.
+	const likely = bands.filter(({ word }) => days.some(({ categories }) => categories && Math.round(categories[word] * 100) > 0));
 	const label = drawn.map(({ name, of }) =>
 		t('air.forecast.day', { day: name, low: number(of.p10), middle: number(of.p50), high: number(of.p90), unit }),
 	);
@@ -180,7 +182,7 @@ function Shown(props: { forecast: Forecast }): JSX.Element {
 						figure: true,
 						show: (day) => (day.aqi ? interval(day.aqi) : '–'),
 					},
-					...bands.map(({ word, name }) => ({
+					...likely.map(({ word, name }) => ({
 						name: t(name),
 						figure: true,
 						show: (day: Forecast['days'][number]) => (day.categories ? `${number(Math.round(day.categories[word] * 100))} %` : '–'),

@@ -79,6 +79,9 @@ function None(props: { year: string }): JSX.Element {
 	);
 }
 
+const hoursOfDay = Array.from({ length: 24 }, (_, hour) => hour);
+const daysOfWeek = [1, 2, 3, 4, 5, 6, 7] as const;
+
 /** hourName returns the name of an hour of the day, such as 08:00. */
 function hourName(hour: number): string {
 	return `${String(hour).padStart(2, '0')}:00`;
@@ -107,6 +110,7 @@ function Courses(props: Chosen): JSX.Element {
 									{...props}
 									title={t('air.course.day')}
 									course={courseOf(hours)}
+									slots={hoursOfDay}
 									label={hourName}
 									tick={(at) => (at % 3 === 0 ? String(at) : '')}
 								/>
@@ -114,6 +118,7 @@ function Courses(props: Chosen): JSX.Element {
 									{...props}
 									title={t('air.course.week')}
 									course={courseOf(days)}
+									slots={daysOfWeek}
 									label={(at) => dayName(at, 'long')}
 									tick={(at) => dayName(at, 'short')}
 								/>
@@ -131,13 +136,22 @@ function Courses(props: Chosen): JSX.Element {
  * library of the charts.
  */
 function Bars(
-	props: Chosen & { title: string; course: readonly Course[]; label: (at: number) => string; tick: (at: number) => string },
+	props: Chosen & {
+		title: string;
+		course: readonly Course[];
+		/** slots are all parts of the day or the week, also those without readings. */
+		slots: readonly number[];
+		label: (at: number) => string;
+		tick: (at: number) => string;
+	},
 ): JSX.Element {
 	const { course, label, name, title, unit } = props;
 	const [table, setTable] = useState(false);
 	const sorted = [...course].sort((a, b) => a.mean - b.mean);
 	const [least, most] = [sorted[0], sorted.at(-1)];
 	const text = (mean: number) => `${tenths(mean)} ${unit}`;
+	const means = new Map(course.map(({ at, mean }) => [at, mean]));
+	const short = (mean: number) => (mean < 10 ? tenths(mean) : number(Math.round(mean)));
 	const summary =
 		least &&
 		most &&
@@ -149,15 +163,24 @@ function Bars(
 				{summary}
 			</p>
 			{most && (
-				<div class="course-bars" role="img" aria-label={summary}>
-					{course.map(({ at, mean }) => (
-						<div key={at} title={`${label(at)}: ${text(mean)}`}>
-							<span class="course-space">
-								<span class={at === most.at ? 'course-bar most' : 'course-bar'} style={{ height: `${(mean / most.mean) * 100}%` }} />
-							</span>
-							<small>{props.tick(at)}</small>
-						</div>
-					))}
+				<div class={props.slots.length > 7 ? 'course-bars many' : 'course-bars'} role="img" aria-label={summary}>
+					{props.slots.map((at) => {
+						const mean = means.get(at);
+						return (
+							<div key={at} title={`${label(at)}: ${mean === undefined ? t('air.nofigure') : text(mean)}`}>
+								<span class="course-space">
+									<small class="course-value">{mean === undefined ? '–' : short(mean)}</small>
+									{mean !== undefined && (
+										<span
+											class={at === most.at ? 'course-bar most' : 'course-bar'}
+											style={{ height: `calc((100% - var(--figure)) * ${mean / most.mean})` }}
+										/>
+									)}
+								</span>
+								<small>{props.tick(at)}</small>
+							</div>
+						);
+					})}
 				</div>
 			)}
 			<div class="actions">
