@@ -99,14 +99,9 @@ function One(props: { alert: Definition }): JSX.Element {
 				)}
 			</Card>
 			{open === 'edit' && <Edit alert={alert} done={close} />}
-			<Card title={t('alerts.test')}>
+			<Card title={t('alerts.test')} actions={hasScope('webhooks:manage') && <Link href="/webhooks">{t('alerts.webhooks')}</Link>}>
 				<p class="hint">{t('alerts.test.about')}</p>
 				<TestAlert id={id} />
-				{hasScope('webhooks:manage') && (
-					<p>
-						<Link href="/webhooks">{t('alerts.webhooks')}</Link>
-					</p>
-				)}
 			</Card>
 			{open === 'remove' && <DeleteAlertDialog alert={alert} close={close} />}
 		</>
@@ -126,7 +121,7 @@ function Edit(props: { alert: Definition; done: () => void }): JSX.Element {
 		done();
 	};
 	return (
-		<Form class="alerts-edit" submit={save} button={t('action.save')} tone="primary" cancel={done}>
+		<Form class="alerts-edit flow" submit={save} button={t('action.save')} tone="primary" cancel={done}>
 			<h2>{t('alerts.edit')}</h2>
 			<AlertFields draft={draft} change={(changed) => setDraft((old) => ({ ...old, ...changed }))} />
 		</Form>
