@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { step } from '../src/air/days';
+import { sourceName } from '../src/air/sourceTexts';
 import type { Schemas } from '../src/api/client';
 import { dayBefore, type Entry, facts, number, range, rows, same, showTable, stamps, whole, word } from './air';
 import { ask, pictured, signedIn } from './browser';
@@ -40,7 +41,7 @@ function expectedLines(record: Detail): string[] {
 		...(record.pincode ? [`Pin code: ${record.pincode}`, `City: ${record.city}`] : []),
 		...(record.distance_km === undefined ? [] : [`Nearest station: ${record.distance_km} km`]),
 		`Data from: ${record.attribution.join('; ')}`,
-		`Source: ${record.source.join(', ')}`,
+		`Source: ${record.source.map(sourceName).join(', ')}`,
 		`Stations used: ${record.stations_used} of ${record.stations_total}.${mean}`,
 		...ids.map((id) => {
 			const amount = record[id];

@@ -358,7 +358,7 @@ export const air = {
 	'air.pin.hint': 'Check the six digits, or search for a city near the place.',
 	'air.remove.one': 'Remove',
 	'air.sources.record': 'Show record',
-	'air.sources.name.simulator': 'Simulated data',
+	'air.sources.name.simulator': 'Simulator',
 	'air.sources.name.cpcb': 'CPCB live feed',
 	'air.sources.name.datagov': 'data.gov.in',
 	'air.sources.name.file': 'Imported files',

@@ -354,7 +354,7 @@ export const air: Record<keyof typeof en, string> = {
 	'air.pin.hint': 'छहों अंक जाँचें, या उस जगह के पास का कोई शहर खोजें।',
 	'air.remove.one': 'हटाएँ',
 	'air.sources.record': 'रिकॉर्ड दिखाएँ',
-	'air.sources.name.simulator': 'बनावटी आँकड़े',
+	'air.sources.name.simulator': 'सिमुलेटर',
 	'air.sources.name.cpcb': 'CPCB की लाइव फ़ीड',
 	'air.sources.name.datagov': 'data.gov.in',
 	'air.sources.name.file': 'आयात की गई फ़ाइलें',
