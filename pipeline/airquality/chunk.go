@@ -22,8 +22,8 @@ type chunk struct {
 	// between makes the pass select its stations by a range of ids, from the first to the last of `stations`. The pass
 	// then also computes the other stations in this range. between is set if [Rollup.isDense] is true.
 	between bool
-	// cities are former cities (city and state) of the stations. They are computed in addition to the current cities of
-	// the stations.
+	// cities are the cities (name and state) that relocated stations have left. The pass computes the rows of these
+	// cities in addition to the rows of the stations' current cities.
 	cities [][2]string
 	// citiesOnly means that the pass skips the rows of stations, because only the rows of cities change.
 	citiesOnly bool

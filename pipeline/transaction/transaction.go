@@ -73,8 +73,8 @@ type Kind[R any, P Record[R]] struct {
 	// Reply returns a transaction as replies show it. Detail returns it with its calls.
 	Reply  func(P) any
 	Detail func(P, schema.ProviderCalls) any
-	// Summary returns the part of a timeline that the row of a transaction holds. hasSteps
-	// means that the timeline has stored steps.
+	// Summary returns the steps that follow from the row of a transaction. Other steps are in a table. `hasSteps` means
+	// that the table has some. Otherwise an older version may have stored the row, which then lacks the last answer.
 	Summary func(r P, hasSteps bool) *Summary
 }
 

@@ -89,8 +89,8 @@ var (
 // fieldMethod is the Problem.Field if no bank serves the method. A batch item with this problem is not retried.
 const fieldMethod = "method"
 
-// route returns the first available connection of a world that supports a method. The error is
-// errUnserved or errUnavailable.
+// route returns the first available connection of `world` that serves `method`. It returns errUnserved if no connection
+// of the world serves the method, and errUnavailable if some do, but none of them is available.
 func (s *Service) route(world schema.World, method schema.VerificationMethod) (*bank.Connection, error) {
 	conn, available := transaction.Route(s.connections, world, func(conn *bank.Connection) bool { return conn.Serves(method) })
 	switch {
@@ -118,8 +118,8 @@ type Settings struct {
 	EnumerationThreshold int           `yaml:"misses" help:"missing accounts that a key may request in an hour before an alarm; 0 for no alarm"`
 }
 
-// DefaultSettings returns settings without a bank. Verifications are kept for a quarter of a year, in which clients
-// enquire about payments. A hundred wrong account numbers in an hour are more than typing errors explain.
+// DefaultSettings returns settings without a bank. Retention is 90 days, because clients enquire about payments so
+// long. EnumerationThreshold is 100, because typing errors do not explain more missing accounts in an hour.
 func DefaultSettings() Settings {
 	return Settings{BatchRoom: 256, GiveUp: 24 * time.Hour, Retention: 90 * 24 * time.Hour, EnumerationThreshold: 100}
 }

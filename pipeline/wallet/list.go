@@ -56,9 +56,9 @@ type statementLine struct {
 	available, held schema.Paise
 }
 
-// selectLines scans the index "posting_account" backwards and stops after a page. It selects one posting of each entry
-// that changes a balance: of a commit the posting in the ledger "held", of any other entry the posting in "available".
-// Among entries of a subject with the same time, the reserve comes last, because it is the oldest.
+// selectLines scans the index "posting_account" backwards, and stops after a page. An entry has several postings, but
+// needs one line: that of the ledger "held" if the entry is a commit, else that of "available". The newest entry comes
+// first. If the entries of a subject have the same time, the reserve was the first of them, and comes last.
 const selectLines = selectLine + "FROM posting " + whereLines
 
 // selectSubjectLines selects what selectLines selects, for one subject (a recharge or payment). It first materializes

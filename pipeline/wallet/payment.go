@@ -144,7 +144,7 @@ func (s *Service) decide(tx *sqlstore.Tx, now time.Time, id string, v decision) 
 // failureText is the message to clients about a failed payment.
 const failureText = "The bank could not carry the payment out. Nothing was paid."
 
-// eventBody returns a payment as the body of the event about its decision.
+// eventBody returns the body of the event that reports the payment's success or failure. toWire uses it, too.
 func (p *Payment) eventBody() schema.Payment {
 	out := schema.Payment{
 		PaymentID: p.ID, Amount: p.Amount, Currency: schema.Currency, Method: p.Method, Purpose: schema.WalletTopup, Status: p.State,

@@ -120,7 +120,7 @@ func (b *parser) refID(d *jsontext.Decoder) error {
 	return nil
 }
 
-// records splits the array into chunks. The decoder reports a record's end, but not its start.
+// records splits the array into chunks. The decoder reports only a record's end, so its length gives the start.
 func (b *parser) records(d *jsontext.Decoder) error {
 	switch d.PeekKind() {
 	case jsontext.KindNull:

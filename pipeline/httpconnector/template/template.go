@@ -164,7 +164,7 @@ var (
 	errNumber = errors.New("is not a number")
 )
 
-// textOf returns a value as text. An amount is in rupees: 199.5, or 199.50 if format is "text".
+// textOf returns a value as text. An amount is in rupees: 199.50 with the format of {name:text}, otherwise 199.5.
 func textOf(v any, format string) (string, error) {
 	switch v := v.(type) {
 	case nil:

@@ -68,8 +68,8 @@ func message(r *Record) string {
 	}
 }
 
-// Summary returns the part of a timeline that the row of a recharge holds. hasSteps
-// means that the timeline has stored steps.
+// Summary returns the steps that follow from the row of a recharge. `hasSteps` means that other steps of the recharge
+// are stored in their own table.
 func Summary(r *Record, hasSteps bool) *transaction.Summary {
 	o := &transaction.Summary{Created: r.CreatedAt, Sent: r.SentAt, Act: schema.ActSubmit, Finished: r.FinishedAt, Outcome: schema.AnswerSuccess, Refunded: r.RefundedAt}
 	answer := schema.AnswerSucceeded

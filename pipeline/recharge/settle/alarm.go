@@ -27,8 +27,8 @@ func AlarmOf(v Transition) string {
 	return AlarmLateFailure
 }
 
-// raiseAlarm raises the alarm of the transition LateSuccess or LateFailure, and does not change
-// the state. It returns false if it raised no alarm.
+// raiseAlarm raises the alarm of the transition LateSuccess or LateFailure. The state of the recharge stays. It returns
+// false if the alarm was already raised, or if another transaction has meanwhile changed the order or the state.
 func (st *transitionTx) raiseAlarm() (bool, error) {
 	r := &st.out.Record
 	raise := st.raiseLateFailure

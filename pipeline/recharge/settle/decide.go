@@ -80,8 +80,8 @@ var transitions = map[schema.RechargeState][order.Reversed + 1]Transition{
 	schema.RechargeFailed: {
 		order.Pending: Noop, order.Succeeded: LateSuccess, order.Failed: Noop, order.NotSubscriber: Noop, order.Unknown: Noop, order.Reversed: Noop,
 	},
-	// A refunded recharge charges nothing, so a late or repeated success is ignored.
-	// Reconciliation can show that the provider did not reverse the order.
+	// No result changes a refunded recharge. A success may be a late or repeated answer from before the reversal.
+	// If the provider did not reverse the order after all, only reconciliation finds it.
 	schema.RechargeRefunded: {
 		order.Pending: Noop, order.Succeeded: Noop, order.Failed: Noop, order.NotSubscriber: Noop, order.Unknown: Noop, order.Reversed: Noop,
 	},

@@ -59,8 +59,8 @@ func (st *transitionTx) finish(to schema.RechargeState, code schema.Code, text s
 	return true, FinishItem(st.tx, st.now, r)
 }
 
-// sentAt returns the start of the submit call that has ended; zero for other calls. It replaces the estimate in the
-// row: during a submit call, the row has the latest time at which the call can start.
+// sentAt returns the start of the submit call that has ended; zero for other calls. This time replaces the column
+// sent_at, which was written before the call: the latest time at which the call could start.
 func (st *transitionTx) sentAt() time.Time {
 	if st.result.Call != CallSubmit {
 		return time.Time{}

@@ -143,8 +143,8 @@ func (p *pair) compounds() {
 	}
 }
 
-// sameStem reports whether the longer word sounds like the shorter one with an additional final a.
-// The shorter word must have the trait head.
+// sameStem reports whether the longer of two words sounds like the shorter one with an additional final a. It returns
+// false if the shorter word lacks the trait that the parameter `head` names.
 func sameStem(x, y *word, head trait) bool {
 	if x.sound.n > y.sound.n {
 		x, y = y, x

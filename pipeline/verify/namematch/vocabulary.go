@@ -14,8 +14,8 @@ const (
 	title trait = 1 << iota
 	// leading is the trait of a word that is a title only in front of the rest of the name, such as Sri.
 	leading
-	// shortForm is the trait of an abbreviation, such as Ltd. The map forms has its full spelling, which counts as the
-	// same word.
+	// shortForm is the trait of an abbreviation, such as Ltd. The abbreviation counts as the same word as its full
+	// spelling, which the map `forms` has.
 	shortForm
 	// companyForm is the trait of a word for the legal form of a company, such as limited. If only one name lacks the
 	// form, the companies can be the same. If the forms differ, so do the companies.
