@@ -36,8 +36,8 @@ type row struct {
 	fault *fault
 	// raw is the text of the row, which shares memory with the body; nil if unknown.
 	raw []byte
-	// record is the number of the record that has the row, and index is the position in that record. Both are unset for
-	// a request over HTTP.
+	// record is the index of the [Record] (message of a stream) that has the row. index is the row's position in that
+	// Record, or -1 if the Record cannot be decoded. Both are unset for a request over HTTP.
 	record, index int
 }
 

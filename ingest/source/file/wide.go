@@ -20,9 +20,9 @@ import (
 // column From Date. A comparison supports this. Of 1,788 daily means of one station in 2020, 716 equal the portal's if
 // times are starts, and only 219 if they are ends.
 //
-// Some tables keep the column To Date instead. The method decide recognises them by two signs. The first time is one
-// interval after midnight. The last time is midnight, or a time of day that is no multiple of the interval. The portal
-// ends the last interval at the time of the export.
+// Some tables keep the column To Date instead. They have both of two signs, which decide checks. The first time is one
+// interval after midnight, because an export starts at midnight. The last time is midnight or no multiple of the
+// interval, because an export ends with a day or at the time of the export. Starts are always multiples.
 type wide struct {
 	stamp    int
 	columns  []table.Column
