@@ -12,9 +12,9 @@ import (
 	"vayu/query/dataset"
 )
 
-// stays reports whether the file of a month is kept as it is, although ClickHouse has fewer rows of the month. It is
-// kept if the retention of the table deletes rows of the month. It is also kept if nothing explains the missing rows,
-// such as after a loss, or after the retention has been lengthened. Then the caller of the run gets a warning.
+// stays reports whether a month's file is kept although ClickHouse has fewer rows. It is false with the option Prune,
+// if no row is missing, or if the missing rows were removed on purpose. It is true if the retention deletes rows of the
+// month. It is also true, and the caller gets a warning, if nothing explains the missing rows, such as after a loss.
 func (r *run) stays(ctx context.Context, t dataset.Table, last File, rows uint64, kept time.Duration) (bool, error) {
 	if r.o.Prune || rows >= last.Rows {
 		return false, nil

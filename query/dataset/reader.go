@@ -57,7 +57,7 @@ func (r *Reader) from(more ...condition) string {
 	return " FROM " + r.database + "." + quoteName(r.Selection.Table.Name) + clause(append(slices.Clone(r.where), more...))
 }
 
-// Month identifies the content of the rows of one month.
+// Month has the number of rows of one month and a hash of their versions. [Month.Equal] thereby detects changed rows.
 type Month struct {
 	Month uint32 // such as 202611; 0 for a table without time
 	Rows  uint64

@@ -55,7 +55,7 @@ type cached struct {
 	response httpapi.Response
 }
 
-// scores returns the reply about a city, or about all cities together if name is "".
+// scores returns the scores of city `c`, empty if it has no forecasts; or of all cities together if `name` is "".
 func (i *Issue) scores(name string, c places.City) air.ForecastScores {
 	reply := i.overall
 	if name != "" {
@@ -85,8 +85,8 @@ func (p *Place) after(today schema.Day) []air.ForecastDay {
 	return p.days[min(max(int(today-p.issue.Base), 0), len(p.days)):]
 }
 
-// Answer returns the reply for a city: the forecasts of the first days after today, and hourly unless it is nil. Calls
-// on one day without hourly share the reply.
+// Answer returns the reply for the city `name`. It has the forecasts of the first `days` days after `today`, and
+// `hourly` unless that is nil. On one day, all calls with the same `days` and without `hourly` share the reply.
 func (p *Place) Answer(name string, today schema.Day, days int, hourly *air.HourlyForecast) (httpapi.Response, error) {
 	if hourly != nil {
 		return p.render(name, nil, today, days, hourly)
@@ -101,8 +101,8 @@ func (p *Place) Answer(name string, today schema.Day, days int, hourly *air.Hour
 	return response, err
 }
 
-// AnswerFor returns the reply for a position, with the forecasts of a station nearby. It has those of the first days
-// after today, and hourly unless it is nil. name is the place of the position. p must have a forecast, see [Place.Has].
+// AnswerFor returns the reply for a position in the place `name`, with the forecasts of `station` nearby. It has
+// the first `days` days after `today`, and `hourly` unless that is nil. p must have a forecast, see [Place.Has].
 func (p *Place) AnswerFor(name string, station air.ForecastStation, today schema.Day, days int, hourly *air.HourlyForecast) (httpapi.Response, error) {
 	return p.render(name, &station, today, days, hourly)
 }
