@@ -36,7 +36,7 @@ type Draft struct {
 	Webhook string
 	// Active means that the subscription is not paused. Insert does not use it.
 	Active bool
-	// Lease means that the delivery is stored with a lease. Otherwise it is stored without one, and is due now.
+	// Lease means that the storing instance leases the delivery. Otherwise the delivery is due now for any instance.
 	Lease bool
 }
 

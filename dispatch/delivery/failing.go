@@ -78,10 +78,10 @@ const (
 		WHERE d.webhook_id = $1 AND d.status_class <> 2 ORDER BY d.id DESC LIMIT 1`
 )
 
-// results has times of a webhook's attempts in a time range, in microseconds; 0 for none.
+// results has the Unix times at which two attempts of a webhook were recorded, in microseconds; 0 for no such attempt.
 type results struct {
 	webhook              string
-	failed, acknowledged int64 // the first failed attempt, the last acknowledged one
+	failed, acknowledged int64 // the first failed and the last acknowledged attempt in a time range
 }
 
 // watcher reads the attempts of all webhooks, and finds webhooks that fail or have recovered. The table webhook_failing

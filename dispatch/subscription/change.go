@@ -116,9 +116,9 @@ func (cache *Cache) Rotate(tx *sqlstore.Tx, of schema.Owner, id string, n Rotati
 		return Made{}, audit.Entry{}, err
 	}
 	secret, made := secretOr(n.Secret)
-	// SET reads the old row, so previous_secret gets the value that secret had before.
 	previous, args := "previous_secret = NULL, previous_until = NULL", []any{id, secretColumn.Encrypt(cache.Cipher, []byte(secret), id), lastFour(secret), revision}
 	if n.Grace > 0 {
+		// UPDATE reads the row as it was before, so that previous_secret becomes the secret before the rotation.
 		previous, args = "previous_secret = secret, previous_until = $5", append(args, now.Add(n.Grace).UnixMicro())
 	}
 	if _, err := tx.Exec("UPDATE webhook SET secret = $2, secret_last4 = $3, revision = $4, "+previous+" WHERE id = $1", args...); err != nil {
