@@ -16,8 +16,8 @@ import (
 type Rotation struct {
 	Key config.Secret // the old key, if it is a setting; see Open
 	Dir string        // folder of the key file; see Open
-	// Next is the new key if the old key is a setting. It is unset if the old key is a file: then Rotate
-	// creates the new key.
+	// Next is the new key. It must be set if the old key is a setting. It must be unset if the old key is a file,
+	// because Rotate then creates the new key. Otherwise Rotate returns an error.
 	Next config.Secret
 	// Columns are all encrypted columns of the store.
 	Columns []Column

@@ -35,7 +35,7 @@ type Config struct {
 	Open   map[string]http.Handler
 	// Proxies are the networks whose X-Forwarded-For is trusted, in the canonical form that config.Network returns.
 	Proxies []netip.Prefix
-	// Origins are the origins of web pages that may read the replies to an account's keys, by account id.
+	// Origins has, by account id, the origins of web pages that may read replies to requests with the account's keys.
 	Origins map[string][]string
 	Access  Access
 	Log     *slog.Logger

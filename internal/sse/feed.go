@@ -67,8 +67,8 @@ func Since(queries []Query) (since time.Time, owners map[schema.Owner]bool) {
 	return since, owners
 }
 
-// Groups is an SQL statement about several owners, such as a sqlstore.BatchStatement. It has one
-// SQL text for each group size.
+// Groups has the texts of an SQL statement about several owners, one for each group size, as a sqlstore.BatchStatement.
+// Each divides n owners into groups. It calls `do` with the text and the range [from, to) of each group.
 type Groups interface {
 	Each(n int, do func(text string, from, to int) error) error
 }

@@ -21,8 +21,8 @@ const (
 	leaderWait = 2 * time.Second       // how long to wait for the leaders of a new topic
 )
 
-// Create creates the topic and the dead topic if they are missing. Write and Consume call it.
-// It does not change existing topics, and warns if they are smaller than set.
+// Create creates the topic and the dead topic if they are missing. Write and Consume call it. It does not change
+// existing topics, but logs a warning if one has fewer replicas or partitions than configured.
 func (c *Client) Create(ctx context.Context) error {
 	c.made.Store(false)
 	return c.makeTopics(ctx)

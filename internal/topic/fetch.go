@@ -107,9 +107,9 @@ func (p *partition) message(record *kafka.Record) (kafka.Message, error) {
 	return kafka.Message{Topic: p.Topic, Partition: p.id, Offset: record.Offset, Time: record.Time, Key: key, Value: value, Headers: record.Headers}, err
 }
 
-// reset continues at the first message of the log if the next message was deleted or the log was truncated. If the
-// offset is beyond the end of the log, reset returns an error until Pace.Truncation has passed. reset may repeat
-// messages, but skips no message that the log has.
+// reset continues at the first message of the log if the next message was deleted. An offset beyond the end of the log
+// is an error at first. Once this has lasted for Pace.Truncation, reset takes the log for truncated, and continues at
+// the first message. reset may repeat messages, but skips no message that the log has.
 func (p *partition) reset() error {
 	reply, err := p.fetcher.ListOffsets(p.over, &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{
 		p.Topic: {kafka.FirstOffsetOf(p.id), kafka.LastOffsetOf(p.id)},

@@ -169,8 +169,8 @@ func Add(tx *sqlstore.Tx, cipher *encryption.Cipher, holder, email, role string,
 	return by.changed(tx, r, "member.create", now)
 }
 
-// changed returns a member after a change, and appends the audit entry. The entry has no e-mail address, because the
-// audit log cannot be erased.
+// changed appends the audit entry of a change that the caller has already made, and returns the changed member. The
+// entry has no e-mail address, because the audit log cannot be erased.
 func (a Author) changed(tx *sqlstore.Tx, r record, action string, now time.Time) (wire.Member, error) {
 	m, err := r.wire(tx)
 	if err != nil {

@@ -54,8 +54,8 @@ func inherited() (*stage, error) {
 // memory do not use.
 const niceValue = 10
 
-// lower sets the nice value of this thread, and of the program that it executes. A higher value stays, because only a
-// privileged process may lower it. The kernel returns 20 minus the value.
+// lower lowers the priority of this thread, and of the program that it executes, to niceValue. A higher value stays,
+// because only a privileged process may reduce it. unix.Getpriority returns 20 minus the nice value.
 func lower() error {
 	runtime.LockOSThread() // never unlocked: the same thread must execute the program
 	if now, err := unix.Getpriority(unix.PRIO_PROCESS, 0); err == nil && 20-now >= niceValue {

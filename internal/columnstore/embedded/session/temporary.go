@@ -45,8 +45,8 @@ func (s *Session) Stored(verb, text string) error {
 	return s.named.of.within(s.named)
 }
 
-// within returns an error if a session of analysts, or all of them, keep more than the limit. The session then ends.
-// The settings of a request count twice, because this process and the engine each keep them.
+// within ends `s` and returns an error if `s` uses more than half of the memory limit, or all sessions of analysts more
+// than the whole limit. The settings of a request count twice, because this process and the engine each keep them.
 func (n *named) within(s *namedSession) error {
 	limit := n.pool.temporary
 	if limit == 0 || s.key.user != access.Analyst {
