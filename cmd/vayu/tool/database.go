@@ -105,8 +105,8 @@ func Worlds(cluster string) (all []migration.Params) {
 	return all
 }
 
-// Databases returns the migration parameters of all databases: first that of operators, then those of both worlds. If
-// the ClickHouse user may not create the first one, a migration fails before it changes the others.
+// Databases returns the migration parameters of schema.OpsDatabase, then those of both worlds. The order matters if the
+// ClickHouse user may not create schema.OpsDatabase: a migration then fails before it changes the other databases.
 func Databases(cluster string) []migration.Params {
 	ops := migration.Params{Database: schema.OpsDatabase, Cluster: cluster, Files: clickhouse.OpsFiles(), TTL: map[string]string{
 		"source_run": "toDateTime(started) + toIntervalDay(400)",

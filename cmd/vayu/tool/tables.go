@@ -128,9 +128,9 @@ func clickHouseResponds(ctx context.Context, db *columnstore.DB) bool {
 	return db.Conn().Ping(ctx) == nil
 }
 
-// ensureTables ensures that the tables have the version that this program needs. It migrates the tables if change is
-// true or this command has started the engine. Otherwise it only checks them. If a running service owns the engine,
-// ensureTables repeats the check until the tables are migrated, or until no migration has ended for tablesTimeout.
+// ensureTables ensures that the tables have the version that this program needs. It migrates the tables if `change` is
+// true or this command has started the engine. Otherwise it only checks them. If a running service owns the engine, the
+// service migrates the tables. ensureTables then repeats the check, but fails after tablesTimeout without progress.
 func (t *Database) ensureTables(ctx context.Context, change bool) error {
 	if change || t.DB.OwnsEngine() {
 		return Migrate(ctx, t.DB)
