@@ -128,7 +128,7 @@ export function Shell(props: { children: ComponentChildren }): JSX.Element {
 					</span>
 					<div id="account" class={`me-panel ${open === 'account' ? 'open' : ''}`}>
 						<span class="account-state" aria-hidden="true">
-							{live}
+							{isConnected.value && live}
 						</span>
 						<span class="account">{member ? `${account.name} · ${member.email}` : account.name}</span>
 						<Form submit={() => signOut(false)} button={t('shell.signout')} tone="quiet" />
