@@ -52,7 +52,7 @@ func newFixture(tb testing.TB, db *sqlstore.DB, roots *x509.CertPool, change ...
 		tb.Fatal(err)
 	}
 	o.outbox = outbox.New(outbox.Config{DB: db})
-	o.book = subscription.New(subscription.Config{DB: db, Cipher: box, Check: url.Parse})
+	o.book = subscription.New(subscription.Config{DB: db, Cipher: box, Check: url.Parse, Timeout: time.Minute})
 	settings := dispatch.DefaultSettings()
 	c := dispatch.Config{
 		Settings: settings, DB: db, Subscriptions: o.book,

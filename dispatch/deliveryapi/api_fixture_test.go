@@ -54,7 +54,7 @@ func newFixture(t *testing.T, db *sqlstore.DB) *apiFixture {
 	s.micros.Store(start.UnixMicro())
 	now := func() time.Time { return time.UnixMicro(s.micros.Load()).UTC() }
 	plans := map[string]int64{"unlimited": 0}
-	service := access.New(access.Config{DB: db, Cipher: box, Settings: access.Settings{Plans: plans}, Now: now})
+	service := access.New(access.Config{DB: db, Cipher: box, Settings: access.Settings{Plans: plans}, Now: now, Timeout: time.Minute})
 	do(t, db, func(tx *sqlstore.Tx) error {
 		h, _, err := account.Create(tx, plans, "default", "unlimited", now())
 		if err != nil {

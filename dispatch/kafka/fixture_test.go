@@ -105,6 +105,7 @@ func isTemporary(err error) bool {
 	return slices.ContainsFunc([]error{
 		kafka.NotLeaderForPartition, kafka.LeaderNotAvailable, kafka.UnknownTopicOrPartition, kafka.NotEnoughReplicas,
 		kafka.InvalidReplicationFactor, kafka.BrokerNotAvailable, // a busy broker has missed its heartbeat
+		context.DeadlineExceeded, os.ErrDeadlineExceeded, // it replies late to a request for metadata
 		protocol.ErrNoTopic, protocol.ErrNoPartition,
 	}, func(code error) bool { return errors.Is(err, code) })
 }
@@ -191,6 +192,18 @@ func publish(tb testing.TB, l *Log, events ...outbox.Event) {
 		}
 		events = slices.DeleteFunc(slices.Clone(events), func(e outbox.Event) bool { return done[e.ID] })
 		return len(events) == 0
+	})
+}
+
+// create creates the topics of a log, and retries while the broker is busy.
+func create(tb testing.TB, l *Log) {
+	tb.Helper()
+	eventually(tb, "the topics are created", func() bool {
+		err := l.Create(tb.Context())
+		if err != nil && !isTemporary(err) {
+			tb.Fatal(err)
+		}
+		return err == nil
 	})
 }
 

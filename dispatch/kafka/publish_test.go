@@ -49,9 +49,7 @@ func TestPartitionerMatchesJavaClient(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, brokers []string) {
 		l := newLog(t, brokers, func(c *topic.Config) { c.Partitions = 12 })
-		if err := l.Create(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		create(t, l)
 		for key, want := range javaPartitions {
 			eventually(t, "the message is written", func() bool {
 				_, err := l.Write(t.Context(), []kafka.Message{{Key: []byte(key), Value: []byte("{}")}})

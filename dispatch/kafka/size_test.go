@@ -16,9 +16,7 @@ func TestSmallTopicIsWarnedOnce(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, brokers []string) {
 		small := newLog(t, brokers, func(c *topic.Config) { c.Partitions = 2 })
-		if err := small.Create(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		create(t, small)
 		var log fixture.Log
 		l := newLog(t, brokers, func(c *topic.Config) {
 			c.Settings = small.Settings
@@ -45,9 +43,7 @@ func TestSmallTopicIsWarnedOnce(t *testing.T) {
 func TestThreeReplicasNeedTwoInSync(t *testing.T) {
 	t.Parallel()
 	l := newLog(t, fakeBroker(t, kfake.NumBrokers(3), kfake.Ports(0, 0, 0)).ListenAddrs(), func(c *topic.Config) { c.Replicas = 3 })
-	if err := l.Create(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	create(t, l)
 	client := &kafka.Client{Addr: kafka.TCP(l.Brokers...), Transport: transportOf(t, l)}
 	for _, topic := range []string{l.Topic, l.DeadTopic} {
 		reply, err := client.DescribeConfigs(t.Context(), &kafka.DescribeConfigsRequest{Resources: []kafka.DescribeConfigRequestResource{{

@@ -36,6 +36,8 @@ type Config struct {
 	Metrics prometheus.Registerer // nil for none
 	// Now is the clock; nil for time.Now.
 	Now func() time.Time
+	// Timeout limits a query of the store for the cache; 0 for [tablecache.Timeout].
+	Timeout time.Duration
 }
 
 // Limits limit how many subscriptions an account can have. An account above its limit keeps its subscriptions but

@@ -74,9 +74,8 @@ func newFixture(t testing.TB, db *sqlstore.DB) *cacheFixture {
 	})
 	s.Cache = New(Config{
 		DB: db, Cipher: accesstest.Cipher(t), Change: s.who.Change, Check: fakeCheck, Test: s.sendTest,
-		Log: log, Metrics: s.reg, Now: s.clock.Now,
+		Log: log, Metrics: s.reg, Now: s.clock.Now, Timeout: time.Minute, // a machine may be busy
 	})
-	s.follower.Timeout = time.Minute // a busy store may take longer than two seconds
 	if s.bare, err = httpapi.New(httpapi.Config{Routes: s.Routes(), Access: s.who, Log: log}); err != nil {
 		t.Fatal(err)
 	}

@@ -22,17 +22,17 @@ func (cache *Cache) newFollower() *tablecache.Follower {
 		return failurelog.New(cache.Log, "webhooks: the state store", doing, meanwhile, nil)
 	}
 	return tablecache.New(tablecache.Config{
-		Name: "subscriptions", Load: cache.read, Failures: cache.metrics.refreshFailures, Now: cache.Now,
+		Name: "subscriptions", Load: cache.read, Failures: cache.metrics.refreshFailures, Now: cache.Now, Timeout: cache.Timeout,
 		Loading:    failures("reading subscriptions for the first time", "nothing is delivered"),
 		Refreshing: failures("looking for changed subscriptions", "nothing is signed"),
 	})
 }
 
-// Refresh reads all changes into the cache now. It fails after two seconds. A process calls it after its own changes,
+// Refresh reads all changes into the cache now. It fails after Config.Timeout. A process calls it after its own changes,
 // and before it matches events. Changes of other processes also come by the background refresh and by Fresh.
 func (cache *Cache) Refresh(ctx context.Context) error { return cache.follower.Refresh(ctx) }
 
-// Fresh refreshes the cache if the last refresh is older than maxAge. It fails after two seconds. After an error the
+// Fresh refreshes the cache if the last refresh is older than maxAge. It fails after Config.Timeout. After an error the
 // caller must not sign, because a cached secret may have been rotated. After success the caller may sign with the
 // cached secrets for 100 ms.
 func (cache *Cache) Fresh(ctx context.Context) error { return cache.follower.Fresh(ctx, maxAge) }

@@ -33,6 +33,8 @@ type Config struct {
 	Metrics prometheus.Registerer
 	// Now is the clock; nil for time.Now.
 	Now func() time.Time
+	// Timeout limits a query of the store for the cache; 0 for [tablecache.Timeout].
+	Timeout time.Duration
 }
 
 // Settings are the limits that an operator configures.

@@ -51,7 +51,7 @@ func newServiceFixture(t testing.TB, db *sqlstore.DB, change func(*Config)) *ser
 		}
 	}
 	c := Config{
-		DB: db, Cipher: box, Metrics: s.reg, Now: s.clock.Now,
+		DB: db, Cipher: box, Metrics: s.reg, Now: s.clock.Now, Timeout: time.Minute, // a machine may be busy
 		Log:      slog.New(slog.NewTextHandler(s.log, nil)),
 		Settings: Settings{Plans: map[string]int64{"free": 1000, "five": 5, "hundred": 100, "large": 1_000_000_000, "unlimited": 0}},
 	}
@@ -60,7 +60,6 @@ func newServiceFixture(t testing.TB, db *sqlstore.DB, change func(*Config)) *ser
 	}
 	var err error
 	s.Service = New(c)
-	s.WaitForStore()
 	answer := func(c *httpapi.Call) (httpapi.Response, error) {
 		query := c.URL.Query()
 		if n, err := strconv.ParseInt(query.Get("reserve"), 10, 64); err == nil {

@@ -18,7 +18,7 @@ const stateStore = "access: the state store"
 
 func (s *Service) newFollower() *tablecache.Follower {
 	return tablecache.New(tablecache.Config{
-		Name: "keys and accounts", Load: s.load, Failures: s.metrics.refreshFailures, Now: s.Now,
+		Name: "keys and accounts", Load: s.load, Failures: s.metrics.refreshFailures, Now: s.Now, Timeout: s.Timeout,
 		Loading:    failurelog.New(s.Log, stateStore, "loading keys", "no call is answered", nil),
 		Refreshing: failurelog.New(s.Log, stateStore, "refreshing keys", "cached keys stay in use", nil),
 	})

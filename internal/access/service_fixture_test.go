@@ -79,10 +79,9 @@ func newServer(t *testing.T, db *sqlstore.DB, more ...httpapi.Route) *serverFixt
 	h.micros.Store(auditStart.UnixMicro())
 	log := slog.New(slog.NewTextHandler(&h.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	h.Service = access.New(access.Config{
-		DB: db, Cipher: box, Settings: access.Settings{Plans: plans}, Log: log,
+		DB: db, Cipher: box, Settings: access.Settings{Plans: plans}, Log: log, Timeout: time.Minute, // a machine may be busy
 		Now: func() time.Time { return time.UnixMicro(h.micros.Load()).UTC() },
 	})
-	h.WaitForStore()
 	h.account = newAccount(t, db, "default")
 	for _, world := range schema.Worlds {
 		h.keys[world] = h.newKey(apikey.Spec{Account: h.account, World: world, Scopes: schema.Scopes}).Key

@@ -73,10 +73,10 @@ func AddTenant(tb testing.TB, db *sqlstore.DB, name string) (a Tenant) {
 }
 
 // Access returns a service that admits the tenants of a store, without rate limits. Its background work does
-// not run, so call Refresh after adding tenants.
+// not run, so call Refresh after adding tenants. It waits a minute for a busy store.
 func Access(tb testing.TB, db *sqlstore.DB, now func() time.Time) *access.Service {
 	tb.Helper()
-	s := access.New(access.Config{DB: db, Cipher: ClaimedCipher(tb, db), Settings: access.Settings{Plans: Plans}, Now: now})
+	s := access.New(access.Config{DB: db, Cipher: ClaimedCipher(tb, db), Settings: access.Settings{Plans: Plans}, Now: now, Timeout: time.Minute})
 	if err := s.Refresh(tb.Context()); err != nil {
 		tb.Fatal(err)
 	}
