@@ -364,7 +364,7 @@ test('verifications are filtered by method, with the number of all that match', 
 	const fact = (name: string) => page.locator('dl.facts > div').filter({ hasText: name }).locator('dd').first().textContent();
 	await expect.poll(() => rows.count()).toBe(3);
 	expect(await fact('Total')).toBe('3');
-	await page.getByLabel('Method').selectOption({ label: 'UPI address' });
+	await page.getByLabel('Method', { exact: true }).selectOption({ label: 'UPI address' });
 	await expect.poll(() => rows.count()).toBe(2);
 	expect(await fact('Total')).toBe('2');
 	expect(await fact('Failed')).toBe('1');

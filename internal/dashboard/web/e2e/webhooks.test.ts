@@ -290,6 +290,7 @@ test('the signature of a delivery is checked in the browser, and a wrong one is 
 	const { page, faults, receiver, webhook } = await made('signature');
 	await page.getByText('Nothing sent yet').waitFor();
 	await fired(page, 'Delivered');
+	await page.locator('.wh-health').scrollIntoViewIfNeeded(); // it is fetched while it is visible
 	await page.locator('.wh-health').getByText('1 of 1 attempts succeeded').waitFor();
 	const [got] = receiver.got;
 	const sent: string[] = [];
