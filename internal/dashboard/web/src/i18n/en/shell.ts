@@ -122,7 +122,6 @@ export const shell = {
 	'state.limited.minutes': 'Too many requests. Try again in {minutes} minutes.',
 	'state.old': 'Data from {time}; refreshing it failed.',
 	'state.more': 'Show more',
-	'state.all': 'No more results',
 	'form.again': 'Send it again. If the first request arrived, it is not executed twice.',
 	'action.copy': 'Copy',
 	'action.copied': 'Copied',

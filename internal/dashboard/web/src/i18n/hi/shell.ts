@@ -124,7 +124,6 @@ export const shell: Record<keyof typeof en, string> = {
 	'state.limited.minutes': 'बहुत अधिक अनुरोध। {minutes} मिनट बाद फिर कोशिश करें।',
 	'state.old': '{time} के आँकड़े; नए नहीं मिल सके।',
 	'state.more': 'और दिखाएँ',
-	'state.all': 'बस इतना ही',
 	'form.again': 'फिर भेजें: यदि यह पहुँच चुका है, तो कुछ भी दो बार नहीं होगा।',
 	'action.copy': 'कॉपी',
 	'action.copied': 'कॉपी हुआ',
