@@ -32,7 +32,7 @@ func TestEnvelopeIsImmutable(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		r := relay{Outbox: d.Outbox}
+		r := d.relay(nil)
 		got, err := r.read(t.Context(), "")
 		if err != nil || len(got) != 1 {
 			t.Fatalf("the relay reads %v, %v", got, err)

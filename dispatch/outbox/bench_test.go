@@ -144,15 +144,21 @@ func BenchmarkDrain(b *testing.B) {
 	}
 }
 
-// appendMany commits n events, 500 at a time, and returns the rate per second.
+// appendMany commits n events of three accounts, 500 at a time, and returns the rate per second.
 func (d *outboxFixture) appendMany(b *testing.B, n int) float64 {
+	b.Helper()
+	return d.appendTo(b, accounts[:3], n)
+}
+
+// appendTo is like appendMany for the given accounts.
+func (d *outboxFixture) appendTo(b *testing.B, accounts []string, n int) float64 {
 	b.Helper()
 	data := schema.TestEventData(schema.EventPaymentSucceeded)
 	began := time.Now()
 	for from := 0; from < n; from += 500 {
 		if err := d.DB.Update(context.Background(), func(tx *sqlstore.Tx) error {
 			for i := from; i < min(from+500, n); i++ {
-				if _, err := d.Append(tx, accounts[i%3], schema.Live, schema.EventPaymentSucceeded, data); err != nil {
+				if _, err := d.Append(tx, accounts[i%len(accounts)], schema.Live, schema.EventPaymentSucceeded, data); err != nil {
 					return err
 				}
 			}

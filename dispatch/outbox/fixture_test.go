@@ -93,6 +93,32 @@ func (d *outboxFixture) run(to Publisher) (stop func()) {
 	return stop
 }
 
+// relay returns a relay that owns all partitions.
+func (d *outboxFixture) relay(to Publisher) *relay {
+	r := &relay{Outbox: d.Outbox, to: to}
+	for p := range r.owned {
+		r.owned[p] = true
+	}
+	return r
+}
+
+// owns returns the names of the leases of the partitions that the running relay owns.
+func (d *outboxFixture) owns() (all []string) {
+	d.t.Helper()
+	families, err := d.reg.Gather()
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			if f.GetName() == "vayu_leader" && m.GetGauge().GetValue() == 1 {
+				all = append(all, m.GetLabel()[0].GetValue())
+			}
+		}
+	}
+	return all
+}
+
 // metric returns the value of a counter or gauge, by its label if it has one.
 func (d *outboxFixture) metric(name, label string) float64 {
 	d.t.Helper()

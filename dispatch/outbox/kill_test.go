@@ -127,7 +127,7 @@ func TestKillLosesNoEvent(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer to.file.Close()
-	r := relay{Outbox: d.Outbox, to: to}
+	r := d.relay(to)
 	if _, err := r.pass(t.Context()); err != nil || d.count("outbox") != 0 {
 		t.Fatalf("the backlog is not published: %v", err)
 	}

@@ -72,7 +72,7 @@ func (o *Outbox) Append(tx *sqlstore.Tx, account string, world schema.World, eve
 	if err != nil {
 		return "", err
 	}
-	if _, err := tx.Expect(1, "INSERT INTO outbox (event_id) VALUES ($1)", e.ID); err != nil {
+	if _, err := tx.Expect(1, "INSERT INTO outbox (event_id, partition) VALUES ($1, $2)", e.ID, partitionOf(account)); err != nil {
 		return "", fmt.Errorf("appending %s to the outbox: %w", event, err)
 	}
 	tx.OnCommit(o.wake)

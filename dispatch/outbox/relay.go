@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"vayu/internal/leader"
 	"vayu/internal/sleep"
 	"vayu/internal/sqlstore"
 	"vayu/internal/tracing"
@@ -40,33 +39,36 @@ var (
 	ErrPartial = errors.New("events of some accounts are blocked")
 )
 
-// relay publishes events while this instance leads.
+// relay publishes the events of this instance's partitions.
 type relay struct {
 	*Outbox
 	to Publisher
+
+	batching sync.Mutex // held during a batch; guards the following
+	owned    owned
 	// acked are the ids of acknowledged events that are still in the outbox. The relay deletes them before it reads the
 	// next events, so that it does not publish them again.
 	acked []string
 }
 
+// leadName is the group of the leases of the partitions.
 const leadName = "outbox"
 
-// Run publishes events and purges expired ones while this instance is the leader, until ctx ends. If a call of Publish
-// is in progress then, Run waits for it.
+// Run publishes events and purges expired ones until ctx ends. On PostgreSQL, instances divide the partitions of the
+// outbox among each other. If a call of Publish is in progress when ctx ends, Run waits for it.
 func (o *Outbox) Run(ctx context.Context, to Publisher) error {
 	o.backlog.Store(&backlog{})
-	return leader.Run(ctx, leader.Config{DB: o.DB, Name: leadName, Log: o.Log, Metrics: o.Metrics}, func(ctx context.Context, _ leader.Fence) error {
-		var purging sync.WaitGroup
-		defer purging.Wait()
-		purging.Go(func() { o.purge(ctx) })
-		o.relay(ctx, to)
-		return nil
-	})
+	r := &relay{Outbox: o, to: to}
+	ctx, end := context.WithCancel(ctx)
+	var relaying sync.WaitGroup
+	relaying.Go(func() { r.run(ctx) })
+	defer relaying.Wait()
+	defer end()
+	return r.share(ctx)
 }
 
-// relay publishes events until ctx ends.
-func (o *Outbox) relay(ctx context.Context, to Publisher) {
-	r := relay{Outbox: o, to: to}
+// run publishes events until ctx ends.
+func (r *relay) run(ctx context.Context) {
 	var p pollDelay
 	for woken := true; ctx.Err() == nil; {
 		safe, err := 0, error(nil)
@@ -85,7 +87,7 @@ func (o *Outbox) relay(ctx context.Context, to Publisher) {
 			woken = true // the next pass must not count as quick polling: these events are late because of the failure
 			continue
 		}
-		woken = o.await(ctx, p.idle(time.Now()))
+		woken = r.await(ctx, p.idle(time.Now()))
 	}
 }
 
@@ -113,21 +115,15 @@ func (o *Outbox) await(ctx context.Context, d time.Duration) (woken bool) {
 
 var errNotAcked = errors.New("the publisher has not acknowledged all events")
 
-// pass publishes the events in the outbox once, batch after batch from the oldest event, and returns the number of
-// acknowledged events. After an unacknowledged event it skips the account of the event. So a Kafka partition without a
-// leader blocks only its own accounts. If pass has skipped an account, it returns an error, which is ErrYield if
-// nothing failed.
+// pass publishes the events of the owned partitions once, batch after batch from the oldest event, and returns the
+// number of acknowledged events. After an unacknowledged event it skips the account of the event. So a Kafka partition
+// without a leader blocks only its own accounts. If pass has skipped an account, it returns an error, which is ErrYield
+// if nothing failed.
 func (r *relay) pass(ctx context.Context) (safe int, err error) {
 	blocked := map[string]bool{} // accounts with an unacknowledged event
+	skipped := false             // an event stays in the outbox, so that the next batch must start after it
 	for after := ""; ctx.Err() == nil; {
-		if err := r.deleteAcked(ctx); err != nil {
-			return safe, err
-		}
-		all, failure := r.read(ctx, after)
-		if failure != nil {
-			return safe, failure
-		}
-		n, failure := r.publish(ctx, all, blocked)
+		all, n, failure := r.batch(ctx, after, blocked)
 		safe += n
 		if failure != nil && (err == nil || errors.Is(err, ErrYield)) {
 			err = failure
@@ -135,25 +131,42 @@ func (r *relay) pass(ctx context.Context) (safe int, err error) {
 		if len(all) < maxBatch || failure != nil && n == 0 && !errors.Is(failure, ErrPartial) {
 			break
 		}
-		if len(blocked) > 0 { // else the next read starts at the oldest event again, which finds lower ids committed late
+		skipped = skipped || n < len(all)
+		if skipped { // else the next batch starts at the oldest event again, which finds lower ids committed late
 			after = all[len(all)-1].ID
 		}
-	}
-	if failure := r.deleteAcked(ctx); failure != nil {
-		return safe, failure
 	}
 	return safe, err
 }
 
-// read returns the oldest events in the outbox whose ids are greater than `after`. A subquery reads these ids first.
-// Without the subquery, PostgreSQL might scan the whole table "event", because its statistics of the outbox are often
-// wrong.
+// batch reads the next events, publishes them, and deletes the acknowledged ones. It returns all events that it has
+// read, and the number of acknowledged ones. It returns no events if the store fails.
+func (r *relay) batch(ctx context.Context, after string, blocked map[string]bool) (all []Event, safe int, err error) {
+	r.batching.Lock()
+	defer r.batching.Unlock()
+	if err := r.deleteAcked(ctx); err != nil {
+		return nil, 0, err
+	}
+	if all, err = r.read(ctx, after); err != nil {
+		return nil, 0, err
+	}
+	safe, err = r.publish(ctx, all, blocked)
+	if failure := r.deleteAcked(ctx); failure != nil {
+		return nil, safe, failure
+	}
+	return all, safe, err
+}
+
+// read returns the oldest events whose ids are greater than `after`. A subquery reads these ids first. Without the
+// subquery, PostgreSQL might scan the whole table "event", because its statistics of the outbox are often wrong.
 func (r *relay) read(ctx context.Context, after string) (all []Event, err error) {
+	if r.owned == (owned{}) {
+		return nil, nil
+	}
 	defer func() { r.metrics.reading.Observe(ctx, err) }()
 	return sqlstore.All(r.DB.View(ctx), scanEvent, `
 		SELECT e.id, e.account_id, e.mode, e.type, e.created_at, e.envelope, e.trace
-		FROM (SELECT event_id FROM outbox WHERE event_id > $1 ORDER BY event_id LIMIT $2) AS o
-		JOIN event e ON e.id = o.event_id ORDER BY o.event_id`, after, maxBatch)
+		FROM (`+r.owned.selectNext()+`) AS o JOIN event e ON e.id = o.event_id ORDER BY o.event_id`, after, maxBatch)
 }
 
 var selectByIDs = sqlstore.NewBatchStatement(0, `SELECT id, account_id, mode, type, created_at, envelope, trace FROM event WHERE id IN (`, "?", ")")
@@ -190,13 +203,10 @@ func scanEvent(row sqlstore.Scanner) (e Event, err error) {
 	return e, err
 }
 
-// publish publishes the events of a batch, except those of blocked accounts. It adds the accounts of unacknowledged
-// events to `blocked`.
+// publish publishes the events of a batch, except those of blocked accounts and of partitions of other instances. It
+// adds the accounts of unacknowledged events to `blocked`.
 func (r *relay) publish(ctx context.Context, all []Event, blocked map[string]bool) (safe int, err error) {
-	batch := all
-	if len(blocked) > 0 {
-		batch = slices.DeleteFunc(slices.Clone(all), func(e Event) bool { return blocked[e.Account] })
-	}
+	batch := slices.DeleteFunc(slices.Clone(all), func(e Event) bool { return blocked[e.Account] || !r.owned[partitionOf(e.Account)] })
 	if len(batch) == 0 {
 		return 0, nil
 	}

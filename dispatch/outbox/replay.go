@@ -78,7 +78,7 @@ const (
 		FROM (SELECT id, account_id, type FROM event WHERE id > $1 AND id < $2 ORDER BY id LIMIT $3) AS next`
 	// selectMissing reads the events of a group that have a missing delivery. The column webhook.events contains types
 	// separated by blanks. LIKE finds a type in it, because types contain no wildcards.
-	selectMissing = `SELECT e.id, e.envelope FROM event e WHERE e.id > $1 AND e.id <= $2
+	selectMissing = `SELECT e.id, e.account_id, e.envelope FROM event e WHERE e.id > $1 AND e.id <= $2
 		AND (CAST($3 AS TEXT) = '' OR e.account_id = $3) AND (CAST($4 AS TEXT) = '' OR e.type = $4)
 		AND EXISTS (SELECT 1 FROM webhook w WHERE w.account_id = e.account_id AND w.mode = e.mode AND w.deleted_at IS NULL
 			AND w.created_at <= e.created_at + $5 AND ' ' || w.events || ' ' LIKE '% ' || e.type || ' %'
@@ -86,7 +86,7 @@ const (
 		ORDER BY e.id`
 )
 
-var insertReplayed = sqlstore.NewBatchStatement(0, "INSERT INTO outbox (event_id) VALUES ", "(?)", " ON CONFLICT (event_id) DO NOTHING")
+var insertReplayed = sqlstore.NewBatchStatement(0, "INSERT INTO outbox (event_id, partition) VALUES ", "(?, ?)", " ON CONFLICT (event_id) DO NOTHING")
 
 // replayAfter replays the next group of events, and returns the last id of the group; "" if no group is left.
 func (o *Outbox) replayAfter(ctx context.Context, r Replay, after, until string, done *Replayed) (last string, err error) {
@@ -99,17 +99,17 @@ func (o *Outbox) replayAfter(ctx context.Context, r Replay, after, until string,
 	if !end.Valid {
 		return "", nil
 	}
-	ids, tests, err := missing(view, r, after, end.String)
+	rows, tests, err := missing(view, r, after, end.String)
 	if err != nil {
 		return "", fmt.Errorf("reading missing deliveries: %w", err)
 	}
-	put := int64(0)
-	if len(ids) > 0 && !r.DryRun {
+	put, events := int64(0), len(rows)/2
+	if events > 0 && !r.DryRun {
 		err = o.DB.Update(ctx, func(tx *sqlstore.Tx) error {
 			put = 0
 			tx.OnCommit(o.wake)
-			return insertReplayed.Each(len(ids), func(text string, from, to int) error {
-				n, err := tx.Exec(text, ids[from:to]...)
+			return insertReplayed.Each(events, func(text string, from, to int) error {
+				n, err := tx.Exec(text, rows[2*from:2*to]...)
 				put += n
 				return err
 			})
@@ -119,19 +119,19 @@ func (o *Outbox) replayAfter(ctx context.Context, r Replay, after, until string,
 		}
 	}
 	done.Scanned += looked
-	done.Missing += int64(len(ids))
+	done.Missing += int64(events)
 	done.Tests += tests
 	done.Queued += put
 	return end.String, nil
 }
 
-// missing returns the ids of the events of a group that have a missing delivery. It excludes test events unless r.Tests
-// is set, and returns their number.
-func missing(view sqlstore.View, r Replay, after, last string) (ids []any, tests int64, err error) {
+// missing returns the events of a group that have a missing delivery: the id and the partition of each. It excludes test
+// events unless r.Tests is set, and returns their number.
+func missing(view sqlstore.View, r Replay, after, last string) (rows []any, tests int64, err error) {
 	err = sqlstore.Each(view, func(row sqlstore.Scanner) error {
-		var id string
+		var id, account string
 		var envelope []byte
-		if err := row.Scan(&id, &envelope); err != nil {
+		if err := row.Scan(&id, &account, &envelope); err != nil {
 			return err
 		}
 		var of struct{ Data struct{ Test bool } }
@@ -139,8 +139,8 @@ func missing(view sqlstore.View, r Replay, after, last string) (ids []any, tests
 			tests++
 			return nil
 		}
-		ids = append(ids, id)
+		rows = append(rows, id, partitionOf(account))
 		return nil
 	}, selectMissing, after, last, r.Account, string(r.Type), schema.WebhookClockMargin.Microseconds())
-	return ids, tests, err
+	return rows, tests, err
 }

@@ -3,6 +3,7 @@ package outbox
 import (
 	"context"
 	"slices"
+	"sync"
 	"testing"
 )
 
@@ -34,7 +35,11 @@ func TestYieldIsNoFailure(t *testing.T) {
 		}
 		late := d.appendEvent("acc_b")
 		s := newMemoryPublisher()
-		stop := d.run(oneEachPublisher{s})
+		ctx, cancel := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		running.Go(func() { d.relay(oneEachPublisher{s}).run(ctx) })
+		stop := func() { cancel(); running.Wait() }
+		defer stop()
 		s.await(t, append(ids, late)...)
 		stop()
 		if got := s.ids("acc_a"); !slices.Equal(got, ids) {

@@ -13,10 +13,10 @@ import (
 	"vayu/ingest"
 	"vayu/ingest/backfill"
 	"vayu/ingest/runner"
-	"vayu/ingest/share"
 	"vayu/ingest/source/described"
 	"vayu/ingest/stream"
 	"vayu/internal/leader"
+	"vayu/internal/share"
 	"vayu/internal/sqlstore"
 	"vayu/schema"
 )

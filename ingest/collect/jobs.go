@@ -6,8 +6,8 @@ import (
 
 	"vayu/ingest/backfill"
 	"vayu/ingest/runner"
-	"vayu/ingest/share"
 	"vayu/internal/leader"
+	"vayu/internal/share"
 	"vayu/internal/sleep"
 	"vayu/schema"
 )

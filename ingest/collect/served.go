@@ -4,8 +4,8 @@ import (
 	"context"
 	"path/filepath"
 
-	"vayu/ingest/share"
 	"vayu/internal/filelock"
+	"vayu/internal/share"
 	"vayu/internal/sqlstore"
 )
 

@@ -84,6 +84,7 @@ var internalMay = map[string][]string{
 	"mail":                             {"config", "sqlstore"},
 	"pagination":                       {"httpapi"},
 	"panics":                           {},
+	"share":                            {"failurelog", "leader", "sleep", "sqlstore"},
 	"sleep":                            {},
 	"sqlstore":                         {"config", "filelock", "panics", "sleep", "sqlstore/connection", "sqlstore/migration", "sqlstore/server", "tracing"},
 	"sqlstore/connection":              {},

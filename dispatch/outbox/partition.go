@@ -1,0 +1,91 @@
+package outbox
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"strconv"
+	"strings"
+	"sync"
+
+	"vayu/internal/leader"
+	"vayu/internal/share"
+)
+
+// partitions is the number of partitions of the outbox, and so of instances that can relay at the same time. All events
+// of an account are in one partition. The rows of the outbox contain their partition, so that this number cannot change
+// without a migration.
+const partitions = 8
+
+// partitionOf returns the partition of an account, from 0 to partitions-1.
+func partitionOf(account string) int {
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(account))
+	return int(h.Sum32() % partitions)
+}
+
+// owned is the set of the partitions whose events this instance relays.
+type owned [partitions]bool
+
+// share gets and loses partitions of the relay until ctx ends.
+func (r *relay) share(ctx context.Context) error {
+	jobs := make([]share.Job, partitions)
+	for p := range jobs {
+		jobs[p] = share.Job{Name: strconv.Itoa(p), Run: func(ctx context.Context, _ leader.Fence, quit <-chan struct{}) error {
+			r.own(p, true)
+			defer r.own(p, false)
+			var purging sync.WaitGroup
+			defer purging.Wait()
+			ctx, end := context.WithCancel(ctx)
+			defer end()
+			if p == 0 { // one instance purges
+				purging.Go(func() { r.purge(ctx) })
+			}
+			select {
+			case <-ctx.Done():
+			case <-quit:
+			}
+			return nil
+		}}
+	}
+	return share.Run(ctx, share.Config{
+		DB: r.DB, Group: leadName, Log: r.Log, Metrics: r.Metrics,
+		Jobs: func(context.Context) ([]share.Job, error) { return jobs, nil },
+	})
+}
+
+// own adds a partition to those of this instance, or removes it. It waits for the batch in progress. So another instance
+// that owns the partition afterwards does not publish the events of the batch again.
+func (r *relay) own(p int, owns bool) {
+	r.batching.Lock()
+	r.owned[p] = owns
+	r.batching.Unlock()
+	r.wake()
+}
+
+// selectNext returns a statement that reads the ids of the oldest events in the owned partitions: at most $2 ids greater
+// than $1. It includes the events of older versions, which have no partition.
+func (o *owned) selectNext() string {
+	const oldest = "SELECT event_id FROM outbox WHERE %sevent_id > $1 ORDER BY event_id LIMIT $2"
+	if o.all() {
+		return fmt.Sprintf(oldest, "")
+	}
+	// Each part of the union reads a range of the index outbox_partition. Neither events of other instances nor their
+	// number delay it.
+	parts := []string{fmt.Sprintf("SELECT event_id FROM ("+oldest+") AS unknown", "partition IS NULL AND ")}
+	for p, owns := range o {
+		if owns {
+			parts = append(parts, fmt.Sprintf("SELECT event_id FROM ("+oldest+") AS p%d", fmt.Sprintf("partition = %d AND ", p), p))
+		}
+	}
+	return strings.Join(parts, " UNION ALL ") + " ORDER BY event_id LIMIT $2"
+}
+
+func (o *owned) all() bool {
+	for _, owns := range o {
+		if !owns {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,140 @@
+package outbox
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/internal/testing/fixture"
+	"vayu/schema"
+)
+
+// accountsOf creates n accounts in each partition, and returns their ids by partition.
+func (d *outboxFixture) accountsOf(n int) (all [partitions][]string) {
+	d.t.Helper()
+	for i := 0; slices.ContainsFunc(all[:], func(ids []string) bool { return len(ids) < n }); i++ {
+		id := fmt.Sprint("acc_", i)
+		if p := partitionOf(id); len(all[p]) < n {
+			all[p] = append(all[p], id)
+			d.exec("INSERT INTO account (id, name, plan, allow_list, created_at, revision) VALUES ($1, $1, 'free', '', 0, 1)", id)
+		}
+	}
+	return all
+}
+
+// Two instances divide the partitions. Each event is published once, by the owner of its partition.
+func TestInstancesDividePartitions(t *testing.T) {
+	t.Parallel()
+	c := sqlstore.Config{DSN: sqlstoretest.PostgresDSN(t), Settings: sqlstore.Settings{Connections: 8}}
+	var instances [2]*outboxFixture
+	var published [2]*memoryPublisher
+	for i := range instances {
+		instances[i], published[i] = newFixture(t, sqlstoretest.Open(t, c)), newMemoryPublisher()
+		instances[i].run(published[i])
+	}
+	fixture.Eventually(t, "each instance owns half of the partitions", func() bool {
+		return len(instances[0].owns()) == partitions/2 && len(instances[1].owns()) == partitions/2
+	})
+	of := instances[0].accountsOf(2)
+	var ids []string
+	for n := range 10 {
+		for p := range of {
+			for _, account := range of[p] {
+				ids = append(ids, instances[n%2].appendEvent(account))
+			}
+		}
+	}
+	fixture.Eventually(t, "all events are published", func() bool {
+		all := append(published[0].ids(""), published[1].ids("")...)
+		return !slices.ContainsFunc(ids, func(id string) bool { return !slices.Contains(all, id) })
+	})
+	if instances[0].log.Count("lost the leader lease")+instances[1].log.Count("lost the leader lease") > 0 {
+		return // a busy machine has moved partitions
+	}
+	for p := range of {
+		owner := 0
+		if slices.Contains(instances[1].owns(), fmt.Sprint("outbox:", p)) {
+			owner = 1
+		}
+		for _, account := range of[p] {
+			if got := len(published[owner].ids(account)); got != 10 {
+				t.Errorf("the owner of partition %d published %d events of %s, want 10", p, got, account)
+			}
+		}
+	}
+}
+
+// A relay publishes the events of its own partitions only, and those of older versions, which have no partition, in
+// order with the others of their accounts.
+func TestRelayPublishesOwnPartitions(t *testing.T) {
+	t.Parallel()
+	eachFixture(t, func(t *testing.T, d *outboxFixture) {
+		of := d.accountsOf(1)
+		var want [partitions][]string
+		for range maxBatch/partitions + 10 { // more than a batch without a partition
+			for p := range of {
+				want[p] = append(want[p], d.appendEvent(of[p][0]))
+			}
+		}
+		d.exec("UPDATE outbox SET partition = NULL")
+		for p := range of {
+			want[p] = append(want[p], d.appendEvent(of[p][0]))
+		}
+		for _, mine := range [][]int{{1, 3, 6}, {0, 2, 4, 5, 7}} {
+			s := newMemoryPublisher()
+			r := relay{Outbox: d.Outbox, to: s}
+			for _, p := range mine {
+				r.owned[p] = true
+			}
+			if _, err := r.pass(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			for p := range of {
+				var published []string
+				if slices.Contains(mine, p) {
+					published = want[p]
+				}
+				if diff := cmp.Diff(published, s.ids(of[p][0])); diff != "" {
+					t.Errorf("relay of %v, events of partition %d: %s", mine, p, diff)
+				}
+			}
+		}
+		if n := d.count("outbox"); n != 0 {
+			t.Errorf("%d events are left", n)
+		}
+	})
+}
+
+// A partition without an owner, however many events wait in it, is not read by the relays of others.
+func TestWaitingPartitionIsNotRead(t *testing.T) {
+	t.Parallel()
+	db := sqlstoretest.Open(t, sqlstore.Config{DSN: sqlstoretest.PostgresDSN(t)})
+	d := newFixture(t, db)
+	of := d.accountsOf(1)
+	if err := db.Update(t.Context(), func(tx *sqlstore.Tx) (err error) {
+		for n := 0; n < 3000 && err == nil; n++ {
+			_, err = d.Append(tx, of[0][0], schema.Live, schema.EventPaymentSucceeded, struct{}{})
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	d.appendEvent(of[1][0])
+	d.exec("ANALYZE outbox")
+	o := owned{1: true, 2: true}
+	plan, err := sqlstore.All(db.View(t.Context()), func(row sqlstore.Scanner) (line string, err error) {
+		return line, row.Scan(&line)
+	}, "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) "+strings.NewReplacer("$1", "''", "$2", "500").Replace(o.selectNext()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Join(plan, "\n")
+	if strings.Contains(text, "Seq Scan") || strings.Contains(text, "Rows Removed") {
+		t.Errorf("the plan reads rows of other partitions:\n%s", text)
+	}
+}
