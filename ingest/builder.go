@@ -11,9 +11,9 @@ import (
 	"vayu/schema/air"
 )
 
-// batchRows is the number of readings that makes a batch full, about 16 MB of columns. ClickHouse writes one part for
-// each month in an insert, so twelve parts for a year of a station. Small batches are therefore slow: with a quarter of
-// this size, an import took 1.5 times as long.
+// batchRows is the number of readings that makes a batch full, about 16 MB of columns. For each month of an insert,
+// ClickHouse writes a separate part. Many small batches are therefore slow: with a quarter of this size, an import
+// took 1.5 times as long.
 const batchRows = 1 << 18
 
 // batchMissing is the number of missing values that makes a batch full. The loader queries the stored reading of each
@@ -112,8 +112,8 @@ func (b *Builder) flush() error {
 // Observe makes [Builder.Field] and [Builder.Unit] report to the [Recorder] in ctx, the context of the fetch.
 func (b *Builder) Observe(ctx context.Context) { b.recorder = RecorderOf(ctx) }
 
-// Continue makes this builder continue an earlier builder of the same fetch. It copies the settings of
-// [Builder.Describe] and [Builder.Observe], and the numbers of kept values.
+// Continue makes this builder continue an earlier builder of the same fetch. It copies the functions set by
+// [Builder.Describe] and [Builder.Observe]. It also copies how many rejected values were kept for each reason.
 func (b *Builder) Continue(earlier *Builder) {
 	b.record, b.kept, b.recorder = earlier.record, earlier.kept, earlier.recorder
 }

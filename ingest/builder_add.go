@@ -17,8 +17,8 @@ type described struct {
 	used bool
 }
 
-// Station describes a station and returns its number for [Builder.Add]. City and state are normalised. A position
-// outside India is dropped, and counted once for each station as [BadPosition]. A repeated description only adds a
+// Station describes a station and returns its number for [Builder.Add]. It normalises city and state. It drops a
+// position outside India, and counts it once for each station as [BadPosition]. A repeated description only adds a
 // missing position.
 func (b *Builder) Station(s air.Station) int {
 	if i, ok := b.known[s.ID]; ok {
@@ -39,7 +39,7 @@ func (b *Builder) Station(s air.Station) int {
 	return len(b.stations) - 1
 }
 
-// Add adds a reading of a station and fills in r.Station and r.Source. A reading that violates the rules is counted as
+// Add adds a reading of a station and fills in r.Station and r.Source. It counts a reading that violates the rules as
 // rejected. Add returns only errors of yield.
 func (b *Builder) Add(station int, r air.Reading) error {
 	if b.err != nil {
@@ -104,9 +104,9 @@ func (b *Builder) Field(path string, is FieldType) { b.recorder.Field(path, is) 
 // Unit reports the unit that a record states for a parameter to the recorder, in the spelling of the source.
 func (b *Builder) Unit(p parameter.Parameter, unit string) { b.recorder.Unit(p.ID(), unit) }
 
-// At sets the position up to which all values of the input are added or rejected. An interrupted import resumes there.
-// A source calls At between two rows, before it adds or rejects values that follow the position. At ends a full batch,
-// so that the batch has this position.
+// At sets the present position in the input. The builder has processed all values before that position, so an
+// interrupted import can resume there. A source calls At between two rows. If the batch is full, At yields the batch,
+// so that the batch ends at this position.
 func (b *Builder) At(position int64) {
 	b.position, b.positioned = position, true
 	if b.err == nil && (b.rows >= batchRows || len(b.batch.Missing) >= batchMissing || len(b.batch.Bulletins) >= batchMissing) {

@@ -8,8 +8,8 @@ import (
 	"vayu/schema/naqi"
 )
 
-// Bulletin adds the AQI that an agency published for a city and a day. It fills in City, State and Source. A bulletin
-// that violates the rules of [CheckBulletin] is counted as rejected.
+// Bulletin adds the AQI that an agency published for a city and a day, and fills in City, State and Source. If a
+// bulletin violates the rules of [CheckBulletin], Bulletin counts it as rejected instead.
 func (b *Builder) Bulletin(one air.Bulletin) {
 	one.Name = air.CleanPlace(one.Name)
 	if reason := CheckBulletin(&one, b.now); reason != None {
@@ -27,8 +27,8 @@ func (b *Builder) Bulletin(one air.Bulletin) {
 // mostIndex is the largest value of the National AQI.
 const mostIndex = 500
 
-// CheckBulletin returns the reason for rejecting a bulletin, or [None]. The category must match the index. It does in
-// all 87,746 city-days of CPCB's bulletins of 2024.
+// CheckBulletin returns the reason for rejecting a bulletin, or [None]. The category must match the index, as in all
+// 87,746 city-days of CPCB's bulletins of 2024.
 func CheckBulletin(b *air.Bulletin, now time.Time) Reason {
 	switch {
 	case b.Name == "":

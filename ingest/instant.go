@@ -7,7 +7,8 @@ import (
 	"vayu/schema"
 )
 
-// ParseInstant parses a time in RFC 3339, or a day. The function `end` converts a day to its start or its end.
+// ParseInstant parses a time in RFC 3339, or a day. `end` returns the instant that a day stands for: its start or its
+// end.
 func ParseInstant(text string, end func(schema.Day) time.Time) (time.Time, error) {
 	if day, err := schema.ParseDay(text); err == nil {
 		return end(day), nil

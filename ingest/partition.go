@@ -11,7 +11,7 @@ type Partition struct {
 	Key string
 	// Fields are the values of the partition in the network's list. Only the source uses them.
 	Fields map[string]string
-	// Newest is the time of the partition's newest reading; zero if the network does not state it.
+	// Newest is the time of the partition's newest reading, or zero if the network does not state it.
 	Newest time.Time
 	// Window is the time range to fetch. The caller of [Partitioned.FetchPartitions] sets Window.
 	Window Window
@@ -25,10 +25,10 @@ type Partitioned interface {
 	Source
 	// Partitions lists the partitions of the network, with distinct keys.
 	Partitions(ctx context.Context, w Window) ([]Partition, error)
-	// FetchPartitions fetches the window of each partition, in the given order. A batch has the results of the
-	// partitions whose last readings are in it. After a failed partition, FetchPartitions continues with the next one.
-	// If a failure affects all partitions, FetchPartitions returns it as the error, and the results yielded before
-	// remain valid.
+	// FetchPartitions fetches the window of each partition, in the given order. The result of a partition is in the
+	// same batch as its last readings. After a failed partition, FetchPartitions continues with the next one. If a
+	// failure affects all partitions, FetchPartitions returns it as the error. The results yielded before remain
+	// valid.
 	FetchPartitions(ctx context.Context, parts []Partition, yield func(*Batch) error) error
 }
 

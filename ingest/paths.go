@@ -32,8 +32,8 @@ func (p Path) String() string {
 	return fmt.Sprintf("%s: no field %q in any of %d records", p.Key, p.Path, p.Records)
 }
 
-// Note adds the result of a search for the field at a path. key is the key of the description with this path. records
-// is the number of searched records, and seen states whether any of them has the field.
+// Note adds the result of a search for a field. key is the key of the source description that has the path. records is
+// the number of searched records, and seen states whether any of them has the field.
 func (p *Paths) Note(key, path string, records int, seen bool) {
 	if p == nil || records == 0 {
 		return
@@ -69,10 +69,10 @@ func (p *Paths) Absent() []Path {
 	return absent
 }
 
-// PathsOf returns the Paths of the context's recorder; nil if the context has none.
+// PathsOf returns the Paths of the context's recorder, or nil if the context has none.
 func PathsOf(ctx context.Context) *Paths { return RecorderOf(ctx).paths() }
 
-// paths returns the Paths of the recorder; nil if the caller of the fetch has set none.
+// paths returns the Paths of the recorder, or nil if the caller of the fetch has set none.
 func (r *Recorder) paths() *Paths {
 	if r == nil {
 		return nil

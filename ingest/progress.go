@@ -9,16 +9,16 @@ type Progress struct {
 	Revision int64
 	// Config is the hash of the configuration with which the source was last fetched, see [Run.ConfigSHA256].
 	Config string
-	// Watermark is the time up to which the readings are fetched; zero if nothing was fetched.
+	// Watermark is the time up to which the readings are fetched, or zero if nothing was fetched.
 	Watermark time.Time
-	// Oldest is the time since which past readings are fetched; zero for a source without history.
+	// Oldest is the start of the fetched range, or zero for a source without history.
 	Oldest time.Time
-	// Newest is the end of the averaging interval of the newest stored reading; zero for none.
+	// Newest is the end of the averaging interval of the newest stored reading, or zero if there is none.
 	Newest time.Time
-	// Target is the end of an unfinished run of a source with partitions; zero for none. The watermark becomes Target
-	// when the run is complete.
+	// Target is the end of an unfinished run of a source with partitions, or zero if there is none. The watermark
+	// becomes Target when the run is complete.
 	Target time.Time
-	// Restart makes a save first delete the stored partitions.
+	// Restart means that [ProgressStore.Save] first deletes the stored partitions.
 	Restart bool
 	// Partitions has the progress of each partition that was fetched or failed, by key.
 	Partitions map[string]PartitionProgress

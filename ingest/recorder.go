@@ -45,7 +45,7 @@ type Recorder struct {
 	Kept int
 	// Whole makes the recorder keep whole bodies and headers, and not only beginnings of bodies.
 	Whole bool
-	// Paths collects the paths of fields in the source description (YAML); nil if they are not collected.
+	// Paths collects the paths of fields in the source description (YAML). If it is nil, they are not collected.
 	Paths *Paths
 
 	mu          sync.Mutex

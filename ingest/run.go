@@ -27,7 +27,7 @@ type Run struct {
 	Source string
 	Kind   RunKind
 	Window Window
-	// ConfigSHA256 is the SHA-256 of the source's configuration, hexadecimal; "" if it has none.
+	// ConfigSHA256 is the hexadecimal SHA-256 of the source's configuration, or "" if it has none.
 	ConfigSHA256 string
 	Elapsed      time.Duration
 	Outcome      string // label of the metric vayu_source_runs_total
@@ -37,8 +37,7 @@ type Run struct {
 	Fingerprint Fingerprint
 	Stored      int // number of stored readings and bulletins
 	Withdrawn   int // number of stored readings that the source now reports as missing
-	// Newest is the end of the averaging interval of the newest stored reading; zero for
-	// none.
+	// Newest is the end of the averaging interval of the newest stored reading, or zero if there is none.
 	Newest time.Time
 	// Hours counts the stored readings by the hour in which their averaging intervals end. A key is the end of the hour
 	// in Unix seconds. Hours older than recentHours are not counted.
@@ -119,7 +118,7 @@ func (r *Run) Started() time.Time { return time.UnixMicro(int64(r.ID)).UTC() }
 type RejectedValue struct {
 	Reason Reason `json:"reason"`
 	Field  string `json:"field"` // parameter, field or column of the value; "" if the whole record was rejected
-	// Station is the station of the value; "" if the source rejected the record before it knew the station.
+	// Station is the station of the value, or "" if the source rejected the record before it knew the station.
 	Station string `json:"station"`
 	Line    int64  `json:"line"` // number of the record in the run, or line of the file, from 1; 0 if unknown
 	Raw     string `json:"raw"`  // text of the record, at most maxRaw bytes of UTF-8

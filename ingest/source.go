@@ -25,8 +25,8 @@ type Source interface {
 	// outside the window are allowed, because storing is idempotent. Fetch may be called again, but not concurrently.
 	// When ctx ends or yield returns an error, Fetch returns that error at once.
 	//
-	// yield owns the batch. A batch that yield has accepted is stored later. If the process crashes before, a new
-	// Source must fetch the batch again. A Source may therefore record which input was accepted, but only in memory.
+	// yield owns the batch, and may store an accepted batch later. If the process crashes before that, a new Source
+	// must fetch the batch again. A Source may therefore record which input was accepted, but only in memory.
 	Fetch(ctx context.Context, w Window, yield func(*Batch) error) error
 }
 
@@ -36,8 +36,8 @@ type Batch struct {
 	Readings arrow.Record
 	// Stations describes the stations of the readings, except private stations.
 	Stations []air.Station
-	// Missing has the readings whose value the source reports as missing; their Value is unused. If Readings has a
-	// value for the same reading, that value is valid. The stations of these readings need not be in Stations.
+	// Missing has the readings whose value the source reports as missing; their Value is unused. If Readings has the
+	// same reading with a value, the value counts. The stations of these readings need not be in Stations.
 	Missing []air.Reading
 	// Bulletins are AQIs of cities as an agency published them.
 	Bulletins []air.Bulletin
@@ -50,12 +50,13 @@ type Batch struct {
 	Values []RejectedValue
 	// Partitions has the results of the partitions whose fetch is complete once this batch is stored.
 	Partitions []PartitionResult
-	// Run is the ID of the run that fetched the batch; 0 for none.
+	// Run is the ID of the run that fetched the batch, or 0 if there is none.
 	Run uint64
 	// Position is the position in a file source's input after this batch, in the
 	// source's own unit. It is 0 if the source cannot resume.
 	Position int64
-	// Token identifies an insert, so that ClickHouse recognises a retry; "" if no insert is pending.
+	// Token identifies an insert, so that ClickHouse recognises a repeated one. It is "" before the first attempt to
+	// store the batch.
 	Token string
 }
 

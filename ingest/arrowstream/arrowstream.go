@@ -17,11 +17,11 @@ import (
 // all texts together, because a hostile stream can make many texts refer to the same bytes.
 const MaxBytes = 32 << 20
 
-// MaxText is the length of the longest readable text, in bytes. Texts need a limit because many rows can refer to one
-// text of a dictionary. The caller then processes the text once for each row.
+// MaxText is the length of the longest readable text, in bytes. Many rows can refer to one dictionary text, and the
+// caller processes that text for each row. MaxText bounds this work.
 const MaxText = 1 << 10
 
-// Error is the error of an invalid or unsupported stream.
+// Error describes why a stream is invalid or not supported.
 type Error struct {
 	Column  string // "" if no column is at fault
 	Message string // a sentence

@@ -113,8 +113,8 @@ func (v vector) tableAt(element int) table {
 // maxName is the length of the longest accepted name of a column or a time zone, in bytes.
 const maxName = 256
 
-// string returns the name to which a field refers; "" if the field is absent. number is the number of the field, from
-// 0.
+// string returns the name to which a field refers, or "" if the field is absent. number is the number of the field,
+// from 0.
 func (t table) string(number int) string {
 	v := t.vector(number, 1)
 	if v.length > maxName {

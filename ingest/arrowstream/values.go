@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// values is an array whose buffer sizes were checked. buffers[0] is a bitmap with one bit for each row, which is 1 if
-// the row has a value. It may be empty if all rows have values.
+// values has the values of one column, in buffers whose sizes were checked. In buffers[0], bit i is 1 if row i has a
+// value. buffers[0] may be empty if every row has a value.
 type values struct {
 	valueType
 
@@ -65,8 +65,8 @@ func (v *values) integer(at int) int64 {
 	return int64(binary.LittleEndian.Uint64(b))
 }
 
-// text returns the text of a row, and subtracts its length from left. ok is false in these cases: the text is missing,
-// not UTF-8, outside its buffer, or longer than left or MaxText.
+// text returns the text of a row. left is the number of bytes that the texts may still have, and text reduces it. ok
+// is false if the text is missing, not UTF-8, outside its buffer, or longer than left or MaxText.
 func (v *values) text(row int, left *int) (s string, ok bool) {
 	switch {
 	case !v.valid(row):

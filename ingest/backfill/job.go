@@ -25,7 +25,7 @@ type Job struct {
 	Source string `json:"source"`
 	// Window is the time range to fetch.
 	Window ingest.Window `json:"window"`
-	// Partitions are the keys of the partitions to fetch; empty for all partitions.
+	// Partitions are the keys of the partitions to fetch. An empty list means all partitions.
 	Partitions []string `json:"partitions"`
 	// Parallel is the number of partitions that are fetched concurrently.
 	Parallel int       `json:"parallel"`

@@ -50,9 +50,9 @@ const columns = "id, source, from_at, to_at, partitions, parallel, state, error,
 // Start starts a backfill with the source, window, partitions and parallelism of wanted, and returns the backfill. If
 // wanted.Window has no end, the backfill ends at the present time.
 //
-// If the last backfill of the source is unfinished and had the same window and partitions, Start continues that
-// backfill. Without an end in wanted.Window, Start compares only the begin, and does not continue a cancelled backfill.
-// If a different backfill is running, the error is an [*OtherError].
+// If the last backfill of the source is unfinished and matches wanted, Start continues that backfill. It matches if
+// both have the same window and partitions. If wanted.Window has no end, Start ignores the end of the last backfill,
+// and continues it only if it was not cancelled. If a different backfill is running, the error is an [*OtherError].
 func (s *Store) Start(ctx context.Context, wanted Job) (Job, error) {
 	if wanted.Parallel < 1 || wanted.Parallel > mostParallel {
 		return Job{}, fmt.Errorf("--parallel: %d is not between 1 and %d", wanted.Parallel, mostParallel)
@@ -290,8 +290,8 @@ func (s *Store) list(ctx context.Context, j *Job, parts []*part) error {
 	return s.change(ctx, j.ID, "listed = 1", nil)
 }
 
-// change sets columns of a running backfill, and then calls more in the same transaction (unless more is nil). The
-// error is [ErrNone] if the backfill is not running.
+// change sets columns of a running backfill. set is the assignments in SQL, and args are their values from $3 on. If
+// more is not nil, change calls it in the same transaction. If the backfill is not running, the error is [ErrNone].
 func (s *Store) change(ctx context.Context, id, set string, more func(tx *sqlstore.Tx) error, args ...any) error {
 	err := s.db.Update(ctx, func(tx *sqlstore.Tx) error {
 		n, err := tx.Exec("UPDATE source_backfill SET updated_at = $2, "+set+" WHERE id = $1 AND state = 'running'",
@@ -324,7 +324,7 @@ func (s *Store) advance(ctx context.Context, id string, parts map[string]part, s
 	}, stored)
 }
 
-// note adds to the number of requests of a backfill, and stores its last error; "" for none.
+// note adds to the request count of a backfill, and replaces its last error by fault. fault is "" if there is no error.
 func (s *Store) note(ctx context.Context, id string, requests int, fault string) error {
 	return s.change(ctx, id, "requests = requests + $3, error = $4", nil, requests, fault)
 }

@@ -198,9 +198,9 @@ func (b *backfill) work(ctx context.Context, worker, workers int) error {
 	return b.retry(ctx, func() (bool, error) { return b.chunks(ctx, feed, worker, workers) })
 }
 
-// retry calls `do` until it succeeds, or until quit is closed or ctx ends. It stores each error as the last error of
-// the backfill. It does not retry after errRefused, or after a reply that refuses the API key. The backoff grows with
-// each failure. It is short again after a call of do that reports progress.
+// retry calls `do` until it succeeds, until quit is closed, or until ctx ends. It stores each error as the last error
+// of the backfill. It does not retry after errRefused, or after a reply that refuses the API key. The delay between
+// two calls grows with each failure, and begins again at firstRetry after a call that made progress.
 func (b *backfill) retry(ctx context.Context, do func() (progress bool, err error)) error {
 	for failures := 0; ; failures++ {
 		progress, err := do()
@@ -236,8 +236,8 @@ func refused(err error) bool {
 	return ok && slices.Contains([]int{http.StatusUnauthorized, http.StatusPaymentRequired, http.StatusForbidden}, status.Status)
 }
 
-// chunks fetches chunks until none remains, until quit is closed, or until a failure affects all partitions. It returns
-// whether it has fetched any chunk.
+// chunks fetches chunks of partitions until none remains, quit is closed, or a failure affects all partitions.
+// progress reports whether at least one chunk was fetched.
 func (b *backfill) chunks(ctx context.Context, feed runner.Feed, worker, workers int) (progress bool, err error) {
 	for ctx.Err() == nil {
 		select {
@@ -331,7 +331,7 @@ func (b *backfill) fetch(ctx context.Context, feed runner.Feed, chunk []*part, w
 	return b.Store.note(ctx, b.job.ID, done.Received.Requests, "")
 }
 
-// window returns the next window to fetch of a partition: one step before the fetched range.
+// window returns the next window of a partition. The window ends where the fetched range begins, and is one step long.
 func (b *backfill) window(p *part, feed runner.Feed) ingest.Window {
 	w := ingest.Window{From: p.from.Add(-feed.BackfillStep()), To: p.from}
 	if w.From.Before(b.job.Window.From) {

@@ -37,7 +37,7 @@ type Parts struct {
 
 // RollUp has the functions that compute the hourly and daily values of one world.
 type RollUp struct {
-	// Run becomes [World.RollUp], and Stored becomes [World.Stored].
+	// [Assemble] copies Run to [World.RollUp], and Stored to [World.Stored].
 	Run    func(ctx context.Context) error
 	Stored func(ctx context.Context) (Stored, error)
 }

@@ -40,8 +40,8 @@ type World struct {
 	schema.World
 	// Sources are the names of the sources to collect.
 	Sources []string
-	// Feed returns a new source with its schedule, each time this instance begins to collect the source. A reused
-	// source might omit readings that an earlier fetch accepted.
+	// Feed returns a new source with its schedule. The collector calls Feed each time this instance begins to collect
+	// the source. A reused source might omit readings that an earlier fetch accepted.
 	Feed func(name string) (runner.Feed, error)
 	// Stream returns the source description (YAML) of a source that receives messages, or nil for a source that
 	// fetches.

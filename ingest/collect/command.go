@@ -16,8 +16,8 @@ import (
 
 // BackfillCommand starts, cancels or shows the backfill of a source for an operator.
 type BackfillCommand struct {
-	// Wanted has the source, and the window, partitions and parallelism of a backfill to start. If the window has no
-	// begin, the command shows or cancels the last backfill of the source.
+	// Wanted describes the backfill to start: source, window, partitions and parallelism. Without a begin of the
+	// window, the command shows or cancels the last backfill of the source.
 	Wanted backfill.Job
 	Cancel bool // end the running backfill
 	Detach bool // do not follow the backfill

@@ -22,8 +22,8 @@ const (
 	longestRetry = 2 * time.Minute
 )
 
-// Stored describes the readings that were stored within the last minutes. Two values differ if readings were stored
-// between them.
+// Stored describes the readings that were stored in the last minutes. If two descriptions are equal, no readings were
+// stored between them.
 type Stored struct {
 	Newest int64 // when the latest reading was stored, Unix milliseconds; 0 for none
 	Count  uint64

@@ -57,7 +57,7 @@ type Case struct {
 	Input string `json:"input,omitempty"`
 	// Error is part of the expected error of Fetch, or of opening the source.
 	Error string `json:"error,omitempty"`
-	// Reason is the expected reason of an [ingest.BatchError]; empty if the expected error is of another type.
+	// Reason is the expected reason if the expected error is an [ingest.BatchError]. Otherwise it is empty.
 	Reason ingest.Reason `json:"reason,omitempty"`
 	// Rejected are the expected numbers of rejected values, by reason.
 	Rejected ingest.Rejections `json:"rejected,omitempty"`
@@ -72,11 +72,11 @@ type Case struct {
 
 // Reply is one reply of the server. The default status is 200.
 type Reply struct {
-	// File is the name of the file that has the body; empty for an empty body.
+	// File is the name of the file that has the body. Without a File, the body is empty.
 	File   string            `json:"file,omitempty"`
 	Status int               `json:"status,omitempty"`
 	Header map[string]string `json:"header,omitempty"`
-	// Path is the path that the request must have; empty for any.
+	// Path is the path that the request must have. If it is empty, any path is accepted.
 	Path string `json:"path,omitempty"`
 	// Query holds parameters that the request must have.
 	Query map[string]string `json:"query,omitempty"`

@@ -15,8 +15,8 @@ type Opener func(c *Case) (ingest.Source, error)
 
 // Fault is a difference between the expected and the actual behaviour of a source.
 type Fault struct {
-	// Part is the step of the check that failed: "result" for the expected result, "again" for a second fetch,
-	// "cancelled" for a fetch with an ended context, "refused" for a store that returns an error.
+	// Part is the failed step of the check: "result" compares with the expected result, and "again" is a second fetch.
+	// In "cancelled" the context has ended, and in "refused" the store returns an error.
 	Part string
 	Text string
 }

@@ -146,7 +146,7 @@ func unreadable(err error) error {
 
 func refuse(detail string) error { return &ingest.BatchError{Reason: ingest.BadReply, Detail: detail} }
 
-// feedWalk is the state while the elements of a feed are read in order.
+// feedWalk has the state of one pass over the elements of a feed.
 type feedWalk struct {
 	depth       int
 	closed      bool

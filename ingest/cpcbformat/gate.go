@@ -12,8 +12,8 @@ import (
 // column changed, nearly all stations would differ.
 const gatePercent = 2
 
-// gate computes each station's AQI from the feed's sub-indices and compares it with the feed's AQI. A station without
-// either AQI counts as equal. If more than gatePercent of the stations differ, gate returns an error.
+// gate computes each station's AQI from the feed's sub-indices, and compares it with the AQI in the feed. If neither
+// AQI exists, the station counts as equal. If more than gatePercent of the stations differ, gate returns an error.
 func gate(stations []feedStation) error {
 	differ, example := 0, ""
 	for i := range stations {

@@ -47,8 +47,8 @@ type Record struct {
 	PollutantAvg Scalar `json:"pollutant_avg"`
 }
 
-// Records adds records to a builder. It caches the builder's number of each station.
-// The zero value is ready for use.
+// Records adds records to a builder. It caches the number that the builder has given to each station. The zero value
+// is ready for use.
 type Records struct{ stations map[Scalar]int }
 
 // Add adds the reading of a record, or counts the reason for rejecting it.

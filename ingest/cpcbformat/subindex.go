@@ -9,9 +9,8 @@ import (
 )
 
 // SubIndex makes a reading from a value of the live feed or of data.gov.in. average is a sub-index (0–500) in both
-// sources. p and at are zero if they could not be parsed; at comes from [ParseStamp] or [ParseUpdate]. If no reading
-// can be made, SubIndex returns the reason. [ingest.MissingValue] means that only the value is missing, see
-// [ingest.Builder.Missing].
+// sources. p and at are zero if the caller could not parse them. If no reading can be made, SubIndex returns the
+// reason. [ingest.MissingValue] means that everything except the value is valid, see [ingest.Builder.Missing].
 func SubIndex(p parameter.Parameter, at time.Time, average string) (air.Reading, ingest.Reason) {
 	if !p.Indexed() {
 		return air.Reading{}, ingest.UnknownPollutant

@@ -27,7 +27,7 @@ const userAgent = "vayu (air quality service)"
 // maxRedirects is the largest number of redirects. The known feeds redirect at most once.
 const maxRedirects = 3
 
-// errorBody is how many bytes of a reply with an error status are read.
+// errorBody is the number of bytes that a client reads of a reply with an error status.
 const errorBody = 2 << 10
 
 // Client downloads replies. It is safe for concurrent use.
@@ -102,8 +102,8 @@ func redirect(next *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// Validators are the HTTP validators of a reply (RFC 9110, section 8.8). With the
-// zero value the request is unconditional.
+// Validators are the HTTP validators of a reply (RFC 9110, section 8.8). A request with the zero value is
+// unconditional.
 type Validators struct{ ETag, LastModified string }
 
 // Reply is a server's reply. Body is nil if the content has not changed (status 304).
@@ -118,15 +118,15 @@ type Reply struct {
 type Request struct {
 	URL    string
 	Header http.Header
-	// Known has the validators of an earlier reply, and makes the request conditional; zero for an unconditional
-	// request.
+	// Known has the validators of an earlier reply, which make the request conditional. The zero value makes the
+	// request unconditional.
 	Known Validators
 	// Clean removes secrets from the address and the reply before they reach the [ingest.Recorder] of the fetch. If
 	// Clean is nil, the recorder gets the address without its query.
 	Clean func(string) string
 	// Page means that a web page is an acceptable reply.
 	Page bool
-	// Sign signs the request before it is sent; nil for none.
+	// Sign signs the request before it is sent. If Sign is nil, the request has no signature.
 	Sign func(*http.Request) error
 }
 

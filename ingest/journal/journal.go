@@ -157,8 +157,8 @@ func column[R, T any](rows []R, of func(*R) T) []T {
 	return out
 }
 
-// dateTime returns t, or the start of 1970 if t is earlier, because ClickHouse's DateTime begins there. Zero times are
-// earlier, such as the start of an open window.
+// dateTime returns t, or the start of 1970 if t is earlier, because ClickHouse's DateTime begins there. For example,
+// an open window has the zero time as its start.
 func dateTime(t time.Time) time.Time {
 	if t.Before(time.Unix(0, 0)) {
 		return time.Unix(0, 0)

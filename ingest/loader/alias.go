@@ -44,12 +44,12 @@ func Aliases(ctx context.Context, conn driver.Conn, database string) ([]Alias, e
 // ErrNoStation is returned for a station that does not exist.
 var ErrNoStation = errors.New("no such station")
 
-// Merge makes one station an alias of another, the target. It copies the stored readings to the target and redirects
-// future readings to the target. If both stations have a reading of the same time, the target's reading stays. The
-// alias's own row and readings are kept. Merge is idempotent: after an error, call it again.
+// Merge makes one station an alias of another, the target. It copies the stored readings of the alias to the target,
+// and redirects future readings to the target. If both stations have a reading of the same time, the target's reading
+// stays. The alias's own row and readings are kept. Merge is idempotent: after an error, call it again.
 //
-// Withdrawn readings are not copied. A running service reads the alias within [cacheLifetime], and then copies the
-// readings that it has stored under the old id in the meantime. The next roll-up computes the target's hourly values
+// Withdrawn readings are not copied. A running service reads the new alias within [cacheLifetime]. It then copies the
+// readings that it stored under the old id in the meantime. The next roll-up computes the target's hourly values
 // again.
 func (l *Loader) Merge(ctx context.Context, from, into, reason, actor string) error {
 	l.mu.Lock()
@@ -111,7 +111,7 @@ func (l *Loader) Merge(ctx context.Context, from, into, reason, actor string) er
 }
 
 // copyReadings copies the readings of the station `from` to the station `into`. It skips withdrawn readings, and
-// readings that `into` already has. The SQL text key selects all columns of a reading's key except `station`.
+// readings that `into` already has. The SQL text `key` selects the columns that identify a reading within a station.
 func (l *Loader) copyReadings(ctx context.Context, from, into string) error {
 	const key = `tuple(COLUMNS('^(pollutant|parameter|at|kind|averaging)$'))`
 	// REPLACE defines a new column `station`. The inner query is necessary to filter by the stored column `station`.

@@ -16,11 +16,11 @@ import (
 )
 
 // Limits of the age of cached aliases and stations. They expire because another process, such as an import, may change
-// the tables. Aliases expire after cacheLifetime.
+// the tables. To write an outdated cached row would undo such a change. Aliases expire after cacheLifetime.
 //
-// Reading a million stations takes seconds. If a read was slow, stations therefore expire later, so that reads take at
-// most the share maxReadShare of the time. Stations expire after longestLifetime at the latest, because a busy engine
-// can make a single read slow. A write of an outdated cached row would undo a change by another process.
+// Reading a million stations takes seconds. After a slow read, stations therefore expire later: reads take at most the
+// share maxReadShare of the time. But a busy engine can make a single read slow. So stations expire after
+// longestLifetime at the latest.
 const (
 	cacheLifetime   = 10 * time.Second
 	longestLifetime = 5 * time.Minute
@@ -86,7 +86,7 @@ func (l *Loader) loadStations(ctx context.Context, described []air.Station) (mov
 	return moved, aliases, nil
 }
 
-// stationLifetime returns how long cached stations are valid. `read` is how long it took to read them.
+// stationLifetime returns how long cached stations are valid if reading them took the time `read`.
 func stationLifetime(read time.Duration) time.Duration {
 	return min(max(cacheLifetime, time.Duration(float64(read)/maxReadShare)), longestLifetime)
 }
@@ -126,8 +126,8 @@ func (l *Loader) refreshCache(ctx context.Context) error {
 	return nil
 }
 
-// completeMerges copies the readings of ids that another process has made aliases. This process stored readings under
-// these ids until it read the aliases.
+// completeMerges copies the readings of aliases that another process has created. Before this process read these
+// aliases, it stored readings under the alias ids.
 func (l *Loader) completeMerges(ctx context.Context, was, is *station.Cache) error {
 	for id, a := range is.Aliases {
 		if known, ok := was.Aliases[id]; ok && known.Station == a.Station {
@@ -160,7 +160,7 @@ func (l *Loader) canonical(ctx context.Context, readings []air.Reading) ([]air.R
 }
 
 // storeChanges writes the changed stations and the log of changes. It writes the log first. A crash between the two
-// writes then logs a change twice, but loses none.
+// writes may thus repeat a line of the log, but loses none.
 func (l *Loader) storeChanges(ctx context.Context) error {
 	b := l.cache
 	if len(b.Changes) > 0 {

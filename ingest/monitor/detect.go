@@ -16,16 +16,15 @@ type Limits struct {
 	MaxSilence time.Duration
 }
 
-// Thresholds of problems. A problem ends at another value than it begins, so that a source near the limit does not
-// change its state with each run.
+// Thresholds of problems. A problem begins and ends at different values, so that a source near a limit does not change
+// its state with each run.
 const (
 	// leastCompared is the least number of earlier runs with which the fields of the last runs are compared.
 	leastCompared = 8
-	// The disappearance of a field is a problem if at least the share goneFrom of the runs had it, up to its last
-	// occurrence. The problem ends when the field returns, when the configuration changes, or after a week.
+	// The monitor reports a field as gone if earlier runs usually had it: at least the share goneFrom of the runs up to
+	// its last occurrence. The problem ends when the field returns, when the configuration changes, or after a week.
 	goneFrom = 0.9
-	// A field or unit is new if it first occurred in the last part of a week's runs. newUntil is the share of that
-	// part.
+	// A field or unit is new if it first occurred in the newest share newUntil of a week's runs.
 	newUntil = 0.2
 	// mostFields is the largest number of fields that are compared. If a source has more fields, they are not checked.
 	// Their names are then probably data, such as station ids.
@@ -136,14 +135,14 @@ func (f *facts) drift() finding {
 	return out
 }
 
-// isNew reports whether the first occurrence of the field or unit is in the last part of the runs. That part is the
-// share newUntil of all runs, but at least fieldRuns runs.
+// isNew reports whether the field or unit first occurred in the newest runs. These are the share newUntil of all runs,
+// but at least fieldRuns runs.
 func (s *share) isNew(total int) bool {
 	return float64(s.earliest) <= max(fieldRuns, newUntil*float64(total))
 }
 
-// changedUnits returns the parameters with new units. `begins` has the parameters with a unit that only the last runs
-// state. `stays` also has those whose unit is still new.
+// changedUnits returns the parameters with new units. `begins` has those whose unit occurs only in the last fieldRuns
+// runs. `stays` has all whose unit is new (see isNew).
 func (f *facts) changedUnits(total int) (begins, stays []string) {
 	earlier := make(map[string]int)
 	for _, s := range f.units {
@@ -162,13 +161,13 @@ func (f *facts) changedUnits(total int) (begins, stays []string) {
 	return begins, stays
 }
 
-// coverage compares the last two hours with the same hours of the last 7 days. ratio is the share of the usual number
-// of readings that the last hour has; negative if unknown.
+// coverage compares the last two hours with the same hours of the last 7 days. ratio is the number of readings in the
+// last hour, divided by the usual number. It is negative if unknown.
 func (f *facts) coverage(l Limits, now time.Time) (out finding, ratio float64) {
 	if l.MaxSilence <= 0 {
 		return finding{}, -1
 	}
-	// Readings of an hour may arrive late. The hour counts as complete after half of MaxSilence.
+	// Readings may arrive late. An hour therefore counts as complete when half of MaxSilence has passed since its end.
 	settled := now.Add(-l.MaxSilence / 2)
 	last := time.Unix(hourBefore(settled.Unix()), 0).UTC()
 	ratio, is, usual := f.ratio(last)
@@ -188,8 +187,8 @@ func hourBefore(at int64) int64 {
 	return (at-half)/hour*hour + half
 }
 
-// ratio returns the number of readings in the hour that ends at `end`, divided by the usual number; negative if
-// unknown. It also returns both numbers.
+// ratio returns the number of readings in the hour that ends at `end`, divided by the usual number. It also returns
+// both numbers. ratio is negative if the usual number is unknown.
 func (f *facts) ratio(end time.Time) (ratio, is, usual float64) {
 	var same []float64
 	for day := 1; day <= 7; day++ {

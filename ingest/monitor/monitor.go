@@ -28,7 +28,8 @@ type Events interface {
 	Append(tx *sqlstore.Tx, account string, world schema.World, event schema.EventType, data any) (id string, err error)
 }
 
-// Operators returns the accounts of operators: those with an active key of the world that has the scope sources:read.
+// Operators returns the accounts of operators. An operator has an active key of the given world with the scope
+// sources:read.
 type Operators func(tx *sqlstore.Tx, world schema.World, now time.Time) ([]string, error)
 
 // Config configures a Monitor.
@@ -39,7 +40,7 @@ type Config struct {
 	Store    *Store
 	Events   Events
 	Accounts Operators
-	// Limits has the limits of the collected sources of the world, by name. Other sources have no problems.
+	// Limits has the limits of the collected sources of the world, by name. The monitor ignores other sources.
 	Limits  map[string]Limits
 	Metrics *Metrics
 	Log     *slog.Logger

@@ -71,7 +71,7 @@ func scanProgress(row sqlstore.Scanner) (p ingest.Progress, err error) {
 }
 
 const (
-	// saveProgress changes no row if the stored revision differs from the given one.
+	// saveProgress inserts or updates a row. It does not change a row that has another revision than the given one.
 	saveProgress = `INSERT INTO source_progress (scope, source, revision, config, watermark, oldest, newest, target, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 		ON CONFLICT (scope, source) DO UPDATE SET config = excluded.config, watermark = excluded.watermark,

@@ -61,8 +61,8 @@ func (s *Store) SetText(ctx context.Context, source, partition, text string) err
 	return nil
 }
 
-// Columns returns the watermark of each source of both worlds as text, by the name of the source. A name belongs to one
-// world.
+// Columns returns the watermarks of the sources of both worlds as text, by the name of the source. A source belongs to
+// only one of the worlds.
 func Columns(ctx context.Context, db *sqlstore.DB, local string) (map[string]string, error) {
 	texts := make(map[string]string)
 	for _, w := range schema.Worlds {

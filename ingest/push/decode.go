@@ -25,8 +25,8 @@ const (
 // maxLine is the length of the longest accepted line of NDJSON and CSV, in bytes.
 const maxLine = 4 << 10
 
-// decode returns the rows of a body. mediaType is the media type of the body; "" for JSON. A row that cannot be decoded
-// has a fault. If the body as a whole is invalid, the error is a *schema.Problem.
+// decode returns the rows of a body. mediaType is the media type of the body, or "" for JSON. A row that cannot be
+// decoded has a fault. If the body as a whole is invalid, the error is a *schema.Problem.
 func decode(mediaType string, body []byte) ([]row, error) {
 	if len(body) == 0 {
 		return nil, schema.NewProblem(schema.InvalidRequest, "", "The body is empty. Send readings.")
@@ -159,8 +159,7 @@ var columns = [...]string{"station", "parameter", "value", "unit", "at", "averag
 // requiredColumns is the number of required columns, which come first.
 const requiredColumns = 5
 
-// columnIndexes returns the position of each known column in a header line, -1 for an
-// absent column.
+// columnIndexes returns the position of each known column in a header line, or -1 for an absent column.
 func columnIndexes(names []string) (at [len(columns)]int, err error) {
 	for i := range at {
 		at[i] = -1

@@ -18,9 +18,9 @@ import (
 type Record struct {
 	Account string
 	World   schema.World
-	// Type is the media type of the body; "" for JSON or NDJSON.
+	// Type is the media type of the body, or "" for JSON or NDJSON.
 	Type string
-	// Station is the station of the readings that do not name a station themselves; "" for none.
+	// Station is the station of the readings that name no station themselves, or "" if there is none.
 	Station string
 	Body    []byte
 }

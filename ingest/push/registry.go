@@ -26,8 +26,8 @@ const (
 	// cacheLifetime is the maximum age of cached stations. It is short because another instance may register stations
 	// of the same account.
 	cacheLifetime = 10 * time.Second
-	// freshLifetime is the maximum age of an account's cached stations if a reading names a station that they do not
-	// include.
+	// If a reading names a station that is not among the account's cached stations, the cache is used only up to the
+	// age freshLifetime.
 	freshLifetime = time.Second
 	// registryTimeout bounds the reads and writes of one call of register or stations.
 	registryTimeout = 5 * time.Second
@@ -136,10 +136,11 @@ func (r *registry) load(ctx context.Context, account string) (map[string]*statio
 	return byName, nil
 }
 
-// register passes the account's stored stations to choose. It stores and caches the stations that choose returns, and
-// returns all stations of the account. If a station is registered several times, the registration with the latest time
-// is valid. `at` is the time of the new registrations; zero means the time of ClickHouse's clock. If the account would
-// have more than maxStations stations, the error is a *schema.Problem. An error of choose is returned unchanged.
+// register calls choose with the stored stations of the account. It stores and caches the stations that choose
+// returns, and returns all stations of the account. If a station is registered several times, the latest registration
+// is valid. `at` is the time of the new registrations; if it is zero, they get the time of ClickHouse's clock. If the
+// account would have more than maxStations stations, the error is a *schema.Problem. register returns an error of
+// choose unchanged.
 func (r *registry) register(ctx context.Context, account string, at time.Time, choose func(known map[string]*station) ([]station, error)) (map[string]*station, error) {
 	ctx, cancel := context.WithTimeout(ctx, registryTimeout)
 	defer cancel()

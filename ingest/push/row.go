@@ -34,14 +34,14 @@ type row struct {
 	instant time.Time
 	// fault is set if the row could not be decoded.
 	fault *fault
-	// raw is the text of the row, which shares memory with the body; nil if unknown.
+	// raw is the text of the row, or nil if it is unknown. It shares memory with the body.
 	raw []byte
-	// record is the index of the [Record] (message of a stream) that has the row. index is the row's position in that
-	// Record, or -1 if the Record cannot be decoded. Both are unset for a request over HTTP.
+	// record is the index of the [Record] (message of a stream) to which the row belongs. index is the position of the
+	// row in that Record, or -1 if the Record cannot be decoded. A request over HTTP sets neither.
 	record, index int
 }
 
-// fault is the reason for rejecting a reading. field is the invalid field; "" if the whole reading is invalid.
+// fault is the reason for rejecting a reading. field is the invalid field, or "" if the whole reading is invalid.
 type fault struct {
 	reason         ingest.Reason
 	field, message string

@@ -16,13 +16,13 @@ import (
 const (
 	// cachedAccounts is the number of accounts in the cache.
 	cachedAccounts = 4096
-	// knownFor is how long an entry of an existing account is valid. Accounts are never deleted. unknownFor is short,
-	// because an account can be created after its first readings arrive.
+	// knownFor is how long the cache keeps that an account exists. Accounts are never deleted. unknownFor is how long
+	// it keeps that an account does not exist, and is short, because the account may be created later.
 	knownFor   = time.Hour
 	unknownFor = 10 * time.Second
 )
 
-// accounts checks which accounts exist, with a cache.
+// accounts checks whether accounts exist, and caches the results.
 type accounts struct {
 	state *sqlstore.DB
 	cache *lru.Cache[string, entry]

@@ -24,7 +24,7 @@ const (
 	headerContentType = "content-type" // media type of the body; JSON or NDJSON if absent
 )
 
-// Headers of a dead letter, in addition to those of package topic.
+// Headers that this package adds to a dead letter. Package topic adds others.
 const (
 	headerField = "dead-field" // field of the first rejected reading
 	headerRow   = "dead-row"   // position of that reading in the record, from 0; -1 for the whole record

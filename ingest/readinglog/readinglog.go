@@ -25,8 +25,8 @@ import (
 	"vayu/schema"
 )
 
-// limits bound a batch, which is stored with one insert. A batch of 8 MiB has about 70,000 readings, and needs about 60
-// MB of memory. A batch that is not full waits half a second for more readings, which is short compared with the
+// limits bound a batch. One insert stores the batch. A batch of 8 MiB has about 70,000 readings, and needs about 60 MB
+// of memory. If a batch is not full, it waits half a second for more readings, which is short compared with the
 // interval of the roll-up.
 var limits = topic.Limits{Messages: 100_000, Bytes: 8 << 20, Linger: 500 * time.Millisecond, Ahead: 16}
 
@@ -58,8 +58,8 @@ type Log struct {
 	runs     [len(schema.Worlds)]*stream.Recorder
 }
 
-// New returns a Log without connecting; nil if no broker or no topic is set. It fails if
-// settings, files or broker addresses are invalid, or if a metric is already registered.
+// New returns a Log without connecting. If no broker or no topic is set, New returns nil. It fails if settings, files
+// or broker addresses are invalid, or if a metric is already registered.
 func New(c Config) (*Log, error) {
 	if len(c.Brokers) == 0 || c.Topic == "" {
 		return nil, nil //nolint:nilnil // there is no log to return, and that is no error

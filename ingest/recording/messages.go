@@ -17,8 +17,8 @@ const MessagesFile = "messages.ndjson"
 // Message is a line of the file [MessagesFile].
 type Message struct {
 	Topic string `json:"topic"`
-	// Payload is the payload of the message. A payload of JSON is stored unchanged, unless it is a JSON string. Any
-	// other payload is stored as the text of a JSON string. A reader therefore decodes a JSON string here exactly once.
+	// Payload is the payload of the message. JSON is stored unchanged, except a JSON string. A JSON string and all
+	// other payloads become the text of a JSON string. So a reader decodes a JSON string exactly once.
 	Payload  json.RawMessage `json:"payload"`
 	Retained bool            `json:"retained,omitempty"`
 	At       time.Time       `json:"at,omitzero"` // when the message was received; zero means the time of the case

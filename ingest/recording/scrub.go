@@ -48,7 +48,7 @@ var pageWords = []string{"next", "page", "cursor", "continuation", "prev"}
 
 var separators = strings.NewReplacer("_", "", "-", "", ".", "", " ", "")
 
-// kindOf returns the kind of placeholder for a field of this name; "" if the field is not replaced.
+// kindOf returns the kind of placeholder for a field of this name, or "" if the field is not replaced.
 func kindOf(name string) string {
 	name = separators.Replace(strings.ToLower(name))
 	if kind := kinds[name]; kind != "" {
@@ -195,7 +195,7 @@ func isWord(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '.'
 }
 
-// scalarText returns the text of a string or number; "" for other values.
+// scalarText returns the text of a string or number, or "" for other values.
 func scalarText(value jsontext.Value) string {
 	switch value.Kind() {
 	case '"':

@@ -30,11 +30,11 @@ type Feed struct {
 	Timeout time.Duration
 	// Lookback is the part of the previous window that the next run fetches again, for late data. Default 3 hours.
 	Lookback time.Duration
-	// History is the age of the oldest readings that a new source fetches; 0 for a source without history.
+	// History is the age of the oldest readings that a new source fetches, or 0 for a source without history.
 	History time.Duration
 	// Step is the longest window of one backfill run, and limits the window of a scheduled run. Default 7 days.
 	Step time.Duration
-	// AnyWindow means that the source can fetch any past window. A source without it fetches only its newest readings.
+	// AnyWindow means that the source can fetch any past window. Other sources can fetch only their newest readings.
 	AnyWindow bool
 	// MaxSilence is the largest normal age of the newest reading. The default is 6 hours, or three intervals of the
 	// schedule if these are longer. Negative means that readings arrive at irregular times, as in a folder of files.
@@ -110,8 +110,8 @@ func (f *feedRun) interval(now time.Time) (longest time.Duration) {
 	}
 }
 
-// Silence returns the largest normal age of the newest reading of a feed; negative if readings arrive at irregular
-// times. An error means that the schedule is invalid.
+// Silence returns the largest normal age of the newest reading of a feed. A negative result means that readings arrive
+// at irregular times. The error means that the schedule is invalid.
 func (f Feed) Silence(now time.Time) (time.Duration, error) {
 	if f.MaxSilence != 0 {
 		return f.MaxSilence, nil

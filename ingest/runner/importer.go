@@ -19,7 +19,8 @@ type Job struct {
 	Source string
 	// Open opens the input at a position that an earlier [ingest.Batch.Position] stated; 0 is the beginning.
 	Open func(position int64) (ingest.Source, error)
-	// Progress is called after each stored batch, from one goroutine; nil for no calls. It may keep its argument.
+	// If Progress is not nil, Import calls it after each stored batch, from one goroutine. Progress may keep its
+	// argument.
 	Progress func(Summary)
 }
 

@@ -13,8 +13,8 @@ type Once struct {
 	Feed   Feed
 	Kind   ingest.RunKind
 	Window ingest.Window
-	// Worker is the number of this worker, from 0, and Workers is how many run concurrently. They make the ids of runs
-	// that begin in the same microsecond distinct.
+	// Worker is the number of this worker, from 0. Workers is the number of workers that run concurrently. Two runs
+	// that begin in the same microsecond get distinct ids from the numbers of their workers.
 	Worker, Workers int
 	// Stored is called after each stored batch, from one goroutine.
 	Stored func(context.Context, *ingest.Batch) error

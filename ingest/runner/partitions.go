@@ -16,16 +16,16 @@ type partitionPlan struct {
 }
 
 const (
-	// After maxFailures consecutive failures of a partition, its readings older than maxBehind are no longer fetched.
-	// An API may refuse one location permanently: OpenAQ did so for 21 locations in India.
+	// After maxFailures consecutive failures of a partition, the runner no longer fetches its readings that are older
+	// than maxBehind. An API may refuse one location permanently: OpenAQ did so for 21 locations in India.
 	maxFailures = 10
 	maxBehind   = 7 * 24 * time.Hour
 )
 
 // windows returns the partitions to fetch, with their windows. The window of a partition begins at its own watermark
-// minus the lookback. It has at most the length of a step, and the next runs fetch the rest. A watermark in the future
-// counts as the end of the run's window. The partitions with the oldest watermarks come first, and failing partitions
-// last.
+// minus the lookback. The window is at most one step long, and the next runs fetch the rest. If the watermark is in
+// the future, the end of the run's window replaces it. Failing partitions come last. Otherwise, the partitions with
+// the oldest watermarks come first.
 func (p *partitionPlan) windows(listed []ingest.Partition, w ingest.Window, feed Feed, now time.Time) []ingest.Partition {
 	wanted := make([]ingest.Partition, 0, len(listed))
 	for _, part := range listed {

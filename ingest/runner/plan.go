@@ -21,8 +21,8 @@ type fetchPlan struct {
 	target    time.Time // end of the window of an interrupted live run of partitions; zero for none
 }
 
-// newFetchPlan plans a feed. first and last are the times of its first and last stored reading since now - History -
-// Step. Both are zero if there is none.
+// newFetchPlan plans a feed. first and last are the times of the first and the last stored reading, or zero if there
+// is none. Readings before now - History - Step do not count.
 func newFetchPlan(feed Feed, first, last, now time.Time) fetchPlan {
 	p := fetchPlan{feed: feed, horizon: now.Add(-feed.History)}
 	switch {
@@ -52,10 +52,10 @@ func (p *fetchPlan) restore(stored ingest.Progress) {
 	}
 }
 
-// liveWindow returns the window from Lookback before the watermark to now. Without a watermark the window starts
-// Lookback before now, or at p.oldest if the source has history. For a source with history the window ends at most
-// liveStep after the watermark, so that gaps are filled in order. After an interrupted run of partitions the window
-// ends where that run's window ended. A watermark in the future counts as now.
+// liveWindow returns the window from Lookback before the watermark to now. Without a watermark, the window starts at
+// p.oldest if the source has history, and Lookback before now if not. For a source with history, the window ends at
+// most liveStep after the watermark, so that gaps are filled in order. After an interrupted run of partitions, the
+// window ends where the window of that run ended. A watermark in the future counts as now.
 func (p *fetchPlan) liveWindow(now time.Time) ingest.Window {
 	watermark := earlier(p.watermark, now)
 	if p.target.After(watermark) {

@@ -10,8 +10,8 @@ import (
 	"vayu/ingest"
 )
 
-// save stores the progress of a feed, with the given partitions. After an error, the next save stores it. If the
-// process restarts before that, it fetches some readings again.
+// save stores the progress of a feed, with the given partitions. After an error, the next save stores them again. If
+// the process restarts before that, it fetches some readings a second time.
 func (r *Runner) save(ctx context.Context, f *feedRun, partitions map[string]ingest.PartitionProgress) {
 	p := ingest.Progress{
 		Revision: f.revision, Config: f.ConfigSHA256, Watermark: f.plan.watermark, Target: f.plan.target, Newest: f.newest,

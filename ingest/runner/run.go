@@ -17,11 +17,11 @@ import (
 var errTimeout = errors.New("the fetch timed out")
 
 const (
-	// maxUnrecorded is the largest number of runs of a feed that wait for the journal while ClickHouse is down. Older
-	// runs are only in the log.
+	// maxUnrecorded is the largest number of a feed's runs that wait for the journal while ClickHouse is down. If more
+	// runs wait, the oldest are dropped, and only the log has them.
 	maxUnrecorded = 100
-	// maxUnrecordedValues is how many of these runs, the newest ones, keep their rejected values. The rejected values
-	// of a run have at most 200 KiB for each reason.
+	// maxUnrecordedValues is the number of waiting runs that keep their rejected values: the newest ones. The rejected
+	// values of a run have at most 200 KiB for each reason.
 	maxUnrecordedValues = 5
 	// recordTimeout bounds an attempt to record runs.
 	recordTimeout = 5 * time.Second

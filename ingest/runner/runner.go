@@ -37,10 +37,10 @@ type Config struct {
 	Journal Journal
 	// Progress stores the progress of feeds. If it is nil, the progress is in memory only.
 	Progress ingest.ProgressStore
-	// OnChange notifies the roll-up. The runner calls it after each window with stored or withdrawn readings, from
-	// several goroutines. If wait is true, OnChange returns after the roll-up. A backfill run waits, so that it does not
-	// store readings faster than the roll-up processes them. The first run of a feed waits, so that the roll-up of the
-	// newest readings comes first.
+	// OnChange notifies the roll-up. The runner calls it from several goroutines, after each window with stored or
+	// withdrawn readings. If wait is true, OnChange returns after the roll-up. Backfill runs wait, so that they store
+	// readings no faster than the roll-up processes them. The first run of a feed waits too, so that the newest
+	// readings are rolled up first.
 	OnChange func(ctx context.Context, wait bool)
 	// Quit stops the runner when it is closed: each feed ends after its run in progress. A nil Quit never stops the
 	// runner.
@@ -211,7 +211,7 @@ const (
 // recorded maps each runKind to the kind of run in the journal.
 var recorded = [...]ingest.RunKind{liveRun: ingest.LiveRun, backfillRun: ingest.BackfillRun}
 
-// untilNext returns how long a feed waits when no live run is due; 0 if it can backfill now.
+// untilNext returns how long a feed waits when no live run is due, or 0 if it can backfill now.
 func untilNext(now, due, backfillDue time.Time, backlog bool) time.Duration {
 	switch {
 	case !backlog:

@@ -12,7 +12,7 @@ import (
 type Sample struct {
 	Readings []air.Reading // the first ones, up to the limit of FetchSample
 	Count    int           // number of all readings and bulletins
-	// Bulletins are the first bulletins, up to the same limit.
+	// Bulletins are the first bulletins, up to the limit of FetchSample.
 	Bulletins []air.Bulletin
 	Newest    time.Time // end of the averaging interval of the newest reading; zero for none
 	// Stations describes the stations of the readings, in order of arrival.

@@ -86,8 +86,8 @@ func parse(f described.File) (*described.Description, error) {
 	return described.Parse(f)
 }
 
-// put adds the source and the file format of a description, in place of those of an earlier one with the same name. If
-// fault is not nil, it adds an entry with the fault.
+// put adds the source and the file format that a description defines. They replace those of an earlier description
+// with the same name. If fault is not nil, put adds only an entry with the fault.
 func (c *Catalogue) put(f described.File, d *described.Description, fault error) {
 	if fault != nil {
 		c.entries[described.NameOf(f.Path)] = Entry{About: "invalid description " + f.Path, File: &f, Fault: fault}
@@ -115,8 +115,8 @@ func (c *Catalogue) Formats() []file.Format {
 	return all
 }
 
-// Opener returns a function that opens files of every format, in Go or described. name is the name of the source of the
-// readings.
+// Opener returns a function that opens files of every format, whether Go or a description defines the format. name is
+// the name of the source of the readings.
 func (c *Catalogue) Opener(name string, clock func() time.Time) file.Opener {
 	formats := c.Formats()
 	return func(path string, position int64) (*file.File, error) {
@@ -273,7 +273,7 @@ func (c *Catalogue) Find(name string) (Entry, error) {
 	return entry, nil
 }
 
-// New builds the source of the given name, whether it is live or of the sandbox.
+// New builds the source of the given name, which may belong to the live world or to the sandbox.
 func (c *Catalogue) New(name string, clock func() time.Time) (ingest.Source, error) {
 	entry, err := c.Find(name)
 	if err != nil {
@@ -282,8 +282,8 @@ func (c *Catalogue) New(name string, clock func() time.Time) (ingest.Source, err
 	return entry.Factory(c.config).New(name, clock)
 }
 
-// Limits returns, for each source, the limits beyond which the monitor reports a problem. For the sandbox it includes
-// all sources. For the live world it includes only those in names.
+// Limits returns the limits for sources, beyond which the monitor reports a problem, by the name of the source. For
+// the sandbox it includes all sources. For the live world it includes only the sources in names.
 func (c *Catalogue) Limits(world schema.World, names []string, now time.Time) (map[string]monitor.Limits, error) {
 	if world == schema.Sandbox {
 		names = c.NamesOf(world)

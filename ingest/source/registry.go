@@ -44,11 +44,11 @@ type Entry struct {
 	Factory func(Config) Factory
 	// Feed is the source's schedule; [Catalogue.Feed] sets its Name and Source.
 	Feed runner.Feed
-	// File is the description of the source; nil for a source in Go.
+	// File is the description of the source, or nil for a source in Go.
 	File *described.File
 	// Stream is true for a source that receives messages and has no schedule.
 	Stream bool
-	// Fault is the error of an invalid description; nil for a valid one.
+	// Fault is the error of an invalid description, or nil for a valid one.
 	Fault error
 }
 

@@ -45,8 +45,8 @@ func NewCache(known map[string]Placement) *Cache {
 	}
 }
 
-// Describe merges a source's description of a station into the known station. It returns true if it refused the
-// described position, because that is too far from the known position.
+// Describe merges a source's description of a station into the known station. refused is true if the described
+// position is too far from the known position. The known position then stays.
 func (b *Cache) Describe(s air.Station) (refused bool) {
 	a, aliased := b.Aliases[s.ID]
 	_, ok := b.Known[s.ID]
@@ -87,12 +87,12 @@ func (b *Cache) Describe(s air.Station) (refused bool) {
 	return refused
 }
 
-// If only last_seen has changed, the row of a station is written at most once in each seenInterval. A row for each
-// reading would be too much: a sensor has a reading each minute, and a network can have a million sensors.
+// If only LastSeen of a station has changed, its row is written at most once in each seenInterval. A sensor has a
+// reading each minute, and a network can have a million sensors, so a row for each reading would be too much.
 const seenInterval = time.Hour
 
-// KeepSeen copies LastSeen of each station from an earlier cache if it is later than in b. b has the times of the
-// stored rows.
+// KeepSeen copies LastSeen of each station from an earlier cache if it is later there. The present cache b has the
+// times of the stored rows.
 func (b *Cache) KeepSeen(earlier *Cache) {
 	for id, s := range b.Known {
 		if was, ok := earlier.Known[id]; ok && was.LastSeen.After(s.LastSeen) {
@@ -102,9 +102,9 @@ func (b *Cache) KeepSeen(earlier *Cache) {
 	}
 }
 
-// onlySeen reports whether merged need not be stored: only LastSeen differs, and both times are in the same interval of
-// length seenInterval. The intervals begin at a different time for each station, so that a network does not write all
-// its rows at once.
+// onlySeen reports whether merged need not be stored. Only LastSeen may differ, and both times must be in the same
+// interval of length seenInterval. Each station has other interval limits, so that a network does not write all its
+// rows at once.
 func onlySeen(old, merged air.Station) bool {
 	h := fnv.New32a()
 	_, _ = io.WriteString(h, merged.ID)
@@ -115,8 +115,8 @@ func onlySeen(old, merged air.Station) bool {
 	return same && merged == old
 }
 
-// canonical converts the description of an alias to a description of the station for which the alias stands. The
-// station keeps its name, unless the alias has a newer name.
+// canonical returns a description of the station that an alias stands for, made from a description of the alias. The
+// station keeps its own name, unless the alias was created because it has a newer name.
 func (b *Cache) canonical(s air.Station, a Alias) air.Station {
 	s.ID = a.Station
 	old, ok := b.Known[a.Station]
@@ -199,9 +199,9 @@ func (b *Cache) ApplyRules() {
 	}
 }
 
-// linkStations records that two stations are one physical station. It sets SameAs of one of them to the id of the
-// other. The station with SameAs is the one with the lower [air.NetworkPriority]. At equal priorities, it is the one
-// whose last reading is older.
+// linkStations records that two stations are one physical station. It sets SameAs of the station with the lower
+// [air.NetworkPriority] to the id of the other station. At equal priorities, it sets SameAs of the station whose last
+// reading is older.
 func (b *Cache) linkStations(one, other, reason string) {
 	s, t := b.Known[one], b.Known[other]
 	if t.SameAs != "" {

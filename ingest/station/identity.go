@@ -15,9 +15,8 @@ import (
 	"vayu/schema/geo"
 )
 
-// title is a station's name in normalised parts, so that different spellings are equal.
-// "R K Puram, New Delhi - DPCC" and "DPCC RK Puram" both have the place "rkpuram" and
-// the agency "dpcc".
+// title has the normalised parts of a station's name, so that different spellings are equal. "R K Puram, New Delhi -
+// DPCC" and "DPCC RK Puram" both have the place "rkpuram" and the agency "dpcc".
 type title struct {
 	place  string // place without blanks, punctuation, city and agency
 	bare   string // place without a leading agency
@@ -27,7 +26,7 @@ type title struct {
 }
 
 // agencies has the boards and institutes whose abbreviations occur in station names, at the end or at the beginning. A
-// key is an abbreviation. The value is the present abbreviation of a renamed board; "" for any other.
+// key is an abbreviation. The value is the present abbreviation of a renamed board, or "" for any other.
 var agencies = map[string]string{
 	"ambujacements": "", "anpcc": "", "apcb": "pcba", "appcb": "", "apspcb": "", "bmc": "", "bspcb": "", "cecb": "", "cpcb": "",
 	"cpcc": "", "dmc": "", "dpcc": "", "gpcb": "", "hppcb": "", "hspcb": "", "iitm": "", "imc": "", "imd": "", "jkpcc": "",
@@ -36,12 +35,12 @@ var agencies = map[string]string{
 	"smc": "", "sspcb": "", "tgpcb": "", "tnpcb": "", "tripuraspcb": "", "tspcb": "tgpcb", "ukpcb": "", "uppcb": "", "wbpcb": "",
 }
 
-// transferred maps an institute to the institute that took over some of its stations. Both institutes may have a
-// station on the same road. Two names therefore mean one station only within the distance sameSpot.
+// transferred maps an institute to the institute that took over some of its stations. Both institutes may have stations
+// on the same road. The names of two such stations therefore mean one station only within the distance sameSpot.
 var transferred = map[string]string{"imd": "iitm"}
 
-// setAgency sets the agency that the tokens name, and reports whether it is known. For an old abbreviation of a renamed
-// agency, it sets t.agency to the present abbreviation, and t.old to the old one.
+// setAgency sets the agency that the tokens name, and reports whether it is known. If tokens are the old abbreviation
+// of a renamed agency, t.agency becomes the present abbreviation, and t.old the old one.
 func (t *title) setAgency(tokens []string) bool {
 	key := strings.Join(tokens, "")
 	present, ok := agencies[key]
@@ -127,10 +126,10 @@ func splitWords(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) })
 }
 
-// Limits of the distance between two descriptions of one station. Feeds and files may state positions of a station that
-// differ by kilometres. If agency, city and place are equal, the limit is therefore movedKilometres. If the place is
-// spelled differently or an agency is missing, the limit is sameSpot. Among 603 stations, the nearest two of one agency
-// are 1.0 km apart.
+// Limits of the distance between two descriptions of one station. Feeds and files may state positions that differ by
+// kilometres. If agency, city and place are equal, the limit is therefore movedKilometres. If the spelling of the
+// place differs or an agency is missing, it is sameSpot. Among 603 stations, the nearest two with the same agency are
+// 1.0 km apart.
 const (
 	sameSpot    = 0.25 // km
 	twinSpot    = 0.1  // km, for stations of two networks
@@ -191,9 +190,9 @@ func sameStation(a, b *air.Station) (reason string, same bool) {
 }
 
 // samePhysicalStation reports whether two stations of different networks are one physical station. They must be of one
-// kind, lie within twinSpot, have similar names, and not have different agencies. For reference stations, equal
-// positions are sufficient if both coordinates have more than two decimals. City means never match. Stations of
-// accounts never match either, because an account could then replace a station of others.
+// kind, lie within twinSpot, and have similar names. If both have an agency, it must be the same. For reference
+// stations, equal positions are sufficient if both coordinates have more than two decimals. City means never match.
+// Stations of accounts never match either, because an account could then replace a station of others.
 func samePhysicalStation(a, b *air.Station) bool {
 	if a.Own() || b.Own() || a.Network() == b.Network() || a.Kind != b.Kind || a.Kind == air.CityMean || !a.Located() || !b.Located() {
 		return false

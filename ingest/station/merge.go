@@ -38,10 +38,9 @@ func officialNames(network string) bool {
 	return network == officialNetwork || network == "simulator" || network == "citymean"
 }
 
-// mergeStation merges a description into a known station. Attributes come from the description with the newer readings,
-// and missing ones from the other description. The position comes from the source with the higher positionRank; at
-// equal ranks from the newer description. jumped is true if the described position was refused because it is too far
-// away.
+// mergeStation merges a description into a known station. For each attribute, the description with the newer readings
+// comes first, and the other one fills gaps. The position comes from the source with the higher positionRank. At equal
+// ranks it comes from the newer description. jumped is true if the described position was refused as too far away.
 func mergeStation(known, described air.Station) (merged air.Station, jumped bool) {
 	newer, older := described, known
 	if described.LastSeen.Before(known.LastSeen) {
@@ -91,9 +90,9 @@ func positionOf(known, described, newer air.Station) (from air.Station, jumped b
 }
 
 // namesOf returns the names of a station's city and state. If possible, both come from one description, because cities
-// of several states may have the same name. The newer description has precedence. The
-// older one has precedence if only it has the state, or if both have the state and only it has the city. A name that is
-// missing comes from the other description. Names that were derived from a position are ignored.
+// in several states may have the same name. The newer description normally comes first. The older one comes first if
+// only it has a state, or if both have a state and only it has a city. The second description fills a missing name.
+// Names that were derived from a position are ignored.
 func namesOf(newer, older air.Station) (city, state string) {
 	for _, s := range []*air.Station{&newer, &older} {
 		if s.ByPosition {

@@ -18,8 +18,8 @@ const (
 	// runLength is the duration of a run. A reading has the ID of its run, which identifies the messages of ten
 	// minutes.
 	runLength = 10 * time.Minute
-	// recordEvery is the interval at which a run in progress is recorded. If the process is killed, the counts of this
-	// interval are lost, but no reading.
+	// recordEvery is the interval at which a run in progress is recorded. If the process is killed, the counts of at
+	// most this interval are lost. No reading is lost.
 	recordEvery = 15 * time.Second
 	// maxPending is the largest number of ended runs that wait for the journal while its writes fail. Older runs are
 	// dropped.

@@ -60,8 +60,9 @@ func Members(ctx context.Context, db *sqlstore.DB, group, local string) (n int, 
 	return n, nil
 }
 
-// memberName returns the name of the lease of a member. The double colon distinguishes it from the lease of a job. With
-// local, the name differs, so that other instances do not count this one as a member.
+// memberName returns the name of the lease of a member. The double colon distinguishes it from the lease of a job. An
+// instance with its own jobs (local is not "") has another form of name, so that other instances do not count it as a
+// member.
 func memberName(group, local, member string) string {
 	if local != "" {
 		return group + "@" + local + "::" + member

@@ -18,10 +18,10 @@ type view struct {
 }
 
 const (
-	// If no instance has claimed a job for the time patience, an instance claims it in addition to its share. The other
-	// instances may not have the job's source in their configuration.
+	// If no instance has claimed a job for the time patience, this instance claims the job in addition to its share.
+	// The other instances may not have the job's source in their configuration.
 	patience = 10 * time.Second
-	// keep is how long an instance keeps such an additional job.
+	// keep is how long an instance keeps a job that it has claimed in addition to its share.
 	keep = 10 * time.Minute
 )
 
@@ -31,8 +31,8 @@ type planner struct {
 	keepUntil map[string]time.Time
 }
 
-// plan returns the jobs that the instance v.self should run: those that it keeps, and those whose lease it tries to
-// claim.
+// plan returns the jobs that the instance v.self should run. It keeps some of these jobs already, and tries to claim
+// the leases of the others.
 func (p *planner) plan(v *view, now time.Time) map[string]bool {
 	wanted := make(map[string]bool)
 	for _, name := range v.jobs {

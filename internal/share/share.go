@@ -34,10 +34,10 @@ type Config struct {
 	DB *sqlstore.DB
 	// Group is a name for the shared jobs. The lease of a job has the name Group:job.
 	Group string
-	// Local is the name of this instance if its jobs are not shared with other instances. The instance then runs all of
-	// them. Local is "" if the jobs are shared.
+	// Local is the name of this instance if it shares no jobs with other instances. The instance then runs all its
+	// jobs. Local is "" if instances share the jobs.
 	Local string
-	// Jobs returns the jobs that this instance can run at present. It is called every second.
+	// Jobs returns the jobs that this instance can run at present. Run calls it every second.
 	Jobs    func(ctx context.Context) ([]Job, error)
 	Log     *slog.Logger
 	Metrics prometheus.Registerer
@@ -85,7 +85,7 @@ func Run(ctx context.Context, c Config) error {
 	return s.outcome(ctx)
 }
 
-// outcome returns the error of the job that has cancelled ctx; nil if no job has.
+// outcome returns the error of the job that has cancelled ctx, or nil if no job has.
 func (s *sharer) outcome(ctx context.Context) error {
 	failed, ok := errors.AsType[*jobError](context.Cause(ctx))
 	if !ok {

@@ -25,8 +25,8 @@ type Config struct {
 	MaxBytes config.Size `yaml:"max-bytes"`
 	// Limit is the number of records in a page. Requests of 1,000 records may time out; 300 works.
 	Limit int `yaml:"limit"`
-	// MaxPages is the largest number of pages in a fetch. All pages together have about 3,500 records: 12 pages of 300
-	// records, or 350 pages of the 10 records that a shared key gets.
+	// MaxPages is the largest number of pages in a fetch. The resource has about 3,500 records: 12 pages of 300
+	// records. A shared key gets only 10 records in a page, and needs 350 pages.
 	MaxPages int `yaml:"max-pages"`
 }
 

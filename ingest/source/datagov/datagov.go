@@ -65,7 +65,7 @@ func (s *Source) fetchPages(ctx context.Context, records *listing) error {
 }
 
 // fetchPagesAgain makes the second pass. If a page fails, Fetch uses the records that it has so far. The pass may take
-// half of the remaining time, because storing the records needs the rest. It returns an error only if ctx has ended.
+// half of the remaining time, because storing the records needs the rest. The error is that of ctx.
 func (s *Source) fetchPagesAgain(ctx context.Context, records *listing) error {
 	limited := ctx
 	if deadline, ok := ctx.Deadline(); ok {

@@ -10,8 +10,8 @@ import (
 	"vayu/ingest/cpcbformat"
 )
 
-// stalledPages is the number of pages in a row without a new record after which the fetch fails. A single such page is
-// normal, because the order of records is unstable.
+// The fetch fails after stalledPages consecutive pages without a new record. A single such page is normal, because the
+// order of records is unstable.
 const stalledPages = 3
 
 // key identifies a record: a value of a pollutant at a station and a time.

@@ -63,7 +63,7 @@ type Description struct {
 	About, Licence, Attribution, Homepage string
 	// Feed is the schedule of the source, without Source. It is empty if the description defines only a file format.
 	Feed runner.Feed
-	// Format is the file format that the description defines for imports; nil for none.
+	// Format is the file format that the description defines for imports, or nil if there is none.
 	Format *Format
 
 	network    string

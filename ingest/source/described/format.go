@@ -27,7 +27,7 @@ type Format struct {
 	texts    []string         // texts that the beginning of the file must contain
 }
 
-// readFormat reads the section `recognise`; nil if there is none.
+// readFormat reads the section `recognise`. It returns nil if there is none.
 func readFormat(s *section.Section, d *Description) *Format {
 	if !s.Present() {
 		return nil
@@ -146,14 +146,15 @@ func (f *Format) fields(path string) map[string]string {
 	return fields
 }
 
-// mostLists is the largest number of station lists beside a file, and mostListBytes how much of each is read. A page of
-// 1,000 locations of OpenAQ has about 2 MB.
+// mostLists is the largest number of station lists beside a file. mostListBytes is how many bytes of each list are
+// read. A page of 1,000 locations of OpenAQ has about 2 MB.
 const (
 	mostLists     = 200
 	mostListBytes = 8 << 20
 )
 
-// readBeside reads the key `beside`: the pattern of the names of station lists in the folder of the data; nil for none.
+// readBeside reads the key `beside`, which selects station lists in the folder of the data by their names. It returns
+// nil if the key is absent.
 func readBeside(s *section.Section) *pattern.Pattern {
 	text := s.Text("beside")
 	if text == "" {

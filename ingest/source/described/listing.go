@@ -24,7 +24,7 @@ type listing struct {
 	list    *mapping.List
 }
 
-// readListing reads the section `partitions` or `stations`; nil if there is no such section.
+// readListing reads the section `partitions` or `stations`. It returns nil if there is no such section.
 func (d *Description) readListing(root *section.Section, name string, a auth) *listing {
 	s := root.Section(name)
 	if !s.Present() {

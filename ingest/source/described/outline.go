@@ -32,7 +32,7 @@ type ListOutline struct {
 	Records record.Records
 	// By is how further pages are requested. Parameter, Next and Total are the keys of the section `pages`.
 	By, Parameter, Next, Total string
-	// SizeParameter is the query parameter that states how many records a page should have; "" for none.
+	// SizeParameter is the query parameter that states how many records a page should have, or "" if there is none.
 	SizeParameter string
 	// First is the number of the first page.
 	First int

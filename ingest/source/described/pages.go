@@ -145,7 +145,7 @@ func (w *walk) advance(reply *fetch.Reply, body record.Reply, count int, address
 	return false, 0, nil
 }
 
-// target returns the link to the next page as the API states it, relative or absolute; "" for none.
+// target returns the link to the next page, relative or absolute as the API states it, or "" if there is none.
 func (w *walk) target(reply *fetch.Reply, body record.Reply) string {
 	if w.p.by == ByNext {
 		return body.Text(w.p.next)
@@ -164,7 +164,7 @@ func (w *walk) ended(body record.Reply, count int) (last bool, missing int) {
 	return count == 0 || !w.p.untilEmpty && count < w.p.size, 0
 }
 
-// nextLink returns the address with rel="next" in the headers Link (RFC 8288); "" for none.
+// nextLink returns the address with rel="next" in the headers Link (RFC 8288), or "" if there is none.
 func nextLink(headers []string) string {
 	for _, header := range headers {
 		for entry := range strings.SplitSeq(header, ",") {
@@ -180,8 +180,8 @@ func nextLink(headers []string) string {
 	return ""
 }
 
-// linkTo returns the address of the next page; "" for none. Requests carry a key, so the address must have the scheme
-// and host of the current page.
+// linkTo returns the address of the next page, or "" if there is none. The address must have the scheme and host of the
+// current page, because the request for it carries a key.
 func linkTo(target, address string) (string, error) {
 	if target == "" {
 		return "", nil
@@ -199,7 +199,7 @@ func linkTo(target, address string) (string, error) {
 
 func refuse(detail string) error { return &ingest.BatchError{Reason: ingest.BadReply, Detail: detail} }
 
-// partition fetches all pages of a partition. part has the fields of the partition; nil if the network has no
+// partition fetches all pages of a partition. part has the fields of the partition, or nil if the network has no
 // partitions.
 func (f *fetching) partition(ctx context.Context, part map[string]string, w ingest.Window) error {
 	missing, err := f.readPages(ctx, &f.d.readings, f.d.mapping.Records, f.fields(w, part), func(body record.Reply) (int, error) {

@@ -16,14 +16,14 @@ import (
 )
 
 const (
-	// If maxConsecutive partitions in a row fail, the fetch fails, because the API has then probably failed. Partitions
+	// After maxConsecutive failed partitions in a row, the fetch fails: the API has then probably failed. Partitions
 	// that failed in an earlier fetch do not count.
 	maxConsecutive = 5
-	// The results of partitions are yielded after storeAfter readings, or after storeEvery. So the first stations need not
-	// wait for the last ones. After a crash, the calls of at most a minute are repeated.
+	// The fetch yields results after storeAfter readings or after the time storeEvery. So the first stations need not
+	// wait for the last ones, and after a crash it repeats the calls of at most a minute.
 	storeAfter = 5000
 	storeEvery = time.Minute
-	// maxKey is the largest length of a partition's key in bytes. A longer key is replaced by its hash.
+	// maxKey is the largest length of a partition's key in bytes. A hash replaces a longer key.
 	maxKey = 200
 )
 

@@ -28,8 +28,8 @@ func (s *Source) Fetch(ctx context.Context, w ingest.Window, yield func(*ingest.
 	return f.fetch(ctx, func() error { return f.all(ctx) })
 }
 
-// clamp limits the end of a window to the present. If the window then has no start or is empty, clamp moves the start
-// to Lookback before the end. A window is empty if a reading with a time in the future was stored.
+// clamp limits the end of a window to the present. If the window then has no start, or does not start before its end,
+// clamp moves the start to Lookback before the end. A stored reading with a time in the future causes such a window.
 func (s *Source) clamp(w ingest.Window, now time.Time) ingest.Window {
 	if w.To.IsZero() || w.To.After(now) {
 		w.To = now

@@ -14,18 +14,18 @@ import (
 	"vayu/schema/air"
 )
 
-// export reads an export of the CAAQM portal row by row, from CSV, Excel or JSON. An export consists of blocks. A block
-// has lines about the station, a header with From Date and To Date, and rows with values.
+// export reads an export of the CAAQM portal row by row, from CSV, Excel or JSON. An export consists of blocks. A
+// block has lines about the station, a header with From Date and To Date, and rows with values.
 //
 // An export of one station has the name of the station in the row "Station", and again above the table. An export of
 // several stations lists all names in the row "Station". Then each station has a block: a row with only the station's
-// name, a header, and the rows of the whole period. The order of the list is unreliable, and a station without data may
-// have no block. Therefore only the name above a block identifies its station.
+// name, a header, and the rows of the whole period. The order of the list is unreliable, and a station without data
+// may have no block. Therefore only the name above a block identifies its station.
 //
 // The name above a block may be missing. In an export of several stations, such a block is an error. In an export of
-// one station, the portal itself writes several tables without a name if there are many parameters. But the columns of
-// these tables differ. So a block is an error if it has no name, has a column of the block before, and goes back in
-// time: it seems to be of another station.
+// one station, the portal itself writes several tables without a name if there are many parameters, but with different
+// columns. A block without a name is therefore an error if it repeats a column of the previous block and goes back in
+// time. It then seems to belong to another station.
 type export struct {
 	listed            []string // stations of the row "Station"
 	name, city, state string   // of the current block; name is empty until it is found
@@ -92,8 +92,9 @@ func (e *export) check(cells [][]byte) error {
 	return nil
 }
 
-// describe returns the station of the current block. The city and the state come from the lines above the table. In an
-// export of several stations, it ignores that city. It ignores a state that contains several names.
+// describe returns the station of the current block. The city and the state come from the lines above the table. They
+// are ignored if they may concern another station: the city in an export of several stations, and a state with several
+// names.
 func (e *export) describe() air.Station {
 	city, state := e.city, e.state
 	if _, _, ok := cpcbformat.Split(e.name); ok && (e.several() || len(e.listed) == 1 && e.listed[0] != e.name) {
@@ -105,7 +106,7 @@ func (e *export) describe() air.Station {
 	return cpcbformat.Station(e.name, city, state, 0, 0)
 }
 
-// title returns the station name in a row that has nothing but a station name; "" for any other row.
+// title returns the station name in a row that has nothing but a station name, or "" for any other row.
 func (e *export) title(cells [][]byte) string {
 	var only string
 	for i, cell := range cells {
@@ -137,8 +138,7 @@ var remarks = []string{
 	"central pollution control board", "continuous ambient air quality", "date:", "time:", "min", "max", "avg",
 }
 
-// skipRemark interprets a row without readings. It returns false if it cannot interpret the row and the row is after
-// the first header.
+// skipRemark interprets a row without readings. It returns false for an unknown row after the first header.
 func (e *export) skipRemark(cells [][]byte, b *ingest.Builder) bool {
 	first, second := strings.TrimSpace(string(table.At(cells, 0))), strings.TrimSpace(string(table.At(cells, 1)))
 	switch strings.ToLower(first) {
@@ -186,8 +186,8 @@ func (e *export) list(text string) {
 	}
 }
 
-// head begins a block at its header. The block belongs to the station whose name is above the header. Without such a
-// name, it belongs to the previous station, or to an unknown one in an export of several stations.
+// head begins a block at its header. If a name is above the header, the block belongs to the station with this name.
+// Otherwise it belongs to the previous station. In an export of several stations, its station is then unknown.
 func (e *export) head(h table.Header) {
 	columns := h.Columns()
 	e.doubtful = !e.named && slices.ContainsFunc(columns, func(c table.Column) bool {

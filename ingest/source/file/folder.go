@@ -26,7 +26,7 @@ type Folder struct {
 	closed    map[string]bool // paths that the last fetch could not read
 }
 
-// entry is the state of a file when Folder read it. If the file has another state later, it has changed.
+// entry is the state of a file at the time when Folder read it. Another state later means that the file has changed.
 type entry struct {
 	path string
 	info fs.FileInfo

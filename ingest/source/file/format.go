@@ -19,8 +19,8 @@ import (
 type Format interface {
 	// Name returns the name that users see, such as "OpenAQ archive CSV".
 	Name() string
-	// Recognises rates how specifically the format describes a file; 0 if the file has another format. The rating with the
-	// largest number wins. head is the beginning of the text, and base is the name of the file.
+	// Recognises rates how specifically the format describes a file, or 0 if the file has another format. The rating
+	// with the largest number wins. head is the beginning of the text, and base is the name of the file.
 	Recognises(head []byte, base string) int
 	// Parse adds the readings of a file to a builder. The unit of positions depends on the format.
 	Parse(in *table.Input, b *ingest.Builder, now time.Time) error
@@ -92,8 +92,8 @@ func parseFeed(in *table.Input, b *ingest.Builder) error {
 	return cpcbformat.ParseFeed(table.Limit(text), b)
 }
 
-// recognise detects the format from the beginning of a file. It first tries the formats in Go that are not broad, then
-// the described formats, and last the broad ones.
+// recognise detects the format from the beginning of a file. It first tries the formats in Go, then the described
+// formats. Last it tries the formats in Go that only a few columns distinguish (broad).
 func recognise(file *table.Input, described []Format, now time.Time) (*format, error) {
 	text, err := file.Text()
 	if err != nil {
@@ -145,8 +145,8 @@ func match(h *head, broad bool) (*format, bool) {
 	return nil, false
 }
 
-// matchDescribed returns the described format that fits a file most specifically; nil if none fits. If two formats fit
-// equally well, it returns an error.
+// matchDescribed returns the described format that fits a file most specifically, or nil if none fits. If two formats
+// fit equally well, it returns an error.
 func matchDescribed(h *head, base string, described []Format, now time.Time) (*format, error) {
 	var best Format
 	most, equal := 0, ""

@@ -28,8 +28,8 @@ func newStationList(h table.Header) (table.Row, bool) {
 	return nil, h.Find("file") >= 0 && h.Find("station") >= 0 && len(h.Columns()) == 0
 }
 
-// stationOfFile returns the station of a file, and the averaging interval that the name of the file states; 0 for none.
-// A station list in the same folder has precedence over the name.
+// stationOfFile returns the station of a file, and the averaging interval that the name of the file states. If the name
+// states none, the interval is 0. A station list in the same folder has precedence over the name.
 func stationOfFile(path string) (air.Station, time.Duration, error) {
 	base := plainName(filepath.Base(path))
 	name, period := stationNameOf(base)
@@ -82,7 +82,7 @@ func stationNameOf(base string) (name string, period time.Duration) {
 	return strings.ReplaceAll(base, "_", " "), 0
 }
 
-// listedStation returns the station that a station list assigns to a file; "" if the list or the entry is missing.
+// listedStation returns the station that a station list assigns to a file, or "" if the list or the entry is missing.
 func listedStation(path, base string) (string, error) {
 	list, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {

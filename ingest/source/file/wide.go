@@ -20,9 +20,9 @@ import (
 // column From Date. A comparison supports this. Of 1,788 daily means of one station in 2020, 716 equal the portal's if
 // times are starts, and only 219 if they are ends.
 //
-// Some tables keep the column To Date instead. They have both of two signs, which decide checks. The first time is one
-// interval after midnight, because an export starts at midnight. The last time is midnight or no multiple of the
-// interval, because an export ends with a day or at the time of the export. Starts are always multiples.
+// Some tables keep the column To Date instead. The function decide recognises them by two signs. Their first time is
+// one interval after midnight, because an export starts at midnight. Their last time is midnight, or is not a multiple
+// of the interval, because an export ends with a day or at the time of the export. Starts are always multiples.
 type wide struct {
 	stamp    int
 	columns  []table.Column

@@ -7,11 +7,10 @@ import (
 )
 
 const (
-	// An acknowledgement may not have reached the broker if it was sent less than doubtful before the connection was
-	// lost.
+	// If a connection is lost, the acknowledgements of the last period doubtful may not have reached the broker.
 	doubtful = 10 * time.Second
-	// mostRecent is the largest number of recorded messages. When it is reached, the older half is dropped, so that at
-	// least inFlight messages remain. The broker cannot repeat more than inFlight messages.
+	// mostRecent is the largest number of recorded messages. When it is reached, the older half is dropped. The
+	// remaining inFlight messages are sufficient, because the broker cannot repeat more.
 	mostRecent = 2 * inFlight
 )
 
@@ -44,9 +43,9 @@ func (r *recent) hash(m *message) uint64 {
 	return h.Sum64()
 }
 
-// accept reports whether a message must be processed. It returns false if the broker marks the message as repeated, and
-// the message was stored during an earlier connection. A message of an earlier connection that is still in the queue
-// counts as stored, because it is processed before its repetition.
+// accept reports whether a message must be processed. It returns false if the broker marks the message as repeated,
+// and the message was stored during an earlier connection. The queue may still have messages of an earlier connection.
+// They count as stored, because the worker processes them before their repetitions.
 func (r *recent) accept(m *message) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -32,8 +32,8 @@ type Settings struct {
 	ClientID           string // must be constant, because the broker keeps messages for it
 	Version            int
 	Filters            []string // topic filters of the subscriptions
-	// Session is how long the broker stores messages while no client is connected; 0 for no messages. In MQTT 3.1.1 the
-	// configuration of the broker determines the time.
+	// Session is how long the broker stores messages while no client is connected. If it is 0, the broker stores none.
+	// In MQTT 3.1.1 the configuration of the broker determines the time.
 	Session time.Duration
 	// Local allows servers at addresses of private networks.
 	Local bool

@@ -17,8 +17,8 @@ const (
 	queued = 4 * inFlight
 	// mostMessages is the largest number of messages in a batch.
 	mostMessages = 5000
-	// A batch ends if no message arrives for the duration idle, or after the duration linger. Brokers send a limited
-	// number of messages without an acknowledgement, so a batch must not wait long for more.
+	// A batch ends if no message arrives for the time idle, and at the latest after the time linger. Brokers send only
+	// a limited number of messages without an acknowledgement, so a batch must not wait long for more.
 	idle   = 50 * time.Millisecond
 	linger = time.Second
 	// grace is the time at a stop within which the last batch must be stored.
@@ -26,8 +26,8 @@ const (
 	// firstRetry and longestRetry are the limits of the backoff after failures.
 	firstRetry   = 500 * time.Millisecond
 	longestRetry = 30 * time.Second
-	// stable is how long a connection must last to reset the backoff. If two clients have the same id, the broker ends
-	// the connection of one when the other connects. Such short connections must not reset the backoff.
+	// stable is how long a connection must last to reset the backoff. If two clients have the same id, each new
+	// connection of one ends the connection of the other. Such short connections must not reset the backoff.
 	stable = time.Minute
 )
 

@@ -20,7 +20,7 @@ type Rule struct {
 	resetHeader, remainingHeader string
 }
 
-// callLimit limits the number of calls in any period of the length per.
+// callLimit permits at most the given number of calls in any period of the length `per`.
 type callLimit struct {
 	calls int
 	per   time.Duration
@@ -63,8 +63,8 @@ type spent struct {
 	n  int
 }
 
-// next returns the time of the next allowed call, which is not before now. Background calls may use only four fifths of
-// a limit. So other calls seldom have to wait.
+// next returns the earliest allowed time of the next call, not before now. Background calls may use only four fifths
+// of a limit, so that other calls seldom have to wait.
 func (b *budget) next(now time.Time, background bool) time.Time {
 	at := now
 	if b.blocked.After(at) {
@@ -182,8 +182,8 @@ func retryAfter(text string, now time.Time) time.Time {
 	return time.Time{}
 }
 
-// leastEpoch distinguishes the two forms of a reset time. A smaller number is a number of seconds from now, any other
-// is a Unix time. As a Unix time, 1e9 is in 2001.
+// A reset time has two forms: a number below leastEpoch is a number of seconds from now, and any other is a Unix time.
+// As a Unix time, leastEpoch is in 2001.
 const leastEpoch = 1e9
 
 // resetTime parses the time at which a limit is reset. The text is a number of seconds from now, or a Unix time.

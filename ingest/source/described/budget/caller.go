@@ -63,8 +63,8 @@ func NewCaller(client *fetch.Client, rule Rule, store Store, clock func() time.T
 	return c
 }
 
-// update changes the stored budget, or the one in memory if there is no store. change gets the time of the store's
-// clock, or that of this process.
+// update changes the stored budget with the function change. Without a store it changes the budget in memory. change
+// gets the present time from the clock of the store, or of this process if there is no store.
 func (c *Caller) update(ctx context.Context, change func(b *budget, now time.Time) error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

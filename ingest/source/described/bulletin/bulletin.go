@@ -24,7 +24,7 @@ type Fields struct {
 	StationsUsed, Stations []record.Path
 }
 
-// Read reads the section `bulletin` of a description; nil if there is none.
+// Read reads the section `bulletin` of a description. It returns nil if there is none.
 func Read(s *section.Section) *Fields {
 	if !s.Present() {
 		return nil

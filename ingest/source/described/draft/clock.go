@@ -48,7 +48,8 @@ var (
 	beginWords = []string{"from", "start", "begin", "startdate", "fromdate", "starttime", "datetimefrom", "datefrom", "timefrom", "intervalstart", "periodstart", "startat", "beginat"}
 )
 
-// side returns 1 if a field is named as the end of an interval, -1 if as its start, otherwise 0.
+// side returns 1 if the name of a field means the end of an interval, and -1 if it means the start. Otherwise it
+// returns 0.
 func side(f *sample.Field) int {
 	for path := f.Path; path != ""; {
 		at := strings.LastIndexByte(path, '.')
@@ -64,8 +65,8 @@ func side(f *sample.Field) int {
 	return 0
 }
 
-// sideless returns the path of a field with "*" in place of each word for a start or an end. So the fields with the
-// start and the end of the same interval have the same result.
+// sideless returns the path of a field, with "*" in place of each word that means a start or an end. The start field
+// and the end field of one interval therefore have the same result.
 func sideless(f *sample.Field) string {
 	parts := strings.Split(f.Path, ".")
 	for i, part := range parts {
@@ -131,7 +132,8 @@ func (c *clock) needsZone() bool {
 	return !strings.Contains(c.format, "-07") && !strings.Contains(c.format, "MST") && !strings.HasSuffix(c.format, "Z")
 }
 
-// fresh is how old the newest time may be for a guess of the zone. An older time would be possible in several zones.
+// findZone guesses the zone only if the newest time is less than fresh old. An older time would be plausible in
+// several zones.
 const fresh = 3 * time.Hour
 
 // findZone guesses the zone if the times have none.

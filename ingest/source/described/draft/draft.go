@@ -32,10 +32,11 @@ type Input struct {
 
 // Draft is a drafted description.
 type Draft struct {
-	// Text is the YAML file. Each guess is followed by a comment.
+	// Text is the YAML file. A comment follows each guess.
 	Text    []byte
 	Guesses []note.Guess
-	// End is the reply without its records; nil if the API has no pages. Tests use it as the page after the last one.
+	// End is the reply without its records, or nil if the API has no pages. Tests use it as the page after the last
+	// one.
 	End []byte
 	// Format means that the description defines only a file format, and sends no requests.
 	Format bool
@@ -192,7 +193,7 @@ func (r *reading) score() int {
 	return max(score, 1)
 }
 
-// bestReading returns the interpretation with the highest score; nil if none has measured values.
+// bestReading returns the interpretation with the highest score, or nil if none has measured values.
 func bestReading(body sample.Document, now time.Time) *reading {
 	var best *reading
 	for _, p := range body.Places() {

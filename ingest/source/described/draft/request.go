@@ -132,7 +132,7 @@ func (r *request) addHeader(name, value, own string) {
 	r.key = &authParam{"header", name, value, "the request"}
 }
 
-// param returns the query parameter that has one of the names; nil for none.
+// param returns the query parameter that has one of the names, or nil if there is none.
 func (r *request) param(names []string) *param {
 	for i := range r.params {
 		if slices.Contains(names, sample.Fold(r.params[i].name)) && !strings.HasPrefix(r.params[i].value, "{") {

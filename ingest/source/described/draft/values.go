@@ -33,7 +33,8 @@ type measure struct {
 	path  string // where the reply states the unit; "" if nowhere
 }
 
-// long describes records with one value each: one field has the name of the parameter, and another has the value.
+// long describes records that have one value each. The field `name` has the name of the parameter, and `value` has its
+// value.
 type long struct {
 	name, value *sample.Field
 	unit        *sample.Field // nil for none
@@ -41,7 +42,7 @@ type long struct {
 	unitOf      guess // unit of all values, if no field has it
 }
 
-// named is a name of a parameter as records have it, with its meaning.
+// named is the name that records use for a parameter, with its meaning.
 type named struct {
 	name string
 	quantity.Quantity
@@ -147,7 +148,7 @@ func findLong(fields []*sample.Field) *long {
 	return best
 }
 
-// valueOf returns the field with the values of the parameters whose names are in `of`; nil if that is uncertain.
+// valueOf returns the field with the values of the parameters whose names are in `of`, or nil if that is uncertain.
 func valueOf(fields []*sample.Field, of *sample.Field) *sample.Field {
 	numeric := func(f *sample.Field) bool {
 		format, _ := sample.TimeFormat(f.Texts)
@@ -168,7 +169,7 @@ func valueOf(fields []*sample.Field, of *sample.Field) *sample.Field {
 	return beside[0]
 }
 
-// unitOf returns the field with the units of the parameters whose names are in the field `of`; nil for none.
+// unitOf returns the field with the units of the parameters whose names are in the field `of`, or nil if there is none.
 func unitOf(fields []*sample.Field, of *sample.Field, names []named) *sample.Field {
 	if unit := pick(fields, unitNames, func(f *sample.Field) bool { return !f.IsNumber() && f != of && f.InEach() == of.InEach() }); unit != nil {
 		return unit

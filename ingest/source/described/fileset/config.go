@@ -58,7 +58,7 @@ const (
 	mostParallel    = 16
 )
 
-// Read reads the section `files`; nil if there is no such section. parts are the names of the fields of partitions.
+// Read reads the section `files`, and returns nil if there is none. parts are the names of the fields of partitions.
 // local allows HTTP without TLS.
 func Read(s *section.Section, parts []string, local bool) *Config {
 	if !s.Present() {
@@ -93,7 +93,7 @@ func (c *Config) Check() error {
 	return nil
 }
 
-// In returns a copy of the configuration in which another folder has the files. Tests use it.
+// In returns a copy of the configuration that reads the files in another folder. Tests use it.
 func (c *Config) In(folder string) *Config {
 	other := *c
 	other.at = folder

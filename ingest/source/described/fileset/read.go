@@ -124,7 +124,7 @@ func (f *fetching) one(ctx context.Context, t *task, local *storage.Local, err e
 }
 
 // unopenable records a file that could not be opened, so that the next fetch tries again. After maxConsecutive such
-// files in a row it returns the error, because the storage has probably failed.
+// files in a row it returns the error of the last one, because the storage has probably failed.
 func (f *fetching) unopenable(t *task, err error) error {
 	if t.failed.IsZero() {
 		t.failed = f.now

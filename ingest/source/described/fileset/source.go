@@ -16,8 +16,8 @@ import (
 type Params struct {
 	Name     string // source name of the readings
 	Lookback time.Duration
-	// Lag is the longest time between the time of a record and the end of its interval. It is 0 unless records state the
-	// start of their interval.
+	// Lag is the time by which the time of a record may precede the end of its interval. If records state the start of
+	// their interval, Lag is the longest interval. Otherwise it is 0.
 	Lag    time.Duration
 	Client storage.Client
 	Web    storage.Web         // only Header, Query and Clean are set
@@ -56,18 +56,18 @@ type task struct {
 const (
 	// storeAfter is the number of readings after which the fetch yields them. It yields only between two files.
 	storeAfter = 50_000
-	// When chunk new files have been listed, they are read before further places are listed.
+	// After chunk new files have been listed, the fetch reads them before it lists further places.
 	chunk = 1000
 	// mostTasks is the largest number of files from one listing that a fetch reads. It bounds the memory. The next fetch
 	// reads the others.
 	mostTasks = 100_000
-	// If maxConsecutive files in a row cannot be opened, the fetch fails, because the storage has then probably failed.
+	// After maxConsecutive files in a row that cannot be opened, the fetch fails: the storage has then probably failed.
 	maxConsecutive = 5
-	// If a file cannot be opened, each fetch tries again to open it for the period maxAgain.
+	// For the period maxAgain, each fetch tries again to open a file that could not be opened.
 	maxAgain = 7 * 24 * time.Hour
-	// mostAgain is the largest number of files that later fetches try again to open.
+	// mostAgain is the largest number of such files.
 	mostAgain = 10_000
-	// mostMarks is the largest number of files of which the version is kept in memory.
+	// mostMarks is the largest number of files whose versions are kept in memory.
 	mostMarks = 1_000_000
 )
 
@@ -275,9 +275,9 @@ func (f *fetching) match(path string, date map[string]string) (fields map[string
 	return fields, true
 }
 
-// forget removes the marks of deleted files. In a folder, these are all files that were not listed. Other storages list
-// only the files of the window. In them, forget removes the marks of files outside the window, but only if there are
-// more than half of mostMarks.
+// forget removes marks that are no longer needed. In a folder, these are the marks of all files that were not listed.
+// Other storages list only the files of the window. For them, forget removes the marks of files outside the window,
+// but only if there are at least mostMarks/2 marks.
 func (f *fetching) forget() {
 	if f.c.kind != inFolder && len(f.marks) < mostMarks/2 {
 		return
@@ -289,8 +289,8 @@ func (f *fetching) forget() {
 	}
 }
 
-// outcome returns the last error if no file could be read, and an error if the description seems to name the wrong
-// files.
+// outcome returns the last error if no file could be read. It also returns an error if the description seems to name
+// the wrong files.
 func (f *fetching) outcome() error {
 	switch {
 	case f.last != nil && f.good == 0:
@@ -303,7 +303,7 @@ func (f *fetching) outcome() error {
 	return nil
 }
 
-// refuse counts a file that cannot be read as rejected, and keeps its error for outcome.
+// refuse counts an unreadable file as rejected, and keeps the error of the file for the function outcome.
 func (f *fetching) refuse(path string, err error) {
 	f.last = fmt.Errorf("file %q: %w", path, err)
 	text := f.Clean(f.last.Error())

@@ -128,7 +128,7 @@ type page struct {
 	next string // position of the first record of the next page, for a link; "" if there is no link
 }
 
-// find returns the collection that a request reads, and the position of the requested page's first record.
+// find returns the collection that a request reads, and the number of the first record in the requested page.
 func (a *api) find(r *http.Request) (one *collection, start int) {
 	l := a.listOf(r.URL)
 	if l == nil {
@@ -151,11 +151,11 @@ func (a *api) find(r *http.Request) (one *collection, start int) {
 	return one, start
 }
 
-// cursorPrefix is the prefix of the fake API's cursors. So a cursor is not a number.
+// cursorPrefix is the prefix of the fake API's cursors. With it, no cursor looks like a number.
 const cursorPrefix = "cursor-"
 
-// page returns the page of a collection that starts at the record with the number start. Its link or cursor refers to
-// the page that starts at the record next.
+// page returns the page of a collection whose first record has the number start. The link or cursor in the page refers
+// to the page whose first record has the number next.
 func (a *api) page(one *collection, start, next int) (page, error) {
 	l := one.list
 	if one.records == nil {
@@ -239,8 +239,8 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.send(w, r, one, start, start+a.size)
 }
 
-// send sends the page of a collection that starts at the record start. It states that the next page starts at the
-// record next.
+// send sends the page of a collection whose first record has the number start. The page states that the next page
+// starts at the number next.
 func (a *api) send(w http.ResponseWriter, r *http.Request, one *collection, start, next int) {
 	p, err := a.page(one, start, next)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 // bom is the byte order mark, which .NET servers write before JSON.
 var bom = []byte("\xef\xbb\xbf")
 
-// records returns the records in a body as raw JSON; nil if they are neither in a list nor in a table.
+// records returns the records in a body as raw JSON, or nil if they are neither in a list nor in a table.
 func records(l *described.ListOutline, body []byte) []string {
 	if l.Records.Shape != record.ShapeList && l.Records.Shape != record.ShapeTable {
 		return nil

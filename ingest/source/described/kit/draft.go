@@ -40,7 +40,7 @@ type Drafted struct {
 
 	Name, Path string
 	Case       string // folder of the test case
-	// Fault is why the description cannot be used before the author has filled it in; nil if it can be used.
+	// Fault is why the description cannot be used before the author has filled it in, or nil if it can be used.
 	Fault   error
 	Fetched *conformance.Fetched // what the source fetches from the replies of the case; nil with a fault
 }

@@ -105,8 +105,8 @@ func (b *bench) onReadings(handle func(w http.ResponseWriter, r *http.Request, o
 	})
 }
 
-// paged reports whether the fake API can divide the readings into pages. It can if the real API has pages and the case
-// has a list of at least n records.
+// paged reports whether the fake API can divide the readings into pages. For this, the real API must have pages, and
+// the case must have a list of at least n records. If ok is false, reason says what is lacking.
 func (b *bench) paged(n int) (ok bool, reason string) {
 	l := b.api.lists[0]
 	if l.By == described.ByNone {

@@ -9,8 +9,8 @@ import (
 	"vayu/internal/config"
 )
 
-// header checks the columns of a table before its first row, and sets the measures of the table. It drops measures
-// without a column. Otherwise their values would count as missing, and stored readings would be withdrawn.
+// header checks the columns of a table before its first row, and sets the measures of the table. It drops a measure
+// whose column is absent. Otherwise the values would count as missing, and would withdraw stored readings.
 func (s *Sink) header(names []string, columns map[string]int) error {
 	for name := range columns {
 		s.builder.Field(name, ingest.TextField)
@@ -32,18 +32,18 @@ func (s *Sink) header(names []string, columns map[string]int) error {
 // shownColumns is the largest number of column names in an error.
 const shownColumns = 30
 
-// lack reports whether a table has none of the columns to which alternative paths refer.
+// lack reports whether a table lacks the columns of all given paths, which are alternatives.
 func lack(columns map[string]int, paths []record.Path) bool {
 	return len(paths) > 0 && !slices.ContainsFunc(paths, func(p record.Path) bool { return !p.Missing(columns) })
 }
 
-// present returns those measures for whose value a table has a column.
+// present returns the measures whose value has a column in the table.
 func (m *Mapping) present(columns map[string]int) []measure {
 	return slices.DeleteFunc(slices.Clone(m.measures), func(one measure) bool { return lack(columns, one.value) })
 }
 
-// missing returns an error text about the first required field that has no column in the table; "" if there is none.
-// Fields with values are an exception: the table needs a column for only one of them.
+// missing returns an error text about the first required field without a column, or "" if there is none. Of the fields
+// with values, the table needs only one.
 func (m *Mapping) missing(names []string, columns map[string]int) string {
 	lacks := func(f *field) bool { return lack(columns, f.paths) }
 	anyValue := false

@@ -70,7 +70,7 @@ func ReadList(s *section.Section) *List {
 func (l *List) Names() []string { return l.names }
 
 // Page calls `visit` for each entry of a page that the key `only` accepts. entry has the fields of the entry. newest is
-// the time of the entry's newest reading; zero if unknown. count is the number of records in the page.
+// the time of the entry's newest reading, or zero if that is unknown. count is the number of records in the page.
 func (w *Walk) Page(reply record.Reply, visit func(entry map[string]string, newest time.Time) error) (count int, err error) {
 	return w.l.Records.Walk(reply, nil, func(f *record.Frame) error { return w.entry(f, visit) })
 }
@@ -115,7 +115,7 @@ func (w *Walk) entry(f *record.Frame, visit func(entry map[string]string, newest
 	return err
 }
 
-// note counts a record that lacks a field. Once a record has the field, the count is -1.
+// note counts, for each field, the records that lack it. Once a record has the field, the count is -1.
 func (w *Walk) note(name string, seen bool) {
 	if seen || w.without[name] < 0 {
 		w.without[name] = -1
@@ -124,7 +124,7 @@ func (w *Walk) note(name string, seen bool) {
 	w.without[name]++
 }
 
-// Unlisted returns an error text about the first field that no record has; "" if there is no such field.
+// Unlisted returns an error text about the first field that no record has, or "" if there is no such field.
 func (w *Walk) Unlisted() string {
 	for _, name := range append(slices.Clone(w.l.names), w.l.Records.Each) {
 		if n := w.without[name]; n > 0 && name != "" {

@@ -57,18 +57,18 @@ type named struct {
 	skip      bool
 }
 
-// skipWord means that values are not read. It is a value in the section `parameters`, or the value of the key `others`.
+// skipWord in the section `parameters`, or as the value of the key `others`, means that the values are skipped.
 const skipWord = "skip"
 
 var errUnit = errors.New("is missing: unit, unit-field, or a unit in the table parameters")
 
-// headerWord is the value of `readings: header`. It selects every column whose name is that of a parameter. Otherwise
-// `readings` is a section that lists the columns.
+// headerWord is the value "header" of the key `readings`. It selects every column whose name is that of a parameter.
+// The other form of `readings` is a section that lists the columns.
 const headerWord = "header"
 
-// readMeasures reads the section `value`, for one value in each record, or the section `readings`, whose keys are
-// parameters. averaging is the default averaging interval in minutes. byHeader is true for `readings: header`: then the
-// header of each table determines its measures.
+// readMeasures reads the section `value` (one value in each record) or the section `readings` (its keys are
+// parameters). averaging is the default averaging interval in minutes. byHeader is true for `readings: header`: the
+// header of each table then determines the measures.
 func readMeasures(root *section.Section, averaging uint16) (all []measure, byHeader bool) {
 	if n := root.Node("readings"); n != nil && n.Kind == yaml.ScalarNode && root.Node("value") == nil {
 		if root.Choice("readings", "", headerWord); root.Node("csv") == nil {
@@ -299,8 +299,8 @@ func (m *measure) parameterOf(f *record.Frame, known table.Parameters) (p parame
 	return p, m.unit, !p.Valid() && m.skipOthers, seen
 }
 
-// valueOf returns the first text that is neither empty nor marks a missing value; "" for none. seen is false if the
-// record has none of the fields.
+// valueOf returns the first text that is neither empty nor marks a missing value, or "" if there is none. seen is false
+// if the record has none of the fields.
 func (m *measure) valueOf(f *record.Frame) (text string, seen bool) {
 	for i := range m.value {
 		text, found := f.Text(m.value[i : i+1])

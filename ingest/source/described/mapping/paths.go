@@ -7,7 +7,7 @@ import (
 	"vayu/ingest/source/described/record"
 )
 
-// pathsOf has the alternative paths of an optional key: it is no error if no record has a value at them.
+// pathsOf has an optional key with its alternative paths. Records without a value at these paths are valid.
 type pathsOf struct {
 	key   string
 	paths []record.Path
@@ -76,7 +76,8 @@ func (s *Sink) notePaths(f *record.Frame) {
 	}
 }
 
-// Note reports to `to` whether any entry of the list had each field. section is the list's section in the description.
+// Note reports to `to`, for each field, whether any entry of the list had it. section is the list's section in the
+// description.
 func (w *Walk) Note(section string, to *ingest.Paths) {
 	for _, name := range w.l.names {
 		one := pathsOf{section + ".fields." + name, w.l.paths[name]}

@@ -6,7 +6,7 @@ import (
 	"vayu/ingest/source/described/record"
 )
 
-// Check returns an error if there was no reading and a needed field was missing in all records. The API has then
+// Check returns an error if there was no reading, and no record had one of the needed fields. The API has then
 // probably renamed the field.
 func (s *Sink) Check() error {
 	if s.records == 0 || s.readings > 0 {
@@ -23,8 +23,8 @@ func (s *Sink) noteField(field int, seen bool) {
 	s.seen[field] = s.seen[field] || seen
 }
 
-// renamed returns a text that lists the needed fields that no record has; "" if there are none. looked[i] is true if a
-// record was searched for field i, and seen[i] is true if a record has it.
+// renamed returns a text that lists the needed fields that no record has, or "" if there are none. For field i,
+// looked[i] is true if any record was searched for it, and seen[i] is true if any record has it.
 func (m *Mapping) renamed(looked, seen []bool) string {
 	anyValue := false
 	for i, f := range m.fields {

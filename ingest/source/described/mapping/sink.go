@@ -68,8 +68,8 @@ type added struct {
 	at        int64
 }
 
-// NewSink returns a sink that adds readings to b. listed maps the id of each station in the station list to its fields;
-// nil for no list.
+// NewSink returns a sink that adds readings to b. listed maps the id of each station in the station list to its fields.
+// It is nil if there is no station list.
 func (m *Mapping) NewSink(b *ingest.Builder, now time.Time, listed map[string]map[string]string) *Sink {
 	s := &Sink{
 		m: m, now: now, builder: b, clock: m.clock, listed: listed, measures: m.measures, extracts: record.NewExtracts(m.extracts),
@@ -114,9 +114,9 @@ func (s *Sink) Add(reply record.Reply, part map[string]string) (int, error) {
 	return s.m.Records.Walk(reply, part, s.visit)
 }
 
-// Read adds the readings of a file. file has the fields in the name of the file, and part those of the partition. If at
-// is not nil, Read calls it with the position of each record before it reads the record, and at the end. Read skips
-// records before in.Start. If the file cannot be read, the error is an [*ingest.BatchError].
+// Read adds the readings of a file. file has the fields in the name of the file, and part those of the partition.
+// Before each record and at the end, Read calls `at` with the position, unless `at` is nil. Read skips records before
+// in.Start. If the file cannot be read, the error is an [*ingest.BatchError].
 func (s *Sink) Read(in *table.Input, file, part map[string]string, at func(position int64)) error {
 	defer func() { s.current = nil }()
 	s.added = nil
@@ -144,8 +144,8 @@ func (s *Sink) Read(in *table.Input, file, part map[string]string, at func(posit
 	return err
 }
 
-// prescan records the time of a record, so that spacings can compute the averaging intervals. It is called for all
-// records before the first one is read.
+// prescan records the time of a record, so that spacings can compute the averaging intervals. Before the first record
+// is read, prescan is called for all records.
 func (s *Sink) prescan(f *record.Frame) error {
 	if f.Bad {
 		return nil

@@ -46,7 +46,7 @@ func (sp *spacing) note(all *table.Spacings, f *record.Frame, at time.Time) {
 	}
 }
 
-// of returns the averaging interval of a record in minutes; 0 if it is unknown.
+// of returns the averaging interval of a record in minutes, or 0 if the interval is unknown.
 func (sp *spacing) of(all *table.Spacings, f *record.Frame) uint16 {
 	key, _ := f.Text(sp.series)
 	d := all.Own([]byte(key))

@@ -78,8 +78,8 @@ func (d *stationFields) paths() []record.Path {
 	return slices.Concat(d.id, d.name, d.city, d.state, d.latitude, d.longitude, d.licence, d.attribution, d.kindField)
 }
 
-// key returns the text that identifies the station of a record; "" if the record has no such text. seen is false if the
-// record lacks the field.
+// key returns the text that identifies the station of a record, or "" if the record has no such text. seen is false if
+// the record lacks the field.
 func (d *stationFields) key(f *record.Frame) (key string, seen bool) {
 	switch len(d.id) {
 	case 0:

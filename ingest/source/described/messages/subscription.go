@@ -86,9 +86,9 @@ func Read(root *section.Section, name string, local bool, m *mapping.Mapping) *S
 	return s
 }
 
-// defaultSession returns how long the broker keeps messages while the service is down. A message without a time gets
-// the time of its arrival, which is wrong if the broker kept it. So the broker should keep such messages only for one
-// averaging interval. MQTT 3.1.1 cannot limit the time, so the broker should keep none.
+// defaultSession returns how long the broker keeps messages while the service is down. If a message has no time of its
+// own, it gets the time of its arrival, which is wrong after a delay. For such messages, the session is only one
+// averaging interval. MQTT 3.1.1 cannot limit a session, so the broker then keeps none.
 func (s *Subscription) defaultSession() time.Duration {
 	switch {
 	case !s.mapping.Received():

@@ -89,8 +89,8 @@ func compile(text, field, star string) (*Pattern, error) {
 }
 
 // field writes the regular expression of a field. A date field may occur twice, for example {yyyy} in a folder and in
-// the name of a file. The second one must only have the form of a date, because both are the same date in practice.
-// Match returns the first.
+// the name of a file. In practice both are the same date. field therefore captures only the first, and the second must
+// only have the form of a date.
 func (p *Pattern) field(out *strings.Builder, name, expression string) error {
 	digits, date := dates[name]
 	if date {

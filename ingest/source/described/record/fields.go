@@ -8,8 +8,8 @@ import (
 	"vayu/ingest"
 )
 
-// Limits of the search for fields. It examines the first records and replies of a fetch, and then one in every
-// sampleEvery. So the search takes little time compared with the mapping of records to readings.
+// Limits of the search for fields. It examines the first records and replies of a fetch, and then only one in
+// sampleEvery. It is therefore fast compared with the mapping of records to readings.
 const (
 	firstRecords = 100
 	firstReplies = 10
@@ -23,7 +23,7 @@ const (
 	mostNames = 500
 )
 
-// fieldTree has the fields found so far as a tree by name. So one lookup for each name shows whether a field is known.
+// fieldTree has the known fields as a tree of their names, so that each name needs only one lookup.
 type fieldTree struct {
 	is    ingest.FieldType
 	known bool

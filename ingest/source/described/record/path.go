@@ -134,7 +134,7 @@ type Frame struct {
 	// Part has the fields of the partition, Listed the fields of the station in the station list, and File the fields
 	// in the name of the file.
 	Part, Listed, File map[string]string
-	// Extracts extracts fields from texts; nil for none.
+	// Extracts extracts fields from texts. It is nil if the description defines no such fields.
 	Extracts *Extracts
 	// Bad is true for a line that is not a record. Such a frame has no values.
 	Bad bool
@@ -208,7 +208,7 @@ func (f *Frame) Value(p Path) (text string, exists bool) {
 	return text, exists
 }
 
-// Text returns the first non-empty value at one of the paths, as text; "" if there is none. Numbers stay as they are
+// Text returns the first non-empty value at one of the paths, as text, or "" if there is none. Numbers stay as they are
 // written. seen is true if at least one of the fields exists, even if it is null.
 func (f *Frame) Text(paths []Path) (text string, seen bool) {
 	for i := range paths {
@@ -224,8 +224,8 @@ func (f *Frame) Text(paths []Path) (text string, seen bool) {
 // Number returns a number with a dot as its decimal sign.
 func (f *Frame) Number(text string) string {
 	if f.decimal == ',' {
-		// With a decimal comma, a dot separates thousands: "1.234" means 1234. Exchanging the signs makes it "1,234",
-		// which is rejected as invalid rather than read as 1.234.
+		// With a decimal comma, a dot separates thousands: "1.234" means 1234. After the exchange it is "1,234", which
+		// is rejected as invalid. Without the exchange it would be read as 1.234.
 		return commas.Replace(text)
 	}
 	return text
@@ -233,7 +233,7 @@ func (f *Frame) Number(text string) string {
 
 var commas = strings.NewReplacer(",", ".", ".", ",")
 
-// scalar returns the text of a value; "" for null.
+// scalar returns the text of a value, or "" for null.
 func scalar(v gjson.Result) string {
 	switch v.Type {
 	case gjson.Null:
@@ -245,7 +245,7 @@ func scalar(v gjson.Result) string {
 	}
 }
 
-// TextOf returns the first non-empty value at one of the paths in a JSON text; "" if there is none.
+// TextOf returns the first non-empty value at one of the paths in a JSON text, or "" if there is none.
 func TextOf(json []byte, paths []Path) string {
 	f := Frame{record: gjson.ParseBytes(json)}
 	text, _ := f.Text(paths)

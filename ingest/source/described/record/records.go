@@ -97,7 +97,7 @@ func (r Reply) Empty() bool {
 	return empty
 }
 
-// Text returns the text of a field of the reply, such as a cursor; "" if the field is missing.
+// Text returns the text of a field of the reply, such as a cursor, or "" if the field is missing.
 func (r Reply) Text(at string) string { return scalar(r.root.Get(at)) }
 
 // Walk calls `visit` with a frame for each record. The frame is valid only during the call. count is the number of

@@ -26,7 +26,7 @@ func (f *Folder) List(ctx context.Context, _ string, visit func(Object) error) e
 	now := f.Clock()
 	var unreadable []Object
 	err := walk.Files(ctx, f.Root, func(path string, info fs.FileInfo) error {
-		// A file whose time is far in the future is not being written: another clock or a program has set the time.
+		// A file with a time far in the future is not being written: another clock or a program has set that time.
 		if now.Sub(info.ModTime()).Abs() < f.Settle {
 			return nil
 		}

@@ -17,7 +17,7 @@ type Object struct {
 	// Version changes when the content of the file changes. It is "" if the storage states a version only when a file is
 	// opened.
 	Version string
-	// Err is the error of a path that cannot be listed, such as a folder without permission; nil for a listed file.
+	// Err is the error of a path that cannot be listed, such as a folder without permission, or nil for a listed file.
 	Err error
 
 	address string // URL of the file on a web server; it may contain a key
@@ -28,9 +28,9 @@ type Storage interface {
 	// List calls `visit` for each file at an address: a path, a URL or a prefix, without fields. If nothing exists there,
 	// List calls nothing and returns nil. If visit returns an error, List returns it.
 	List(ctx context.Context, address string, visit func(Object) error) error
-	// Open makes a file readable at a local path. known is the version of the file that was read before; "" for none. The
-	// error is [ErrUnchanged] if the file still has that version, and [ErrMissing] if the file does not exist. It is an
-	// [*ingest.BatchError] if the file is too large or is a web page.
+	// Open makes a file readable at a local path. known is the version of the file that was read before, or "" if there
+	// is none. The error is [ErrUnchanged] if the file still has that version, and [ErrMissing] if the file does not
+	// exist. It is an [*ingest.BatchError] if the file is too large or is a web page.
 	Open(ctx context.Context, o Object, known string) (*Local, error)
 }
 

@@ -25,7 +25,7 @@ type Web struct {
 	Query url.Values
 	Clean func(string) string // removes secrets from a text
 	Limit int64               // largest size of a file in bytes
-	// Index means that an address is that of a page with links to files.
+	// Index means that List gets the address of a page with links to files, and not the address of a file.
 	Index bool
 }
 

@@ -95,7 +95,7 @@ func readDelimiter(s *section.Section) byte {
 	return 0
 }
 
-// quotes maps the values of the key `quote` to quote characters; 0 for none.
+// quotes maps the values of the key `quote` to quote characters. 0 stands for no quote character.
 var quotes = map[string]byte{`"`: '"', "'": '\'', "none": 0}
 
 // HasHeader reports whether tables of the format have a line with the names of their columns.

@@ -89,7 +89,7 @@ func (r *Rows) header() error {
 	return nil
 }
 
-// ended returns the error of a table without a header if err is io.EOF, and any other error unchanged.
+// ended converts io.EOF to the error of a table without a header. It returns any other error unchanged.
 func ended(err error) error {
 	if errors.Is(err, io.EOF) {
 		return table.Refuse("the table has no header")
@@ -121,7 +121,7 @@ func (r *Rows) Next() (cells []string, at int64, fine bool, err error) {
 }
 
 // texts returns the cells of the last row as strings that share one copy of the line. Each cell in r.split is a
-// subslice of the line. So the difference of their capacities is the offset of the cell in the line.
+// subslice of the line, so its offset in the line is the difference of the two capacities.
 func (r *Rows) texts(line []byte) []string {
 	whole := string(line)
 	r.cells = r.cells[:0]

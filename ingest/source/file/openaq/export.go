@@ -17,9 +17,9 @@ import (
 const licence = "CC BY 4.0"
 
 // republished is the name of a source in version 2 whose values are wrong. OpenAQ copied sub-indices of data.gov.in
-// into a column of µg/m³. In a sample, all 216 values are whole numbers from 0 to 500. OpenAQ also took CO for mg/m³
-// and multiplied it by 1,000, so "28000" is the sub-index 28. The parser reverses this, and reads the values as
-// sub-indices.
+// into a column of µg/m³. In a sample, all 216 values are whole numbers from 0 to 500. OpenAQ also took the sub-index
+// of CO for mg/m³ and multiplied it by 1,000: "28000" is the sub-index 28. The parser reverses that factor, and
+// reads all values as sub-indices.
 const republished = "data.gov.in"
 
 // sensorSources are parts of the names of OpenAQ's sources whose stations are low-cost sensors.

@@ -25,9 +25,9 @@ type Input struct {
 	Path  string // for tables that name their station only in the name of the file
 	Start int64
 	Open  func() (io.ReadCloser, error)
-	// Charset is the encoding of a text without a byte order mark; nil for UTF-8.
+	// Charset is the encoding of a text without a byte order mark, or nil for UTF-8.
 	Charset encoding.Encoding
-	// Unpacked is the largest number of bytes of the decompressed text; 0 for no limit.
+	// Unpacked is the largest number of bytes of the decompressed text, or 0 for no limit.
 	Unpacked int64
 }
 
@@ -59,8 +59,8 @@ func (t *Text) Close() error { return t.file.Close() }
 // longest accepted line.
 func Decode(r io.Reader) (*bufio.Reader, error) { return decode(r, nil, 0) }
 
-// decode does the same as [Decode]. from is the encoding of a text without a byte order mark; nil for UTF-8. limit is
-// the largest number of decompressed bytes; 0 for no limit.
+// decode does the same as [Decode]. from is the encoding of a text without a byte order mark, or nil for UTF-8. limit
+// is the largest number of decompressed bytes, or 0 for no limit.
 func decode(r io.Reader, from encoding.Encoding, limit int64) (*bufio.Reader, error) {
 	in := bufio.NewReaderSize(r, HeadBytes)
 	if head, _ := in.Peek(2); bytes.Equal(head, []byte{0x1f, 0x8b}) {

@@ -43,7 +43,7 @@ func (t *Spacings) Note(station []byte, at time.Time) {
 	s.last = at
 }
 
-// Own returns the interval length that follows from a station's own rows; 0 if the station has a single row.
+// Own returns the interval length that follows from a station's own rows, or 0 if the station has a single row.
 func (t *Spacings) Own(station []byte) time.Duration {
 	s := t.known[string(station)]
 	if s == nil {
@@ -55,8 +55,8 @@ func (t *Spacings) Own(station []byte) time.Duration {
 	return s.length
 }
 
-// Of returns the interval length of a station; 0 if unknown. A station with a single row gets the interval length of
-// the whole table.
+// Of returns the interval length of a station, or 0 if it is unknown. A station with a single row gets the interval
+// length of the whole table.
 func (t *Spacings) Of(station []byte) time.Duration {
 	s := t.known[string(station)]
 	if s == nil {

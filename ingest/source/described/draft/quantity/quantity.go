@@ -173,7 +173,7 @@ func (q *Quantity) fits() bool {
 	return ok
 }
 
-// Unit returns a unit in the spelling of descriptions; "" if the unit is unknown or the parameter cannot have it.
+// Unit returns a unit in the spelling of descriptions, or "" if the unit is unknown or the parameter cannot have it.
 func Unit(p parameter.Parameter, text string) string {
 	if _, ok := p.Convert(1, text); ok {
 		return text

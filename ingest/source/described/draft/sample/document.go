@@ -35,7 +35,7 @@ var bom = []byte("\xef\xbb\xbf")
 // Document is a decoded reply.
 type Document struct {
 	Root gjson.Result
-	// Table is the form of a table of text; nil for JSON. Root then has the rows of the table as lists.
+	// Table is the form of a table of text, whose rows are lists in Root. For JSON, Table is nil.
 	Table *Table
 
 	header []string
@@ -279,8 +279,8 @@ func (d Document) HasSeries(isParameter func(name string) bool) bool {
 	return found
 }
 
-// Without returns the reply without its records. next is the path of the cursor, which becomes null; "" for none. Tests
-// use the result as the page after the last one.
+// Without returns the reply without its records. next is the path of the cursor, or "" if there is none. The cursor
+// becomes null. Tests use the result as the page after the last one.
 func (p Place) Without(reply []byte, next string) ([]byte, error) {
 	switch {
 	case p.Shape == ShapeCSV:

@@ -106,7 +106,7 @@ func (f *Field) usual() []float64 {
 	return all
 }
 
-// Median returns the median of the usual numbers; false if there are none.
+// Median returns the median of the usual numbers. It returns false if there are none.
 func (f *Field) Median() (float64, bool) {
 	all := f.usual()
 	if len(all) == 0 {

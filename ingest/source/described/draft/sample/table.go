@@ -18,7 +18,7 @@ import (
 // ShapeCSV is the shape of records that are the lines of a table of text.
 const ShapeCSV = "csv"
 
-// Table has those keys of the section `csv` in a description that define the form of a table of text. "" means the
+// Table defines the form of a table of text, with the keys that the section `csv` of a description has. "" means the
 // default.
 type Table struct{ Delimiter, Decimal, Encoding string }
 
