@@ -32,8 +32,7 @@ func DefaultScopes() []Scope {
 	return slices.DeleteFunc(slices.Clone(Scopes), func(s Scope) bool { return s == KeysManage || s == SourcesRead })
 }
 
-// ScopeSet is a set of scopes: bit i stands for Scopes[i]. The zero value is
-// empty.
+// ScopeSet is a set of scopes. Bit i is set if the set contains Scopes[i]. The zero value is the empty set.
 type ScopeSet uint16
 
 // SetOf returns the set of the given scopes. It ignores unknown scopes.
@@ -46,7 +45,7 @@ func SetOf(scopes ...Scope) (set ScopeSet) {
 	return set
 }
 
-// Has reports whether the set contains a scope; false for an unknown scope.
+// Has reports whether the set contains a scope. No set contains an unknown scope.
 func (s ScopeSet) Has(scope Scope) bool { return s&SetOf(scope) != 0 }
 
 // Key is an API key without its secret. Times are RFC 3339 in UTC, in whole seconds.
@@ -114,7 +113,8 @@ type UsageDay struct {
 	Counted   int64  `json:"counted"`          // calls that count towards the quota
 }
 
-// Usage is the reply to GET /v1/usage. Its quota is that of the present month, whatever days the request names.
+// Usage is the reply to GET /v1/usage. The days of the request do not change the quota, which is always that of the
+// present month.
 type Usage struct {
 	Status string     `json:"status"`
 	Mode   string     `json:"mode"`
@@ -136,7 +136,7 @@ type AuditRow struct {
 	Hash      string         `json:"hash"`
 }
 
-// Owner identifies the owner of data: an account in one of the worlds (live or sandbox).
+// Owner identifies to whom data belong: an account in one of the worlds (live or sandbox).
 type Owner struct {
 	Account string // id of the account
 	World   World

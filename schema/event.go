@@ -83,7 +83,8 @@ func CustomerEventTypes() []EventType {
 	return slices.DeleteFunc(slices.Clone(EventTypes), EventType.Operational)
 }
 
-// HidesCustomerEvents reports whether a list of readable types lacks a type that customers receive; nil lists all.
+// HidesCustomerEvents reports whether a list of readable types lacks a type that customers receive. A nil list means
+// that all types are readable.
 func HidesCustomerEvents(readable []EventType) bool {
 	return readable != nil && slices.ContainsFunc(EventTypes, func(t EventType) bool {
 		return !t.Operational() && !slices.Contains(readable, t)

@@ -12,14 +12,14 @@ const (
 	HealthPaused   Health = "paused"   // the webhook is not active, so deliveries wait
 )
 
-// WebhookHealth is the reply to GET /v1/webhooks/{id}/health. Its statistics cover the webhook's newest deliveries,
-// at most 1,000, without those that wait for their first attempt.
+// WebhookHealth is the reply to GET /v1/webhooks/{id}/health. Its statistics cover the newest deliveries of the
+// webhook, at most 1,000. They exclude deliveries that wait for their first attempt.
 type WebhookHealth struct {
 	Status    string `json:"status"`
 	WebhookID string `json:"webhook_id"`
 	Health    Health `json:"health"`
-	// Deliveries is the number of covered deliveries. Since is the time at which the oldest of them was created; null
-	// if there are none. HasMore is true if there are older deliveries.
+	// Deliveries is the number of deliveries that the statistics cover. Since is the time at which the oldest of them
+	// was created, or null if there are none. HasMore is true if there are older deliveries.
 	Deliveries int            `json:"deliveries"`
 	Since      *string        `json:"since"`
 	HasMore    bool           `json:"has_more"`
@@ -34,9 +34,9 @@ type WebhookHealth struct {
 	ByHour          []AttemptsOfHour `json:"by_hour"` // the last 24 hours, the oldest first
 }
 
-// DeliveryCounts is the number of deliveries per state. Waiting, Failed and Unretried count all stored deliveries of the
-// webhook, Delivered and Cancelled only the covered ones. Unretried is the number of failed deliveries without a manual
-// retry.
+// DeliveryCounts is the number of deliveries per state. Waiting, Failed and Unretried count all stored deliveries of
+// the webhook. Delivered and Cancelled count only the deliveries that the statistics cover. Unretried is the number of
+// failed deliveries without a manual retry.
 type DeliveryCounts struct {
 	Waiting   int `json:"waiting"`
 	Delivered int `json:"delivered"`

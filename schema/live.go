@@ -1,7 +1,7 @@
 package schema
 
-// LiveKind is the kind of a notice of GET /v1/live, such as a notice of a delivery. It is the field `event` of the SSE
-// message.
+// LiveKind is the kind of a notice in the SSE stream of GET /v1/live, such as a notice of a delivery. The field
+// `event` of an SSE message has the kind.
 type LiveKind string
 
 // The kinds of notices.
@@ -12,7 +12,7 @@ const (
 	LiveAir      LiveKind = "air"      // see LiveAirNotice
 )
 
-// Names of the messages of GET /v1/live that are not notices.
+// Names of the messages of GET /v1/live that are not notices of changes.
 const (
 	LiveHello = "hello" // first message, see LiveGreeting
 	LiveReset = "reset" // notices were dropped, see LiveResetNotice

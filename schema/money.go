@@ -32,7 +32,7 @@ func ParsePaise(text string) (Paise, error) {
 	if digits == "" {
 		return 0, nil
 	}
-	// The value in paise is the number with these digits, times ten to the power of scale.
+	// The amount in paise is the integer with these digits, multiplied by 10 to the power of scale.
 	scale, far := n.scale()
 	trimmed := strings.TrimRight(digits, "0")
 	scale += len(digits) - len(trimmed)
@@ -96,7 +96,8 @@ func leadingDigits(text string) (digits, rest string) {
 }
 
 // scale returns the exponent of ten by which the digits of n must be multiplied to get paise. If the exponent of n is
-// so large that its digits do not matter, far is the sign of that exponent, 1 or -1. Otherwise far is 0.
+// so large that the digits do not matter, scale is 0. far is then the sign of that exponent, 1 or -1. Otherwise far is
+// 0.
 func (n number) scale() (scale, far int) {
 	exponent, err := strconv.Atoi("0" + n.exponent)
 	if err != nil || exponent > math.MaxInt32 {

@@ -139,8 +139,8 @@ func (c Code) Status() int {
 // Problem is the `error` object of a reply. It is also a Go error: handlers return it, and the API encodes it. Message
 // is for the client and must not contain stacks, SQL or texts of other systems. Suggestions belongs to
 // location_not_found, Candidates to ambiguous_location, and Nearest to no_station_nearby and no_data. Allow is the
-// header Allow of method_not_allowed. RetryAfter is the header Retry-After in seconds, 0 for none. Status is the HTTP
-// status if it differs from that of Code, otherwise 0.
+// header Allow of method_not_allowed. RetryAfter is the header Retry-After in seconds, or 0 if there is none. Status
+// is the HTTP status if it differs from that of Code, and otherwise 0.
 type Problem struct {
 	Code        Code            `json:"code"`
 	Message     string          `json:"message"`
@@ -172,7 +172,7 @@ type NearestStation struct {
 // Condition is a condition that a station must meet before an answer can use its data.
 type Condition string
 
-// The conditions for a station. The first three are those of the National AQI (CPCB 2014).
+// The conditions for a station. The first three are those of the National AQI (CPCB, 2014).
 const (
 	ThreePollutants Condition = "three_pollutants" // it measures at least three pollutants
 	OnePM           Condition = "pm25_or_pm10"     // it measures PM2.5 or PM10
@@ -200,8 +200,7 @@ type ProblemBody struct {
 	Error   Problem `json:"error"`
 }
 
-// NewProblem returns an error for the client. field is the invalid parameter or JSON
-// field, "" for none.
+// NewProblem returns an error for the client. field is the invalid parameter or JSON field, or "" if there is none.
 func NewProblem(code Code, field, message string) *Problem {
 	return &Problem{Code: code, Field: field, Message: message, Retryable: code.Status() == 429 || code.Status() >= 502}
 }
@@ -217,7 +216,7 @@ func (f *RequestErrors) AddAs(code Code, field, message string) {
 	*f = append(*f, ProblemDetail{Field: field, Code: code, Message: message})
 }
 
-// Problem returns all errors as one Problem; nil if there are none.
+// Problem returns all errors as one Problem, or nil if there are none.
 func (f RequestErrors) Problem() error { return NewProblemOf(f) }
 
 // ProblemByStatus returns all errors as one Problem, sorted by their HTTP status: 400 precedes 422. It returns nil if

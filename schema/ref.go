@@ -9,8 +9,8 @@ import (
 // MaxRefLength is the largest number of characters in a client's reference (ref_id).
 const MaxRefLength = 255
 
-// joiners are invisible characters that are valid in a reference. Indian scripts need them. So do composed emoji, such
-// as families and the flags of regions.
+// joiners are invisible characters that are valid in a reference. Indian scripts and composed emoji (such as families
+// and the flags of regions) need them.
 var joiners = &unicode.RangeTable{
 	R16: []unicode.Range16{{Lo: 0x200c, Hi: 0x200d, Stride: 1}},
 	R32: []unicode.Range32{{Lo: 0xe0020, Hi: 0xe007f, Stride: 1}},
@@ -35,8 +35,8 @@ func IsRef(text string) bool {
 // longestID is an upper limit of the length of ids.
 const longestID = 64
 
-// IsID reports whether a text can be an id: 1 to 64 ASCII letters, digits and underscores. Callers do not query the
-// store for other texts. PostgreSQL would return an error for a text with a NUL character.
+// IsID reports whether a text can be an id: 1 to 64 ASCII letters, digits and underscores. Callers query the store
+// only for such texts, because PostgreSQL returns an error for a text with a NUL character.
 func IsID(text string) bool {
 	strange := func(c rune) bool {
 		return (c < '0' || c > '9') && (c < 'A' || c > 'Z') && (c < 'a' || c > 'z') && c != '_'

@@ -9,7 +9,7 @@ type Session struct {
 	Client    string `json:"client"`  // IP address of the login
 	Agent     string `json:"agent"`   // User-Agent of the browser
 	Current   bool   `json:"current"` // the caller uses this session
-	// OtherKeyID is the id of the key of the other mode, to which the session can switch; nil for none.
+	// OtherKeyID is the id of the key of the other mode, to which the session can switch, or nil if there is none.
 	OtherKeyID *string `json:"other_key_id"`
 }
 

@@ -43,7 +43,7 @@ const (
 	AnswerLateFailure   StepAnswer = "late_failure"   // not carried out although charged
 	AnswerStray         StepAnswer = "stray"          // a replaced or unsent order was carried out
 
-	// Further answers of ActSettled: the final state.
+	// Further answers of the action ActSettled. They state the final state.
 	AnswerSuccess  StepAnswer = "success"
 	AnswerRefunded StepAnswer = "refunded"
 )

@@ -2,9 +2,9 @@ package schema
 
 import "time"
 
-// WebhookClockMargin is the tolerated clock skew between the instance that creates a subscription and the instance that
-// creates an event. A subscription receives every event that is created after it. Because of the margin it may also
-// receive events that were created up to a minute before it.
+// WebhookClockMargin is the tolerated clock skew between the instances that create a subscription and an event. A
+// subscription receives every event that is created later. Because of the margin, it may also receive events that were
+// created up to a minute before the subscription.
 const WebhookClockMargin = time.Minute
 
 // Webhook is a webhook subscription without its secret. Times are RFC 3339 in UTC, in
@@ -86,8 +86,8 @@ type Delivery struct {
 	// start, and if no attempt will follow.
 	NextAttemptAt *string `json:"next_attempt_at"`
 	FinishedAt    *string `json:"finished_at"`
-	// RetryOf is the id of the delivery that this delivery retries manually. RetriedAs
-	// is the id of the manual retry of this delivery.
+	// RetryOf is the id of the delivery that this delivery retries manually. RetriedAs is the id of the manual retry
+	// of this delivery.
 	RetryOf   *string `json:"retry_of"`
 	RetriedAs *string `json:"retried_as"`
 	// LastAttempt is the newest attempt. It is null before the first attempt has ended.

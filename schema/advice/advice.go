@@ -1,8 +1,8 @@
 // Package advice has advice on health for each category of the National Air Quality Index, in ten languages.
 //
 // The statements are those of CPCB's table of health statements. The other advice is Vayu's summary of the sources
-// that advice.json lists. The texts in other languages than English are Vayu's translations: advice.json has those in
-// Hindi, and the folder translated has a file for each other language, with each text beside the English one.
+// that advice.json lists. Vayu has translated all texts from English: advice.json has the Hindi texts. The folder
+// translated has a file for each other language, with each text beside the English one.
 package advice
 
 import (
@@ -60,7 +60,7 @@ type catalogue struct {
 	} `json:"advice"`
 }
 
-// load parses the files on the first call. It panics if one of them is not valid; a test parses them.
+// load parses the files on the first call. It panics if a file is invalid, which a test rules out.
 var load = sync.OnceValue(func() (b catalogue) {
 	parse("advice.json", &b)
 	for _, language := range Languages[2:] {

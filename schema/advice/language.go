@@ -12,7 +12,7 @@ import (
 // Language is a language of the texts, as its code of ISO 639-1.
 type Language string
 
-// The languages in which Vayu has more texts than the advice.
+// In these languages Vayu has other texts besides the advice, such as those of alerts.
 const (
 	English Language = "en"
 	Hindi   Language = "hi"
@@ -47,9 +47,9 @@ func OfTag(text string) (Language, bool) {
 // maxAccept limits the length of a header Accept-Language, in bytes. Browsers send less than a hundred.
 const maxAccept = 1000
 
-// Nearest returns the language that a client prefers, as its header Accept-Language says. Invalid parts of the header
-// are ignored. The default is English, also for a header of more than 1,000 bytes. golang.org/x/text/language compares
-// tags by the rules of CLDR, so ta-LK gets Tamil.
+// Nearest returns the language that a client prefers, according to its header Accept-Language. It ignores invalid
+// parts of the header. The default is English, also for a header of more than 1,000 bytes. golang.org/x/text/language
+// compares tags by the rules of CLDR, so ta-LK gets Tamil.
 func Nearest(accept string) Language {
 	if len(accept) > maxAccept {
 		return English

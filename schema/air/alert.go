@@ -25,8 +25,8 @@ type AlertCondition struct {
 	Over   json.RawMessage `json:"over,omitempty"`
 	Under  json.RawMessage `json:"under,omitempty"`
 	Change string          `json:"change,omitempty"` // any, worse or better
-	// Category and Day are for the metric forecast, which is the probability of this category or a worse one. Day 1 is
-	// tomorrow; the largest is 3.
+	// Only the metric forecast uses Category and Day. Its value is the probability of this category or a worse one.
+	// Day 1 is tomorrow, and the largest Day is 3.
 	Category string `json:"category,omitempty"`
 	Day      int    `json:"day,omitempty"`
 }

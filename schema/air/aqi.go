@@ -9,10 +9,9 @@ import (
 	"vayu/schema"
 )
 
-// Record is the air quality record of a city, pin code or position. Clients rely on the
-// order of its fields. Concentrations are in µg/m³, except CO in mg/m³, with at most two
-// decimals, and null if unknown. AQI is India's National AQI, 0–500. Updated is the end
-// of the latest averaging interval, in UTC.
+// Record is the air quality record of a city, pin code or position. Clients rely on the order of its fields.
+// Concentrations are in µg/m³ (CO in mg/m³), with at most two decimals. An unknown concentration is null. AQI is
+// India's National AQI, 0–500. Updated is the end of the latest averaging interval, in UTC.
 type Record struct {
 	Status   string        `json:"status"`
 	City     string        `json:"city"`

@@ -68,7 +68,7 @@ type Forecast struct {
 	FittedAt time.Time        `json:"fitted_at"`
 	Days     []ForecastDay    `json:"days"`
 	Score    *ForecastScore   `json:"score"`
-	// Hourly has the hourly forecasts; nil if the request has no parameter hours.
+	// Hourly has the hourly forecasts, or nil if the request has no parameter hours.
 	Hourly *HourlyForecast `json:"hourly,omitempty"`
 }
 

@@ -15,9 +15,9 @@ func NetworkOf(id string) string {
 	return network
 }
 
-// networkPriorities has the priorities of networks. If a physical station has ids in several networks, the id in the
-// network with the highest priority is used. CPCB's network is first, because CPCB operates the analyser. Networks with
-// stations of their own follow. Networks that copy the data of others, later and in other units, are last.
+// networkPriorities has the priorities of networks. If a physical station has ids in several networks, the id of the
+// network with the highest priority is used. CPCB's network is first, because CPCB operates the analysers. Networks
+// with stations of their own follow. Last are networks that copy the data of others, with delays and in other units.
 var networkPriorities = map[string]uint8{"cpcb": 30, "openaq": 10, "waqi": 10, "citymean": 5}
 
 // NetworkPriority returns the priority of a network. It is 20 for a network that is not in networkPriorities.
@@ -28,7 +28,8 @@ func NetworkPriority(network string) uint8 {
 	return 20
 }
 
-// The network name of an account's stations is ownNetwork, followed by ownDigits hexadecimal digits.
+// An account's own stations are in a network of their own. Its name is ownNetwork, followed by ownDigits hexadecimal
+// digits.
 const (
 	ownNetwork = "own"
 	ownDigits  = 12

@@ -6,8 +6,9 @@ import "vayu/schema/parameter"
 // zero value is invalid.
 type Pollutant uint8
 
-// The pollutants of the National AQI, in the order of the fields of air quality records. Their numbers must not change.
-// Enum8 columns in ClickHouse have the same numbers, and so have the first parameters in package parameter.
+// The pollutants of the National AQI, in the order of the fields of air quality records. Their numbers must not
+// change, because Enum8 columns in ClickHouse have the same numbers. The first parameters of package parameter have
+// these numbers too.
 const (
 	PM25 = Pollutant(parameter.PM25)
 	PM10 = Pollutant(parameter.PM10)

@@ -33,7 +33,7 @@ type PushReply struct {
 }
 
 // RejectedReading is a pushed reading that was not stored. Index is its position in the request, from 0. Field is the
-// invalid field; empty if the whole reading is invalid.
+// invalid field, or empty if the whole reading is invalid.
 type RejectedReading struct {
 	Index   int    `json:"index"`
 	Reason  string `json:"reason"`

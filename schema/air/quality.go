@@ -27,7 +27,7 @@ type QualityResult struct {
 }
 
 // QualityReply is the reply to GET /v1/stations/{id}/quality: all counts, and one page of results, the newest first.
-// NOxForm names the units in which the station reports NO, NO2 and NOx; nil if they are unknown.
+// NOxForm names the units in which the station reports NO, NO2 and NOx. It is nil if they are unknown.
 type QualityReply struct {
 	Status     string          `json:"status"`
 	Station    string          `json:"station"`

@@ -33,7 +33,7 @@ type Source struct {
 	// State is good, degraded or unknown. It is unknown if the problems cannot be read.
 	State    string        `json:"state"`
 	Problems []OpenProblem `json:"problems"`
-	// Progress is the progress of the source; nil if it is unknown.
+	// Progress is the progress of the source, or nil if it is unknown.
 	Progress *SourceProgress `json:"progress"`
 	LastRun  SourceRun       `json:"last_run"`
 	LastDay  SourceRuns      `json:"last_24_hours"` // runs that began in the last 24 hours

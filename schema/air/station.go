@@ -52,7 +52,7 @@ func ParseStationKind(text string) (StationKind, bool) {
 	return 0, false
 }
 
-// ParseCityKinds parses the kinds of stations from which a city's AQI is computed. These are reference stations only,
+// ParseCityKinds parses the kinds of stations from which a city's AQI is computed. The kinds are reference stations,
 // as in CPCB's AQI, or reference stations and sensors. [CityMean] is an error, because a city mean is used only where
 // no other kind has values.
 func ParseCityKinds(names []string) ([]StationKind, error) {
@@ -90,13 +90,13 @@ type Station struct {
 	Licence     string
 	FirstSeen   time.Time
 	LastSeen    time.Time
-	// PositionSource is the source of the position; empty if unknown.
+	// PositionSource is the source of the position, or empty if unknown.
 	PositionSource string
 	// ByPosition is true if City and State were derived from the position, not from
 	// names.
 	ByPosition bool
-	// SameAs is the id of another station that is the same physical station; empty for none. The AQI of a city uses
-	// that station in place of this one.
+	// SameAs is the id of another station if both are the same physical station, else empty. The AQI of a city then
+	// uses the other station in place of this one.
 	SameAs string
 }
 

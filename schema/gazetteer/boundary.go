@@ -20,8 +20,7 @@ import (
 //go:embed states.txt
 var statesText string
 
-// outline is the territory of one state, as a set of rings. A position is inside if
-// an odd number of rings contain it.
+// outline is the territory of one state, as a set of rings. A position is inside if it lies in an odd number of rings.
 type outline struct {
 	name  string
 	bound orb.Bound
@@ -33,9 +32,9 @@ type bounded struct {
 	ring  orb.Ring
 }
 
-// A position outside all outlines belongs to the nearest state if the distance is less than borderDegrees, in degrees.
-// Such positions occur because the outlines are simplified, and some stations are on piers and beaches. 0.05° is at
-// most 5.6 km.
+// borderDegrees is the largest distance, in degrees, at which a position outside all outlines still belongs to the
+// nearest state. Such positions occur because the outlines are simplified, and because some stations are on piers and
+// beaches. 0.05° is at most 5.6 km.
 const borderDegrees = 0.05
 
 // outlines parses states.txt. It panics on an invalid line, because the file is part of the program.
@@ -78,8 +77,8 @@ func States() []string {
 	return names
 }
 
-// borders has the squares, with sides of a tenth of a degree, that an outline may cross. Every other square is entirely
-// in one state or in none. inner caches the names of the states of such squares.
+// borders divides the map into squares with sides of a tenth of a degree. squares has those that an outline may cross.
+// Every other square is entirely in one state or in none, and inner caches the name of that state.
 type borders struct {
 	squares map[square]bool
 	inner   sync.Map // square -> name of its state, "" for none
@@ -91,8 +90,8 @@ func squareOf(at orb.Point) square {
 	return square{int(math.Floor(at.Lat() * 10)), int(math.Floor(at.Lon() * 10))}
 }
 
-// bordersOf computes the borders. For each edge of an outline, it marks the squares
-// that are within [borderDegrees] of the edge's bounding box.
+// bordersOf computes the borders. For each edge of an outline, it marks the squares within [borderDegrees] of the
+// edge's bounding box.
 var bordersOf = sync.OnceValue(func() *borders {
 	b := &borders{squares: make(map[square]bool)}
 	for _, o := range outlines() {

@@ -31,7 +31,7 @@ type atlas struct {
 }
 
 // cell is a square with sides of half a degree. The sides are longer than the radius of any extent, so an extent
-// overlaps only a few cells.
+// overlaps few cells.
 type cell struct{ lat, lon int }
 
 const cellDegrees = 0.5
@@ -67,9 +67,9 @@ var atlasOf = sync.OnceValue(func() *atlas {
 	return a
 })
 
-// at returns the extent that contains a position. It considers only cities that are at least partly in the given state.
-// Several extents may contain the position. at then returns the one for which the distance to the centre, divided by
-// the radius, is smallest. It returns false if there is none.
+// at returns the extent that contains a position. It considers only cities that are at least partly in the given
+// state. If several extents contain the position, at divides the distance to each centre by the radius, and returns
+// the extent with the smallest ratio. It returns false if no extent contains the position.
 func (a *atlas) at(p geo.Point, state string) (extent, bool) {
 	best, nearest := extent{}, math.Inf(1)
 	for _, i := range a.cells[cellOf(p.Latitude, p.Longitude)] {

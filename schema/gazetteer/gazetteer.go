@@ -117,8 +117,8 @@ func Homonymous(name string) bool {
 }
 
 // Canonical returns the canonical name and state of a city. For example, it returns "Gurugram" and "Haryana" for
-// "Gurgaon" and "". If the city is unknown, it only cleans both texts. It also does so if state is "" and cities of
-// several states have the name.
+// "Gurgaon" and "". If the city is unknown, Canonical only cleans both texts. The same applies if state is "" and
+// cities of several states have the name.
 func Canonical(city, state string) (name, stateName string) {
 	city, state = air.CleanPlace(city), air.CleanState(state)
 	t := load()

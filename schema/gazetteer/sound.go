@@ -20,7 +20,7 @@ var letters = [blockSize]string{
 	0x70: "n", 0x71: "v", 0x7a: "n", 0x7b: "n", 0x7c: "r", 0x7d: "l", 0x7e: "l", 0x7f: "k", // Malayalam's final consonants
 }
 
-// Positions of characters in the Unicode block of an Indian script.
+// Places of characters in the Unicode block of an Indian script, counted from the start of the block.
 const (
 	anusvara       = 0x02
 	ya             = 0x2f
@@ -31,7 +31,7 @@ const (
 	virama         = 0x4d
 )
 
-// Scripts in which some characters sound different than in the other scripts.
+// Numbers of scripts (see [Script]) in which some characters sound different than in the other scripts.
 const (
 	bengali  = 2
 	gurmukhi = 3
@@ -139,8 +139,8 @@ func fold(word string) string {
 	return string(out)
 }
 
-// Merge replaces the letters of a sound that a script lacks, and returns sound. Tamil has no voiced consonants, and
-// Bengali and Odia have no v. A word in that script must be compared with the result, and not with the original sound.
+// Merge changes the sound of a word for a comparison with a word in a script that lacks some of its letters. It
+// replaces these letters in sound, and returns sound. Tamil has no voiced consonants, and Bengali and Odia have no v.
 func Merge(sound []byte, script int) []byte {
 	from, to := "", ""
 	switch script {

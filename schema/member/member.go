@@ -37,7 +37,7 @@ func Roles() []Role {
 	return []Role{{Owner, all, all}, {"developer", build, all}, {"finance", money, money}, {"viewer", read, read}}
 }
 
-// RoleOf returns the role with a name; false if there is none.
+// RoleOf returns the role with the given name. It returns false if there is none.
 func RoleOf(name string) (Role, bool) {
 	all := Roles()
 	i := slices.IndexFunc(all, func(r Role) bool { return r.Role == name })

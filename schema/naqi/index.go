@@ -28,8 +28,8 @@ func SubIndex(p air.Pollutant, concentration float64) (int, bool) {
 	return int(indexEdge[band-1] + (2*rise*(m-edge[band-1])+width)/(2*width)), true
 }
 
-// Lead returns the sub-index of a concentration, but not rounded and not limited to 500. It decides which of two
-// pollutants with equal sub-indices is dominant. It returns 0 if there is no sub-index.
+// Lead returns the sub-index of a concentration without rounding and without the limit of 500. If two pollutants have
+// equal sub-indices, the one with the larger result is dominant. Lead returns 0 if there is no sub-index.
 func Lead(p air.Pollutant, concentration float64) float64 {
 	if !p.Valid() || !(concentration >= 0) {
 		return 0

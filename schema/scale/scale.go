@@ -79,13 +79,13 @@ func (s Scale) Categories() []Category {
 	return nil
 }
 
-// Category is a category of a scale. Color is its colour as #RRGGBB; "" if the source of the scale defines none.
+// Category is a category of a scale. Color is its colour as #RRGGBB, or "" if the source of the scale defines none.
 type Category struct{ Name, Color string }
 
 // Window is the number of hourly means from which an index is computed.
 const Window = 24
 
-// Hour has the mean of each pollutant of a record in one hour, in the unit of the pollutant; NaN if it is unknown.
+// Hour has the mean of each pollutant of a record in one hour, in the unit of the pollutant. An unknown mean is NaN.
 type Hour [len(air.RecordPollutants)]float64
 
 // Unmeasured returns an Hour in which every mean is unknown.
@@ -117,8 +117,8 @@ type Place struct {
 	// Mean has the means over 24 hours, and for CO and O3 the largest mean over 8 hours, in the unit of the pollutant.
 	// NaN is an unknown mean. Element p-1 is that of pollutant p.
 	Mean [len(air.Pollutants)]float64
-	// DailyMean is a bit set. Bit p-1 is set if Mean has a 24-hour mean for pollutant p (CO or O3) instead of the usual
-	// 8-hour mean.
+	// DailyMean is a bit set for CO and O3. If bit p-1 is set, Mean has a 24-hour mean of pollutant p instead of the
+	// usual 8-hour mean.
 	DailyMean uint8
 	Hours     *Hours // nil if the hourly means are unknown
 	// AQI and Dominant are those of India's index. AQI is negative if there is none.
@@ -179,7 +179,7 @@ func worst(parts []Part) Result {
 // EU and US rules.
 const minDayHours = 18
 
-// largest returns the largest of the hourly means; NaN if fewer than minDayHours are known.
+// largest returns the largest of the hourly means, or NaN if fewer than minDayHours are known.
 func largest(hours *[Window]float64) float64 {
 	top, n := math.Inf(-1), 0
 	for _, v := range hours {
@@ -193,11 +193,11 @@ func largest(hours *[Window]float64) float64 {
 	return top
 }
 
-// recent is how many of the last hours can have the current mean. It is three, because records are stale after three
+// recent is how many hours back the latest hourly mean may be. It is three, because records are stale after three
 // hours.
 const recent = 3
 
-// latest returns the latest of the recent hourly means; NaN if there is none.
+// latest returns the latest known mean of the last three hours (recent), or NaN if there is none.
 func latest(hours *[Window]float64) float64 {
 	for _, v := range hours[:recent] {
 		if !math.IsNaN(v) {

@@ -143,7 +143,7 @@ func (p *Place) usSO2() (index int, value float64, averaging string, ok bool) {
 	return usEdges[3][1], hour, averaging, !math.IsNaN(hour) && hour > 0
 }
 
-// usO3 returns the larger of the indices of O3 over 8 hours and over one hour. Above 200 ppb the 8-hour mean has no
+// usO3 returns the larger of two indices of O3: over 8 hours and over one hour. An 8-hour mean above 200 ppb has no
 // index of its own (footnote of table 6 of EPA's document, usSource). It then counts as 300, the end of its table.
 func (p *Place) usO3() (index int, value float64, averaging string, ok bool) {
 	if mean, interval, known := p.eightHours(air.O3); known {
@@ -163,9 +163,9 @@ func (p *Place) usO3() (index int, value float64, averaging string, ok bool) {
 // minHoursOf8 is how many of the 8 hours must be known for an 8-hour mean: 75 % (40 CFR 50, appendices D and U).
 const minHoursOf8 = 6
 
-// eightHours returns the 8-hour mean of CO or O3 that ends now. If too few of the 8 hours are known, it returns the
+// eightHours returns the 8-hour mean of CO or O3 that ends now. If too few of these 8 hours are known, it returns the
 // largest 8-hour mean of the last 24 hours. For a day it returns the largest 8-hour mean of the day. It returns false
-// if only a mean over 24 hours is known.
+// if only a 24-hour mean is known.
 func (p *Place) eightHours(of air.Pollutant) (value float64, averaging string, ok bool) {
 	if hours := p.Hours.column(of); !p.Day {
 		sum, n := 0.0, 0

@@ -6,8 +6,8 @@ import "regexp"
 // longestEmail is the largest length of an e-mail address: the path of RFC 5321 (4.5.3.1.3) without its brackets.
 const longestEmail = 254
 
-// email is a dot-atom and a domain with at least one dot (RFC 5322, 3.4.1). The contract has the same pattern. Quoted
-// names, comments, literal addresses and other scripts are not accepted. A domain of another script has an ASCII form.
+// email is a dot-atom and a domain with at least one dot (RFC 5322, 3.4.1). The contract has the same pattern. It
+// excludes quoted names, comments, literal addresses and other scripts. A domain in another script has an ASCII form.
 var email = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@" +
 	`([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])$`)
 

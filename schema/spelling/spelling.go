@@ -9,9 +9,9 @@ import (
 	"github.com/xrash/smetrics"
 )
 
-// Similar returns up to limit known names that are similar to name, the most similar first. It ignores case. In a
-// similar name, one letter or a third of the letters may differ. If name has at least three letters, known names that
-// contain it are similar too.
+// Similar returns up to limit known names that are similar to name, the most similar first. It ignores case. Two names
+// are similar if they differ in at most one letter, or in a third of the letters. If name has at least three letters,
+// known names that contain it are similar too.
 func Similar(name string, known []string, limit int) (found []string) {
 	cost := map[string]int{}
 	for _, k := range known {
@@ -38,7 +38,7 @@ func Similar(name string, known []string, limit int) (found []string) {
 	return found[:min(limit, len(found))]
 }
 
-// DidYouMean returns a question with up to three similar names and a space before it; "" if no name is similar.
+// DidYouMean returns a question with up to three similar names and a space before it, or "" if no name is similar.
 func DidYouMean(name string, known []string) string {
 	found := Similar(name, known, 3)
 	if len(found) == 0 {
@@ -51,8 +51,8 @@ func DidYouMean(name string, known []string) string {
 // of a comparison grows with the product of the lengths.
 const longest = 100
 
-// difference returns in how many letters two names differ. If name is only a part of known, the cost is the length of
-// name, so that misspellings come first.
+// difference returns in how many letters two names differ. If name is a part of known, the cost is the length of name
+// instead. Misspellings cost less, and so come first.
 func difference(name, known string) (cost int, similar bool) {
 	if len(name) > longest || len(known) > longest {
 		return 0, false

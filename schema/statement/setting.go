@@ -5,7 +5,7 @@ import "strings"
 // Setting is the name and value of a ClickHouse setting.
 type Setting struct{ Name, Value string }
 
-// Set returns the SET statement of settings, "" for none.
+// Set returns the SET statement of settings, or "" if there is none.
 func Set(settings []Setting) string {
 	if len(settings) == 0 {
 		return ""

@@ -3,7 +3,7 @@ package statement
 
 import "strings"
 
-// Statement describes a query as far as necessary before the query runs, such as where the data of an INSERT begins.
+// Statement describes what must be known about a query before it runs, such as where the data of an INSERT begins.
 type Statement struct {
 	Verb   string // first keyword, upper case
 	Text   string // the query; for an INSERT with data, only the text before FORMAT or VALUES
@@ -108,8 +108,8 @@ func (st Statement) insert(s *Scanner) Statement {
 	return st
 }
 
-// dataStart returns the offset at which data begins behind "FORMAT name". As in ClickHouse, it skips blanks and one
-// line break. The data may be binary, so it skips no more.
+// dataStart returns the offset of the data behind "FORMAT name". Like ClickHouse, it skips blanks and one line break.
+// It skips nothing else, because the data may be binary.
 func dataStart(text string, pos int) int {
 	for pos < len(text) && strings.IndexByte(" \t\f", text[pos]) >= 0 {
 		pos++
@@ -133,9 +133,9 @@ func (st Statement) Query() (query, rest string, ok bool) {
 	return st.Text[:st.clauses], st.Text[st.clauses:], true
 }
 
-// Into returns the statement with its result written to a file instead, in the given format. ok is false for a
-// statement that is no SELECT, or names a file itself. Comments at the end stay, because a client can mark its query
-// with a comment.
+// Into returns the statement, changed so that it writes its result to a file in the given format. ok is false for a
+// statement that is no SELECT, or that names a file itself. Comments at the end stay, because a client can mark its
+// query with a comment.
 func (st Statement) Into(file, format string) (text string, ok bool) {
 	query, rest, ok := st.Query()
 	if !ok {

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// Kind is the kind of a token, as far as necessary to find where a statement's data begins.
+// Kind is the kind of a token. It distinguishes only what is necessary to find where a statement's data begins.
 type Kind int
 
 // Kinds of tokens.
@@ -135,8 +135,8 @@ func (s *Scanner) comment() {
 	}
 }
 
-// past moves to the end of the first `mark` that is at least offset bytes ahead. Without such a mark, it moves to the
-// end of the text.
+// past moves behind the first `mark` that begins at least offset bytes ahead. Without such a mark, it moves to the end
+// of the text.
 func (s *Scanner) past(mark string, offset int) {
 	i := strings.Index(s.text[s.pos+offset:], mark)
 	if i < 0 {

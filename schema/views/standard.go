@@ -9,22 +9,21 @@ type Limit struct {
 	// Period is the averaging interval that the limit applies to: "1h", "8h", "24h" or "year".
 	Period string
 	Value  float64
-	// Percentile is the share of the values in a year, in per cent, that must not exceed the limit. It is 0 for an
-	// annual mean.
+	// Percentile is the share of a year's values, in per cent, that must not exceed the limit. An annual mean has the
+	// Percentile 0.
 	Percentile int
 }
 
 // The standards of [Limits].
 const (
-	// NAAQS are India's National Ambient Air Quality Standards of 2009 for industrial,
-	// residential, rural and other areas: CPCB's notification B-29016/20/90/PCI-L of
-	// 18 November 2009. Values of 1, 8 and 24 hours comply for 98 % of the time in a year.
-	// They may exceed the limit for 2 % of the time, but not on two consecutive days of
-	// monitoring. A mean of a year has at least 104 days.
+	// NAAQS are India's National Ambient Air Quality Standards of 2009 for industrial, residential, rural and other
+	// areas: CPCB's notification B-29016/20/90/PCI-L of 18 November 2009. Means of 1, 8 and 24 hours must comply for
+	// 98 % of the time in a year. They may exceed the limit for 2 % of the time, but not on two consecutive days of
+	// monitoring. An annual mean needs at least 104 days.
 	NAAQS = "naaqs_2009"
 	// WHO is the standard of the WHO global air quality guidelines of 2021 (ISBN 978-92-4-003422-8, tables 0.1 and
 	// 0.2). Limits of 8 and 24 hours apply to the 99th percentile of the days of a year. The limits of one hour, and
-	// that of CO over 8 hours, are older guidelines that remain valid.
+	// the limit of CO over 8 hours, are older guidelines that remain valid.
 	WHO = "who_2021"
 )
 

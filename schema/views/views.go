@@ -34,8 +34,8 @@ var Names = [...]string{
 type Set struct{}
 
 // Statements returns the SQL that creates all functions and views in a database. onCluster is the clause "ON CLUSTER
-// name", or "". For a migration other than [Migration] it returns no SQL. Later migrations have replaced the views of
-// that migration, and today's views may not fit the tables of that time.
+// name", or "". For any migration except [Migration], Statements returns no SQL. Later migrations have replaced the
+// views of such a migration, and today's views may not fit the tables of that time.
 func (s Set) Statements(migration, database, onCluster string) (string, error) {
 	if migration != Migration {
 		return "", nil
@@ -67,19 +67,19 @@ type data struct {
 	OnCluster string
 	Wide      []wide
 	Limits    []Limit
-	// DayHours is how many hours of a valid day must have a mean. Capture is the share of the hours of a longer period
-	// that must have a mean. Otherwise the statistics of the period are incomplete.
+	// DayHours is how many hours of a valid day must have a mean. Capture is the same as a share, for longer periods.
+	// With fewer means, the statistics of the period are incomplete.
 	DayHours int
 	Capture  float64
 }
 
 const (
-	// dayHours is CPCB's rule for a 24-hour mean: at least 16 of 24 hours (National Air
-	// Quality Index, 2014, chapter 4).
+	// dayHours is CPCB's rule for a 24-hour mean: at least 16 of 24 hours (National Air Quality Index, 2014, chapter
+	// 4).
 	dayHours = 16
-	// Capture is the share of the hours of a period that must have data. Otherwise the statistics of the period are
-	// incomplete. It is the usual data.thresh of openair's timeAverage, and the annual rule of EU directive 2008/50/EC,
-	// annex XI, in its general part.
+	// Capture is the share of the hours of a period that must have data. With fewer hours, the statistics of the
+	// period are incomplete. The share is the usual data.thresh of openair's timeAverage, and the annual rule of EU
+	// directive 2008/50/EC, annex XI, in its general part.
 	Capture = 0.75
 )
 

@@ -20,10 +20,10 @@ import (
 // safe for concurrent use, and must not be changed or copied after its first call.
 type Client struct {
 	BaseURL string // URL of the service, such as https://api.example.com
-	// Key returns the API key. The client calls it before each attempt with an empty string. If the service rejects the
-	// key, the client calls Key once more, with that key as rejected.
+	// Key returns the API key. The client calls Key before each attempt, with an empty string. If the service rejects
+	// the key, the client calls Key once more, with the rejected key.
 	Key func(ctx context.Context, rejected string) (string, error)
-	// SigningSecret signs each request. It is for a key that requires signed requests.
+	// SigningSecret signs each request, if the key requires signed requests.
 	SigningSecret string
 	// Timeout limits an attempt, from the request to the end of the reply. The default is 30 seconds.
 	Timeout time.Duration
@@ -49,7 +49,7 @@ func StaticKey(key string) func(context.Context, string) (string, error) {
 type Call struct {
 	Query url.Values
 	Path  map[string]string // values of the variables of the path, without escapes
-	// Header adds fields to the request. Authorization and Content-Type are set by the client.
+	// Header adds fields to the request. The client itself sets Authorization and Content-Type.
 	Header http.Header
 	// IdempotencyKey identifies a POST. Retries repeat it. The default is a random key.
 	IdempotencyKey string
@@ -57,8 +57,8 @@ type Call struct {
 	Timeout time.Duration
 }
 
-// postsWithoutKey are the paths of the POSTs that take no Idempotency-Key. The ref_id of a recharge has the same
-// effect.
+// postsWithoutKey are the paths of the POSTs that take no Idempotency-Key. For a recharge, the ref_id has the same
+// effect as the key.
 //
 //nolint:gochecknoglobals // a constant
 var postsWithoutKey = []string{"/v1/recharge", "/v1/sessions", "/v1/sessions/current/mode", "/v1/sign-in-links", "/v1/sign-in-links/confirm", "/v1/signup", "/v1/signup/confirm", "/callbacks/{provider}"}

@@ -26,7 +26,7 @@ type Message struct {
 type LiveOptions struct {
 	Kinds       []string // air, batch, delivery or event; the default is all that the key can read
 	LastEventID string   // id of the last processed message; "" for none
-	// Silence is the time without any bytes after which the client reconnects. The default is 45 seconds; the service
+	// Silence is how long no byte may arrive before the client reconnects. The default is 45 seconds. The service
 	// sends something every 15 seconds.
 	Silence time.Duration
 }

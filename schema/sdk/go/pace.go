@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// pace delays calls while the rate limit is used up. Each limit has a name in the header RateLimit. The name for a route
-// is known from its last reply.
+// pace delays calls while the rate limit is used up. The header RateLimit of a reply names the limit of the route.
+// pace maps each route to that name, and each name to its state.
 type pace struct {
 	mu     sync.Mutex
 	names  map[string]string
@@ -22,7 +22,7 @@ type limit struct {
 	interval time.Duration
 }
 
-// delay returns the delay of the next call of a route, and reserves its time.
+// delay returns how long the next call of a route must wait, and reserves the time of that call.
 func (p *pace) delay(route string, now time.Time) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -64,7 +64,8 @@ func (p *pace) observe(route string, h http.Header, now time.Time) {
 		delete(p.limits, name)
 		return
 	}
-	// The service permits quota calls in each window, so one more call is permitted after each interval.
+	// The service permits quota calls in each window. When all are used up, it permits one more call after each
+	// interval.
 	interval := time.Duration(window) * time.Second / time.Duration(quota)
 	next := now.Add(interval)
 	if l := p.limits[name]; l.next.After(next) {

@@ -15,7 +15,7 @@ type ProblemError struct {
 	// from a proxy.
 	Code    string
 	Message string
-	// Field is the parameter or the JSON field that caused the error; empty for none.
+	// Field is the parameter or the JSON field that caused the error, or empty if there is none.
 	Field       string
 	Details     []Detail // all errors of the request, if there are several
 	Suggestions []string

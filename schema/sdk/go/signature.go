@@ -36,8 +36,8 @@ type Event struct {
 }
 
 // VerifyWebhook verifies a webhook and returns its event. body is the body as received, and header has the headers of
-// the request. Pass two secrets during a rotation: either may have signed. The error is [ErrSignature] unless the signed
-// body is not JSON.
+// the request. During a rotation, pass both secrets, because either may have signed. The error is [ErrSignature],
+// unless a correctly signed body is not JSON.
 func VerifyWebhook(body []byte, header http.Header, now time.Time, secrets ...string) (Event, error) {
 	var stamp string
 	var signatures [][]byte
@@ -89,11 +89,11 @@ func mac(secret, head string, body []byte) []byte {
 	return h.Sum(nil)
 }
 
-// signedFor is how long a used signature is remembered. The service rejects older ones.
+// signedFor is how long the signer remembers a used signature. The service rejects older signatures anyway.
 const signedFor = 10 * time.Minute
 
-// signer signs requests of a key that requires signatures. The service accepts each signature once, so the signer gives
-// equal requests different times.
+// signer signs requests of a key that requires signatures. The service accepts each signature once. The signer
+// therefore gives equal requests different times, so that their signatures differ.
 type signer struct {
 	mu   sync.Mutex
 	used map[string]int64 // Unix time of each used signature

@@ -51,7 +51,7 @@ type incoming struct {
 	text []byte
 }
 
-// send repeats a request until it succeeds or a retry cannot help.
+// send sends a request. It repeats the request until one attempt succeeds, or until a retry cannot help.
 func (c *Client) send(ctx context.Context, o outgoing, stream bool) (incoming, error) {
 	for attempt := 0; ; attempt++ {
 		if !c.NoPacing {
@@ -109,8 +109,8 @@ func (c *Client) maxWait() time.Duration {
 	return c.MaxWait
 }
 
-// canRetry reports whether a repeated request may succeed and does no harm. A rejected request has changed nothing.
-// After other failures, only an idempotent request can be repeated.
+// canRetry reports whether a repeated request may succeed without harm. A request that the rate limit rejected has
+// changed nothing. After other failures, only an idempotent request can be repeated.
 func canRetry(err error, problem *ProblemError, o outgoing) bool {
 	if problem != nil {
 		return problem.Retryable && (o.idempotent || problem.Status == http.StatusTooManyRequests)
