@@ -48,8 +48,8 @@ func stopSignals() []os.Signal {
 	return all
 }
 
-// userMessage returns the text of an error for a user of the command line. A problem is an error body of the API. If
-// its status is below 500, the text names flags in place of JSON fields, and omits the code.
+// userMessage returns the text of an error for a user of the command line. A problem (an error body of the API) with a
+// status below 500 gets another text. That text names flags in place of JSON fields, and omits the error code.
 func userMessage(err error) string {
 	var refused *schema.Problem
 	if !errors.As(err, &refused) || refused.Code.Status() >= http.StatusInternalServerError {
@@ -65,12 +65,13 @@ func userMessage(err error) string {
 	return strings.Join(lines, "\n      ")
 }
 
-// flagNames are the flags that correspond to fields of API requests, as prefixes of messages.
+// flagNames maps fields of API requests to the corresponding flags. The flags have the form in which messages begin
+// with them.
 var flagNames = map[string]string{
 	"allow_list": "--allow: ", "amount": "--amount: ", "expires_at": "--expires: ", "grace_seconds": "--grace: ", "name": "--name: ", "note": "--note: ", "plan": "--plan: ", "scopes": "--scopes: ",
 }
 
-// flagPrefix returns the entry of flagNames for a field of the API; "" if the field has no flag.
+// flagPrefix returns the entry of flagNames for a field of the API, or "" if the field has no flag.
 func flagPrefix(field string) string {
 	name, _, _ := strings.Cut(field, ".")
 	return flagNames[name]
@@ -105,8 +106,8 @@ func newRoot() *cobra.Command {
 	return root
 }
 
-// rejectUnknown returns an error if a command that only has subcommands gets an argument, because the argument is then
-// not the name of a subcommand. Package cobra checks this for the root command only.
+// rejectUnknown returns an error if a command that has only subcommands gets an argument. The argument is then an
+// unknown name of a subcommand. Package cobra checks this for the root command only.
 func rejectUnknown(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

@@ -61,8 +61,8 @@ stay. It cannot be undone. If it was interrupted, run it again. Copies in backup
 	return cmd
 }
 
-// erasures returns the statements that erase the personal data of a closed account, one for each table. They are
-// ordered so that no remaining row refers to a deleted row.
+// erasures returns the statements that erase the personal data of a closed account, one for each table. Because of
+// their order, no remaining row ever refers to a deleted row.
 func erasures() []sqlstore.Erasure {
 	return slices.Concat(subscription.Personal(), delivery.Personal(), outbox.Personal(), verify.Personal(), batch.Personal(),
 		recharge.Personal(), wallet.Personal(), alert.Personal(), signup.Personal(), member.Personal(), access.Personal())
@@ -82,7 +82,7 @@ var matters = [...]struct{ name, query string }{
 	{"open payments", "SELECT count(*) FROM payment WHERE account_id = $1 AND state = 'pending'"},
 }
 
-// openMatters returns the reasons why an account is not closed, such as "2 active keys"; nil if it is closed.
+// openMatters returns the reasons why an account is not closed, such as "2 active keys", or nil if it is closed.
 func openMatters(q sqlstore.Querier, id string, now time.Time) (open []string, err error) {
 	count := func(name, query string, args ...any) error {
 		var n int64
@@ -102,7 +102,7 @@ func openMatters(q sqlstore.Querier, id string, now time.Time) (open []string, e
 	return open, err
 }
 
-// notClosed returns an error that lists the open matters of an account; nil if there are none.
+// notClosed returns an error that lists the open matters of an account, or nil if there are none.
 func notClosed(name string, open []string) error {
 	if len(open) == 0 {
 		return nil

@@ -39,7 +39,8 @@ each ledger, and every fault with its recharge or payment.`,
 	return cmd
 }
 
-// verifyLedger checks and prints the ledgers of the named API account. If name is "", it checks all accounts.
+// verifyLedger checks the ledgers of the named API account, and prints the result. If name is "", it checks all
+// accounts.
 func verifyLedger(ctx context.Context, out io.Writer, db *sqlstore.DB, name string) error {
 	names, err := tool.AccountNames(db.View(ctx))
 	if err != nil {

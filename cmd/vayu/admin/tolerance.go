@@ -14,8 +14,8 @@ import (
 	"vayu/pipeline/verify/namematch"
 )
 
-// defaultTolerance is the text for an account without a name tolerance of its own. The tolerance is the least
-// similarity of two names that match.
+// defaultTolerance is the text for an account without a name tolerance of its own. A name tolerance is the least
+// similarity at which two names match.
 const defaultTolerance = "default"
 
 // toleranceScores are the minimum scores of the named tolerances. API requests use the same names.

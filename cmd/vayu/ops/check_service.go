@@ -17,8 +17,8 @@ import (
 // serviceTimeout limits the request of `vayu doctor` to a running service.
 const serviceTimeout = 5 * time.Second
 
-// checkService reports the readiness of the service at the configured address, and the state of its sources. If no
-// service runs, that is not a fault, because `vayu doctor` also works without a running service.
+// checkService reports the readiness of the service at the configured address, and the state of its sources. It
+// reports no fault if no service runs, because `vayu doctor` also works without one.
 func checkService(ctx context.Context, c settings.Config) []finding {
 	ctx, done := context.WithTimeout(ctx, serviceTimeout)
 	defer done()
@@ -50,14 +50,15 @@ func checkService(ctx context.Context, c settings.Config) []finding {
 	return all
 }
 
-// fetchReadiness requests /readyz from the internal listener, whose reply has details. If that reply is missing or not
-// JSON, it requests /readyz from the API. It returns the URL that replied. The caller must close the body.
+// fetchReadiness requests /readyz from the internal listener, whose reply has details. If there is no reply or it is
+// not JSON, fetchReadiness requests /readyz from the API. address is the URL that replied. The caller must close the
+// body.
 func fetchReadiness(ctx context.Context, c settings.Config) (resp *http.Response, address string, err error) {
 	addresses := []string{c.LocalURL() + readyPath}
 	if internal := c.InternalURL(); internal != "" {
 		addresses = slices.Insert(addresses, 0, internal+readyPath)
 	}
-	// The certificate is not checked, because it names the public host name. The request stays on this
+	// The client does not check the certificate, because it is for the public host name. The request stays on this
 	// machine and contains no secret.
 	client := &http.Client{Transport: &http.Transport{
 		TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true, //nolint:gosec // see above

@@ -25,10 +25,10 @@ type finding struct {
 }
 
 // minFreeDisk is the number of free bytes below which `vayu doctor` reports a fault. ClickHouse needs free space to
-// merge its largest parts, which have a few gigabytes after years of readings.
+// merge its largest parts, which reach a few gigabytes after years of readings.
 const minFreeDisk = 2 << 30
 
-// doctorTimeout limits the time to connect to ClickHouse. All queries together may take twice doctorTimeout.
+// doctorTimeout limits the time to connect to ClickHouse. The limit for all queries together is twice doctorTimeout.
 const doctorTimeout = 5 * time.Second
 
 // NewDoctor returns the command `vayu doctor`.

@@ -24,8 +24,8 @@ const (
 	readyPath  = "/readyz"
 )
 
-// Limits of a probe. Container engines permit 30 seconds, which is too long for manual use, so probeTimeout is shorter.
-// A reply usually has a few hundred bytes, and at most maxProbeBody bytes are read.
+// Limits of a probe. Container engines permit 30 seconds. That is too long for manual use, so probeTimeout is shorter.
+// A reply usually has a few hundred bytes, and a probe reads at most maxProbeBody bytes.
 const (
 	probeTimeout = 3 * time.Second
 	maxProbeBody = 4 << 10
@@ -79,8 +79,8 @@ With --internal it requests the internal listener (setting internal-listen), whi
 	return cmd
 }
 
-// target returns the URL to request. Without an argument, the settings determine the URL, and r.insecure is
-// set unless --ca is set.
+// target returns the URL to request. Without an argument, the URL follows from the settings. target then also sets
+// r.insecure, unless --ca is set.
 func (r *probeRequest) target(cmd *cobra.Command, args []string) (string, error) {
 	path := healthPath
 	if r.ready {

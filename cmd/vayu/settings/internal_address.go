@@ -13,7 +13,7 @@ const (
 	InternalPublic = "public" // metrics and detailed readiness are at the address of the API, as in version 0.1.0
 )
 
-// InternalOffset is the difference between the default port of the internal listener and the port of the API.
+// InternalOffset is the default difference between the port of the internal listener and the port of the API.
 // Instances on one machine have different API ports, so their internal ports differ too.
 const InternalOffset = 1000
 
@@ -28,8 +28,8 @@ func (c Config) checkInternal(f *config.Faults) {
 	f.Check(err == nil, "internal-listen", "%w, and neither %s nor %s", err, InternalOff, InternalPublic)
 }
 
-// InternalAddress returns the address of the internal listener; "" if there is no such listener. chosen is true if the
-// operator has set internal-listen.
+// InternalAddress returns the address of the internal listener, or "" if there is no such listener. chosen is true if
+// the operator has set internal-listen.
 func (c Config) InternalAddress() (address string, chosen bool) {
 	switch c.InternalListen {
 	case InternalOff, InternalPublic:
@@ -63,7 +63,7 @@ func (c Config) LocalURL() string {
 	return "http://" + localAddress(string(c.Listen))
 }
 
-// InternalURL returns the base URL of the internal listener; "" if there is no such listener.
+// InternalURL returns the base URL of the internal listener, or "" if there is no such listener.
 func (c Config) InternalURL() string {
 	address, _ := c.InternalAddress()
 	if address == "" {

@@ -12,8 +12,8 @@ import (
 const (
 	// RoleAPI serves API requests. For a recharge or a verification this includes the first call of a provider.
 	RoleAPI = "api"
-	// RoleIngest collects readings and computes indices. Several such instances share the sources, and the leader
-	// computes.
+	// RoleIngest collects readings and computes indices. Instances with this role share the sources, and their leader
+	// computes the indices.
 	RoleIngest = "ingest"
 	// RolePipeline polls providers about pending transactions, runs batches and checks the ledger.
 	RolePipeline = "pipeline"
@@ -32,8 +32,8 @@ func (c Config) Has(some ...string) bool {
 // UsesClickHouse reports whether the roles of this instance use ClickHouse.
 func (c Config) UsesClickHouse() bool { return c.Has(RoleAPI, RoleIngest, RoleDispatch) }
 
-// checkRoles validates the roles. Other instances must have the roles that this instance lacks. The settings must then
-// name stores that instances share. An instance with the role pipeline and without api also needs public-url.
+// checkRoles validates the roles. If this instance lacks a role, another instance must have it. The settings must then
+// name stores that the instances share. An instance with the role pipeline and without api also needs public-url.
 func (c Config) checkRoles(f *config.Faults) {
 	faults := len(*f)
 	for _, role := range c.Roles {

@@ -3,7 +3,7 @@ package status
 
 import "golang.org/x/sys/unix"
 
-// DiskSpace returns the free space and the size of a directory's disk, in bytes; 0 and 0 if unknown.
+// DiskSpace returns the free space and the size of a directory's disk, in bytes. Both are 0 if they are unknown.
 func DiskSpace(dir string) (free, size float64) {
 	var s unix.Statfs_t
 	if unix.Statfs(dir, &s) != nil {

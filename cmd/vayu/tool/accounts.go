@@ -22,8 +22,8 @@ const (
 // CommandActor is the actor in the audit rows of changes by a command.
 const CommandActor = "command"
 
-// AppendAudit appends the audit entry of a change. It appends nothing if the change has failed with err, or if the
-// entry is empty, which means that the change had no effect.
+// AppendAudit appends the audit entry of a change. If the change has failed with err, AppendAudit appends nothing and
+// returns err. An empty entry means that the change had no effect, and is not appended.
 func AppendAudit(tx *sqlstore.Tx, e audit.Entry, err error) error {
 	if err != nil || e.Action == "" {
 		return err

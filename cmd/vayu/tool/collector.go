@@ -17,7 +17,7 @@ import (
 // RollUp computes hourly and daily values from new readings of a world (live or sandbox).
 type RollUp func(ctx context.Context, w schema.World, rollup *airquality.Rollup) error
 
-// Update is the RollUp for commands. Unlike the service, a command has no snapshot to refresh.
+// Update is the function RollUp of commands. A command has no snapshot, so Update refreshes none.
 func Update(ctx context.Context, _ schema.World, rollup *airquality.Rollup) error {
 	_, err := rollup.Update(ctx)
 	return err

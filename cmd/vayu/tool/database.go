@@ -105,8 +105,9 @@ func Worlds(cluster string) (all []migration.Params) {
 	return all
 }
 
-// Databases returns the migration parameters of schema.OpsDatabase, then those of both worlds. The order matters if the
-// ClickHouse user may not create schema.OpsDatabase: a migration then fails before it changes the other databases.
+// Databases returns the migration parameters of schema.OpsDatabase, and then those of both worlds. schema.OpsDatabase
+// is first because the ClickHouse user may not be allowed to create it. A migration then fails before it changes the
+// other databases.
 func Databases(cluster string) []migration.Params {
 	ops := migration.Params{Database: schema.OpsDatabase, Cluster: cluster, Files: clickhouse.OpsFiles(), TTL: map[string]string{
 		"source_run": "toDateTime(started) + toIntervalDay(400)",
@@ -120,7 +121,7 @@ func TablesOf(cluster string, w schema.World) migration.Params {
 	return migration.Params{Database: w.Database(), Cluster: cluster, Files: clickhouse.Files, Values: clickhouse.Values()}
 }
 
-// NewRollup creates the roll-up of a world (live or sandbox), which computes hourly and daily values.
+// NewRollup creates the roll-up of a world (live or sandbox). The roll-up computes hourly and daily values.
 func NewRollup(c settings.Config, db *columnstore.DB, w schema.World, log *slog.Logger, reg prometheus.Registerer) (*airquality.Rollup, error) {
 	storage := c.ColumnStore().Storage
 	return airquality.New(airquality.Config{

@@ -29,7 +29,8 @@ func WithState(cmd *cobra.Command, work func(ctx context.Context, st *State) err
 	return runState(cmd, false, work)
 }
 
-// WithKey does the same as [WithState], and also opens the encryption key. The MACs of the audit log need that key.
+// WithKey does the same as [WithState], but opens the encryption key before work. The MACs of the audit log need the
+// key.
 func WithKey(cmd *cobra.Command, work func(ctx context.Context, st *State) error) error {
 	return WithState(cmd, WithEncryption(work))
 }

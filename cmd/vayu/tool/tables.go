@@ -79,15 +79,15 @@ const (
 	tablesPollInterval = 2 * time.Second
 	// waitLogInterval is the pause between two log messages of an instance that waits for the tables.
 	waitLogInterval = time.Minute
-	// tablesTimeout limits the time that a command waits for the next migration if it uses the engine of a running
-	// service. The service then migrates the tables.
+	// tablesTimeout limits how long a command waits while a running service migrates the tables. The command uses the
+	// engine of that service. Each finished migration starts the limit again.
 	tablesTimeout         = 30 * time.Second
 	serviceTablesInterval = 200 * time.Millisecond
 )
 
-// AwaitTables waits until the tables have the version that this program needs. It migrates the tables if change is true
-// or if this process has started the engine. It retries while the tables need a migration, and while a server or node
-// is unavailable. It logs the reason. If a retry cannot succeed, it returns an error.
+// AwaitTables waits until the tables have the version that this program needs. It migrates the tables if change is
+// true, or if this process has started the engine. It retries while the tables need a migration, and while a server or
+// node is unavailable, and logs the reason. If a retry cannot succeed, it returns an error.
 func AwaitTables(ctx context.Context, db *columnstore.DB, change bool, log *slog.Logger) error {
 	var logged time.Time
 	for {
@@ -129,8 +129,9 @@ func clickHouseResponds(ctx context.Context, db *columnstore.DB) bool {
 }
 
 // ensureTables ensures that the tables have the version that this program needs. It migrates the tables if `change` is
-// true or this command has started the engine. Otherwise it only checks them. If a running service owns the engine, the
-// service migrates the tables. ensureTables then repeats the check, but fails after tablesTimeout without progress.
+// true, or if this command has started the engine. Otherwise it only checks them. If a running service has started the
+// engine, that service migrates the tables. ensureTables then repeats the check, but fails after tablesTimeout without
+// progress.
 func (t *Database) ensureTables(ctx context.Context, change bool) error {
 	if change || t.DB.OwnsEngine() {
 		return Migrate(ctx, t.DB)

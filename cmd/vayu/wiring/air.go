@@ -36,9 +36,9 @@ type air struct {
 	prepared       chan struct{} // closed when the tables are up to date
 }
 
-// newAir creates the air service. With the role ingest, it also creates the roll-ups of both worlds (they
-// compute hourly and daily values), and checks the configuration of the sources. The live world has the
-// configured sources, and the sandbox has only the simulator.
+// newAir creates the air service. With the role ingest, it also creates the roll-ups of both worlds (which compute
+// hourly and daily values), and checks the configuration of the sources. The live world has the configured sources.
+// The sandbox has only the simulator.
 func newAir(cfg settings.Config, st *sqlstore.DB, db *columnstore.DB, answers *query.Service, log *slog.Logger, reg prometheus.Registerer) (*air, error) {
 	a := &air{cfg: cfg, db: db, query: answers, log: log, prepared: make(chan struct{})}
 	if !cfg.Has(settings.RoleIngest) {
@@ -85,7 +85,7 @@ func (a *air) prepare(ctx context.Context) error {
 }
 
 // changed rolls up new readings into hourly rows, and refreshes the snapshot in memory. Then it runs the quality tests
-// that compare a reading with other readings. If their results change hourly rows, it refreshes the snapshot again.
+// that compare readings with each other. If the test results change hourly rows, it refreshes the snapshot again.
 func (a *air) changed(ctx context.Context, w schema.World, rollup *airquality.Rollup) error {
 	if _, err := rollup.Increment(ctx); err != nil {
 		return fmt.Errorf("rolling up: %w", err)
@@ -103,8 +103,8 @@ func (a *air) changed(ctx context.Context, w schema.World, rollup *airquality.Ro
 	return a.refresh(ctx, w)
 }
 
-// refresh updates the snapshot in the memory of this instance. An instance without the role api has none. Instances
-// that do not collect readings poll ClickHouse for changes instead of calling refresh.
+// refresh updates the snapshot in the memory of this instance, if the instance has the role api. Instances that do not
+// collect readings do not call refresh. They poll ClickHouse for changes instead.
 func (a *air) refresh(ctx context.Context, w schema.World) error {
 	if !a.cfg.Has(settings.RoleAPI) {
 		return nil

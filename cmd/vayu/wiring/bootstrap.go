@@ -13,8 +13,8 @@ import (
 	"vayu/schema"
 )
 
-// bootstrapKeys has the key that this start of the service has created for each world (live or sandbox). The keys are
-// empty if the store already had an account.
+// bootstrapKeys has the key that this start of the service has created for each world (live or sandbox). If the store
+// already had an account, the keys are empty.
 type bootstrapKeys [len(schema.Worlds)]string
 
 // bootstrap creates the first account of an empty store, and a key for each world (live and sandbox). It prints the

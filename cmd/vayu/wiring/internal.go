@@ -27,8 +27,8 @@ func (s *Service) internalHandler() http.Handler {
 	return mux
 }
 
-// listenInternal opens the internal listener; nil if there is none. If the default address cannot be opened,
-// listenInternal only logs a warning, because the operator has not chosen that address.
+// listenInternal opens the internal listener. It returns nil if the service has none. If the default address cannot be
+// opened, listenInternal only logs a warning, because the operator has not chosen that address.
 func (s *Service) listenInternal(ctx context.Context) (net.Listener, error) {
 	address, chosen := s.InternalAddress()
 	if address == "" {

@@ -11,8 +11,8 @@ import (
 	"vayu/pipeline/batch/live"
 )
 
-// newLive creates the hub, which sends change notices over SSE streams. Each feed of the hub reports the changes of one
-// kind of data.
+// newLive creates the hub, which sends notices of changes over SSE streams. Each feed of the hub reports the changes
+// of one kind of data.
 func (s *Service) newLive(log *slog.Logger, reg prometheus.Registerer) (err error) {
 	s.live, err = sse.New(sse.Config{
 		Access: s.access,

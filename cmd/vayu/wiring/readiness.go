@@ -20,11 +20,11 @@ func healthy(w http.ResponseWriter, _ *http.Request) {
 }
 
 // readyTimeout limits the store checks of a readiness probe. It is half of the timeout that docs/operations recommends
-// for a proxy. If a probe exceeded the timeout, the proxy would remove instances that can still answer from memory.
+// for a proxy. If a probe took longer, the proxy would remove instances that can still answer from memory.
 const readyTimeout = 500 * time.Millisecond
 
-// readinessTTL is how long the result of the store checks is cached. The probe needs no key, so without the cache any
-// client could put load on the stores.
+// readinessTTL is how long the result of the store checks is cached. The probe needs no key. Without the cache, any
+// client could therefore put load on the stores.
 const readinessTTL = 200 * time.Millisecond
 
 type readinessCache struct {
@@ -94,8 +94,8 @@ func (s *Service) storesReady(ctx context.Context) map[string]any {
 // storeOK is the status of a store that responds.
 const storeOK = "ok"
 
-// checkStores returns the status of every store that this instance needs. It checks the stores concurrently,
-// so that a slow store does not delay the others. A status has no error text, which could contain addresses.
+// checkStores returns the status of every store that this instance needs. It checks the stores concurrently, so that a
+// slow store does not delay the others. A status omits the error text, which could contain addresses.
 func (s *Service) checkStores(ctx context.Context) map[string]string {
 	var mu sync.Mutex
 	statuses := map[string]string{}

@@ -211,8 +211,8 @@ func (s *Service) newAPI(reg prometheus.Registerer) error {
 	return err
 }
 
-// apiDrain is the time that requests have to finish when the service stops. It is longer than most requests, and
-// shorter than the time after which service managers kill the process.
+// apiDrain is the time that requests have to finish when the service stops. Most requests take less time. Service
+// managers wait longer before they kill the process.
 const apiDrain = 15 * time.Second
 
 // Run serves until ctx ends. It opens the listeners, and then starts the parts of this instance.
@@ -284,8 +284,8 @@ func (s *Service) parts(listener, internal net.Listener) []lifecycle.Part {
 	return parts
 }
 
-// drainContext returns a context that ends later than ctx, by the setting drain-delay. During the delay, /readyz
-// reports that the service stops, and requests are still served.
+// drainContext returns a context that ends later than ctx, by the delay in the setting drain-delay. During the delay,
+// /readyz reports that the service stops, but requests are still served.
 func (s *Service) drainContext(ctx context.Context) (longer context.Context, end func()) {
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {

@@ -12,7 +12,7 @@ import (
 	"vayu/internal/tracing"
 )
 
-// newTrace creates the tracer; nil if traces are off. Traces name this instance by host name and process id.
+// newTrace creates the tracer, or nil if traces are off. Traces name this instance by host name and process id.
 func (s *Service) newTrace(cfg settings.Config, log *slog.Logger, reg prometheus.Registerer) (err error) {
 	host, err := os.Hostname()
 	if err != nil {

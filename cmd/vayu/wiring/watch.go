@@ -23,11 +23,12 @@ const (
 	// storeCheckInterval is the pause between store checks. Alerts fire only after minutes, so shorter pauses are
 	// useless.
 	storeCheckInterval = 15 * time.Second
-	// The ledger is checked some minutes after this instance becomes the leader, and then once a day. A check reads
-	// every posting, so it should not compete with other work at startup.
+	// The leader checks the ledger some minutes after it becomes the leader, and then once a day. A check reads every
+	// posting, so it should not compete with other work at startup.
 	ledgerCheckDelay    = 5 * time.Minute
 	ledgerCheckInterval = 24 * time.Hour
-	// A failed check is retried after this time. A new leader has ten attempts before the alert LedgerUnverified fires.
+	// The leader retries a failed check after ledgerRetryInterval. It has ten attempts before the alert
+	// LedgerUnverified fires.
 	ledgerRetryInterval = 5 * time.Minute
 	// headsInterval is the interval at which audit heads (hashes of the last rows) are copied to a file. If the
 	// last row is removed from the audit log later, the copied head reveals the removal.
@@ -73,8 +74,8 @@ func (w *watcher) run(ctx context.Context) error {
 	}
 }
 
-// runLedgerChecks checks the ledger and copies the audit heads while this instance is the leader. After that it resets
-// the ledger metrics, so that only the leader reports results.
+// runLedgerChecks checks the ledger and copies the audit heads while this instance is the leader. When the instance is
+// no longer the leader, it resets the ledger metrics, so that only the leader reports results.
 func (w *watcher) runLedgerChecks(ctx context.Context) error {
 	c := leader.Config{DB: w.service.state, Name: "books", Log: w.service.log, Metrics: w.service.metrics}
 	return leader.Run(ctx, c, func(ctx context.Context, _ leader.Fence) error {
@@ -117,8 +118,8 @@ func (w *watcher) checkStores(ctx context.Context) {
 	}
 }
 
-// repeatLedgerChecks checks the ledger at intervals until ctx ends. prove performs one check, and returns false if it
-// could not complete it. repeatLedgerChecks then retries soon.
+// repeatLedgerChecks calls prove at intervals until ctx ends. prove performs one check of the ledger. It returns false
+// if it could not complete the check, which is then retried soon.
 func repeatLedgerChecks(ctx context.Context, prove func(context.Context) bool) {
 	for wait := ledgerCheckDelay; sleep.For(ctx, wait); {
 		wait = ledgerCheckInterval

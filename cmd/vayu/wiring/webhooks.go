@@ -38,8 +38,8 @@ type webhooks struct {
 	copier        *delivery.Copier
 }
 
-// newWebhooks creates the services that deliver events, except the outbox. The outbox (table of unpublished events) is
-// created earlier, because access control needs it.
+// newWebhooks creates the services that deliver events. It does not create the outbox (table of unpublished events),
+// because access control needs the outbox earlier.
 func (s *Service) newWebhooks(cfg settings.Config, log *slog.Logger, reg prometheus.Registerer) error {
 	w := &s.webhooks
 	allow, err := cfg.Webhook.Networks()
@@ -105,9 +105,9 @@ func (w *webhooks) test(tx *sqlstore.Tx, s *subscription.Subscription, event sch
 // (5 s), storing their results (4 s) and releasing leases (2 s), with a margin.
 const dispatchDrain = 15 * time.Second
 
-// parts returns the parts of the service that this instance's roles need, in the order of their start. The outbox relay
-// starts last, because the other parts receive its events. An instance with the role api but without dispatch needs
-// only the cache of subscriptions.
+// parts returns the parts of the webhook services that this instance's roles need, in the order of their start. The
+// outbox relay starts last, because the other parts receive its events. An instance with the role api but without
+// dispatch needs only the cache of subscriptions.
 func (w *webhooks) parts(c settings.Config) []lifecycle.Part {
 	if !c.Has(settings.RoleAPI, settings.RoleDispatch) {
 		return nil

@@ -158,7 +158,7 @@ func settler(st *tool.State) (reconcile.Settler, error) {
 	return recharge.New(recharge.Config{Options: transaction.Options{DB: st.DB, Events: events, Log: st.Log}})
 }
 
-// comparison validates the flags that apply to a file, and converts them to a Comparison.
+// comparison validates the flags for the comparison with a file, and converts them to a Comparison.
 func (r *reconciliation) comparison() (reconcile.Comparison, error) {
 	c := reconcile.Comparison{Provider: r.provider, Layout: reconcile.Layout{Columns: r.columns, Statuses: map[string]reconcile.Status{}}}
 	if r.provider == "" {

@@ -23,8 +23,8 @@ type differences struct {
 	kept  map[reconcile.Kind][]reconcile.Difference // differences that the method end prints, by kind
 }
 
-// difference prints d as JSON. Without --json, it keeps at most maxShown differences of each kind, which
-// [differences.end] prints.
+// difference prints d at once if the output is JSON. Otherwise it keeps d for [differences.end], but at most maxShown
+// differences of each kind.
 func (s *differences) difference(d reconcile.Difference) error {
 	if s.json {
 		return json.NewEncoder(s.out).Encode(s.wire(&d))
@@ -78,8 +78,8 @@ func (s *differences) wire(d *reconcile.Difference) differenceLine {
 	return out
 }
 
-// countLine is a JSON object with a number of lines or recharges, and the sums of their amounts in the file and in the
-// store.
+// countLine is the JSON form of a count. It has a number of lines or recharges, and the sums of their amounts in the
+// file and in the store.
 type countLine struct {
 	Count  int          `json:"count"`
 	File   schema.Paise `json:"file_amount"`

@@ -68,7 +68,8 @@ func NewRestore() *cobra.Command {
 	return cmd
 }
 
-// missingKeyError returns an error if the encryption key is needed but not in the backup; nil otherwise.
+// missingKeyError returns an error if the user must supply the encryption key, because the backup does not contain it.
+// Otherwise it returns nil.
 func (n *backupManifest) missingKeyError() error {
 	switch n.Encryption {
 	case keyInSetting:
@@ -79,7 +80,7 @@ func (n *backupManifest) missingKeyError() error {
 	return nil
 }
 
-// restoreEncrypted decrypts a backup into a folder of the data directory, and restores it from that folder.
+// restoreEncrypted decrypts a backup into a folder of the data directory. It restores the data from that folder.
 func restoreEncrypted(cmd *cobra.Command, cfg settings.Config, log *slog.Logger, note backupManifest, dir, key, identity string) error {
 	if identity == "" {
 		return fmt.Errorf("the backup is encrypted to %s: name the file with its private key with --identity", note.Recipient)

@@ -26,8 +26,9 @@ import (
 )
 
 const (
-	// rotationTimeout limits the transaction that rotates the key. Stored replies are kept for one day. For a service
-	// with a thousand calls per second, half of this time is enough to re-encrypt all of them over a network.
+	// rotationTimeout limits the transaction that rotates the key, which also re-encrypts stored replies. Replies are
+	// kept for one day. For a service with a thousand calls per second, half of this time is enough, even over a
+	// network.
 	rotationTimeout = 24 * time.Hour
 	// disconnectTimeout limits how long a rotation waits for recently stopped instances to disconnect.
 	disconnectTimeout      = 5 * time.Second
@@ -70,7 +71,8 @@ ends it with an error that names the value. Afterwards the old key is needed for
 				defer lock.Release()
 			}
 			settings := cfg.StateStore(false)
-			// One connection is sufficient. OtherConnections then counts only connections of other processes.
+			// One connection is sufficient for a rotation. With more, OtherConnections would also count connections of
+			// this process.
 			settings.Settings.Connections, settings.ChangeTimeout = 1, rotationTimeout
 			return tool.OpenState(cmd.Context(), cfg, settings, log, func(ctx context.Context, st *tool.State) error {
 				return rotateKey(ctx, st, cmd.OutOrStdout())
@@ -112,7 +114,7 @@ func rotateKey(ctx context.Context, st *tool.State, out io.Writer) error {
 	return nil
 }
 
-// errOtherConnections is returned by a rotation while other processes are connected to the store.
+// errOtherConnections is the error of a rotation while other processes are connected to the store.
 var errOtherConnections = errors.New("other connections of vayu to this database are open: stop every instance and command first " +
 	"(a pool of connections in between keeps them for a while)")
 

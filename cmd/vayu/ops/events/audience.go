@@ -9,15 +9,15 @@ import (
 	"vayu/schema"
 )
 
-// audience has, for each world (live or sandbox), the number of an account's webhooks that subscribe to a type of
-// event. Paused webhooks get their events when they are resumed.
+// audience counts, for each world (live or sandbox), an account's webhooks that subscribe to a type of event. Paused
+// webhooks count too, because they get their events later, when they are resumed.
 type audience map[schema.World]struct{ all, paused int64 }
 
 // selectAudience counts webhooks. The column events has the types of a webhook, separated by blanks.
 const selectAudience = `SELECT mode, count(*), CAST(sum(1 - active) AS BIGINT) FROM webhook
 	WHERE account_id = $1 AND deleted_at IS NULL AND ' ' || events || ' ' LIKE '% ' || CAST($2 AS TEXT) || ' %' GROUP BY mode`
 
-// audience counts the account's webhooks that subscribe to the type of the events.
+// audience counts the account's webhooks that subscribe to the type of the test events.
 func (v fireOptions) audience(q sqlstore.Querier, account string) (audience, error) {
 	found := audience{}
 	err := sqlstore.Each(q, func(row sqlstore.Scanner) error {
@@ -33,8 +33,8 @@ func (v fireOptions) audience(q sqlstore.Querier, account string) (audience, err
 	return found, nil
 }
 
-// world returns the world that --mode selects. Without --mode, it returns the sandbox if only sandbox webhooks
-// subscribe to the type of event, and otherwise the live world.
+// world returns the world that --mode selects. Without --mode, it returns the live world. But if only webhooks of the
+// sandbox subscribe to the type of event, it returns the sandbox.
 func (v fireOptions) world(found audience) (schema.World, error) {
 	if v.mode != "" {
 		return tool.ParseWorld(v.mode)

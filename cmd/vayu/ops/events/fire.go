@@ -95,8 +95,8 @@ func (v fireOptions) check() error {
 	return err
 }
 
-// prepare finds the account of the options. It returns a text about the events and their webhooks, and a function that
-// commits event number n.
+// prepare finds the account of the options. target is a text about the events and their webhooks, and commit commits
+// event number n.
 func (v fireOptions) prepare(ctx context.Context, st *tool.State) (target string, commit func(ctx context.Context, n int64) error, err error) {
 	holder, err := tool.AccountByName(st.DB.View(ctx), v.account)
 	if err != nil {
@@ -121,7 +121,7 @@ func (v fireOptions) prepare(ctx context.Context, st *tool.State) (target string
 	}, nil
 }
 
-// numbered returns a copy of a JSON object with the additional member "n", which has the given number.
+// numbered returns a copy of a JSON object with an additional member "n", whose value is the given number.
 func numbered(object json.RawMessage, n int64) json.RawMessage {
 	out := append(bytes.TrimSuffix(slices.Clone(object), []byte("}")), `,"n":`...)
 	return append(strconv.AppendInt(out, n, 10), '}')
@@ -133,8 +133,8 @@ const maxConcurrentCommits = 256
 // fire commits events until all are committed, ctx ends or a commit fails. It then waits for the commits in flight and
 // returns the first error.
 //
-// Only the number of an event and the rate determine when the event is due. If slow commits have delayed events, fire
-// commits the overdue events without pauses.
+// Each event is due at a fixed time, which follows from its number and the rate. If slow commits have delayed events,
+// fire commits the overdue events without pauses.
 func (v fireOptions) fire(ctx context.Context, t *eventCounts, commit func(ctx context.Context, n int64) error) error {
 	commits, running := errgroup.WithContext(ctx)
 	commits.SetLimit(maxConcurrentCommits)
@@ -158,8 +158,8 @@ type eventCounts struct {
 	target    string // target of the events
 }
 
-// observe counts the result of a commit, and returns its failure. A canceled commit is not counted, and is not a
-// failure.
+// observe counts the result of a commit. It returns the error of a failed commit. A canceled commit is not counted,
+// and is no failure.
 func (t *eventCounts) observe(err error) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

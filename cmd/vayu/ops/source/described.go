@@ -95,7 +95,8 @@ future, a late row, the same window twice, and renamed fields. The command fails
 	})
 }
 
-// onDescription completes a command that works on a description and the folder of its test cases.
+// onDescription gives a command its flags and its function. The command works on a source description and the folder
+// of its test cases.
 func onDescription(
 	cmd *cobra.Command, bind func(*pflag.FlagSet), run func(cmd *cobra.Command, f described.File, cases string) error,
 ) *cobra.Command {

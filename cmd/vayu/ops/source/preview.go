@@ -35,7 +35,8 @@ Secrets of the description are replaced by ***. --json prints everything as one 
 	})
 }
 
-// fetchCommand completes a command that fetches a source once and shows at most kept requests.
+// fetchCommand gives a command its flags and its function. The command fetches a source once, and shows at most kept
+// requests.
 func fetchCommand(kept int, cmd *cobra.Command) *cobra.Command {
 	var window windowFlags
 	var most int
