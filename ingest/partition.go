@@ -27,8 +27,7 @@ type Partitioned interface {
 	Partitions(ctx context.Context, w Window) ([]Partition, error)
 	// FetchPartitions fetches the window of each partition, in the given order. The result of a partition is in the
 	// same batch as its last readings. After a failed partition, FetchPartitions continues with the next one. If a
-	// failure affects all partitions, FetchPartitions returns it as the error. The results yielded before remain
-	// valid.
+	// failure affects all partitions, FetchPartitions returns it as the error. The results yielded before remain valid.
 	FetchPartitions(ctx context.Context, parts []Partition, yield func(*Batch) error) error
 }
 

@@ -67,8 +67,7 @@ var explanations = map[Reason]string{
 // Explain returns a description of the reason, or "" if explanations has none.
 func (r Reason) Explain() string { return explanations[r] }
 
-// ConcernsPosition reports whether the reason rejects a station's position, not a
-// value.
+// ConcernsPosition reports whether the reason rejects a station's position, not a value.
 func (r Reason) ConcernsPosition() bool { return r == BadPosition || r == StationMoved }
 
 // Rejections counts rejected values by reason.

@@ -75,8 +75,7 @@ type BatchResults struct {
 	*BatchRetention // as in Batch
 }
 
-// BatchRecord is the result of a record that has no recharge or verification, because
-// it is queued or was rejected.
+// BatchRecord is the result of a record that has no recharge or verification, because it is queued or was rejected.
 type BatchRecord struct {
 	Index  int      `json:"index"`  // position in the batch, from 0
 	Status string   `json:"status"` // queued or error

@@ -116,8 +116,7 @@ type EventReply struct {
 	Data   json.RawMessage `json:"data"` // the stored Envelope
 }
 
-// examples has one file per type of event, with the documented example of the event's
-// data.
+// examples has one file per type of event, with the documented example of the event's data.
 //
 //go:embed example/*.json
 var examples embed.FS

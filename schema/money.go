@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// Paise is an amount of money in hundredths of a rupee. All arithmetic is in whole
-// paise.
+// Paise is an amount of money in hundredths of a rupee. All arithmetic is in whole paise.
 type Paise int64
 
 // The errors of [ParsePaise].
@@ -144,8 +143,7 @@ func (p *Paise) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// Rupees returns the amount in rupees as text for people, with Indian grouping: ₹199,
-// ₹199.50, ₹12,34,567.
+// Rupees returns the amount in rupees as text for people, with Indian grouping: ₹199, ₹199.50, ₹12,34,567.
 func (p Paise) Rupees() string {
 	sign, rest := "", uint64(p)
 	if p < 0 {

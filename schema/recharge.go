@@ -9,8 +9,7 @@ const (
 	DTH     RechargeType = "dth"
 )
 
-// RechargeState is the state of a recharge. It goes from pending to success or
-// failed, and from success to refunded.
+// RechargeState is the state of a recharge. It goes from pending to success or failed, and from success to refunded.
 type RechargeState string
 
 // The states of a recharge.
@@ -46,8 +45,7 @@ type Recharge struct {
 	RefundedAt    string        `json:"refunded_at,omitempty"`  // of a refunded recharge
 }
 
-// RechargeDetail is a recharge with its timeline. It is the reply to GET
-// /v1/recharge/{id}?view=detail.
+// RechargeDetail is a recharge with its timeline. It is the reply to GET /v1/recharge/{id}?view=detail.
 type RechargeDetail struct {
 	Recharge
 	ProviderCalls

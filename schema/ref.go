@@ -16,10 +16,9 @@ var joiners = &unicode.RangeTable{
 	R32: []unicode.Range32{{Lo: 0xe0020, Hi: 0xe007f, Stride: 1}},
 }
 
-// IsRef reports whether a text is a valid ref_id, the client's reference for a
-// recharge, payment or batch. A ref_id has 1 to 255 printable characters of any script,
-// including emoji and blanks. Line breaks, control characters and direction overrides
-// are invalid.
+// IsRef reports whether a text is a valid ref_id, the client's reference for a recharge, payment or batch. A ref_id has
+// 1 to 255 printable characters of any script, including emoji and blanks. Line breaks, control characters and
+// direction overrides are invalid.
 func IsRef(text string) bool {
 	if text == "" || !utf8.ValidString(text) || utf8.RuneCountInString(text) > MaxRefLength {
 		return false

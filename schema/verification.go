@@ -9,8 +9,7 @@ const (
 	VerifyUPI       VerificationMethod = "upi"        // a lookup of a UPI address; no money moves
 )
 
-// VerificationState is the state of a verification. It goes from pending to
-// success or failed.
+// VerificationState is the state of a verification. It goes from pending to success or failed.
 type VerificationState string
 
 // The states of a verification.
@@ -117,8 +116,7 @@ type VerificationEvent struct {
 // Subject returns the id of the verification that the event is about.
 func (e VerificationEvent) Subject() string { return e.VerificationID }
 
-// VerificationDetail is a verification with its timeline. It is the reply to GET
-// /v1/bank/verify/{id}?view=detail.
+// VerificationDetail is a verification with its timeline. It is the reply to GET /v1/bank/verify/{id}?view=detail.
 type VerificationDetail struct {
 	Verification
 	ProviderCalls

@@ -7,8 +7,7 @@ import "time"
 // created up to a minute before the subscription.
 const WebhookClockMargin = time.Minute
 
-// Webhook is a webhook subscription without its secret. Times are RFC 3339 in UTC, in
-// whole seconds.
+// Webhook is a webhook subscription without its secret. Times are RFC 3339 in UTC, in whole seconds.
 type Webhook struct {
 	ID          string      `json:"id"` // wh_ + ULID
 	URL         string      `json:"url"`
@@ -72,8 +71,7 @@ const (
 // DeliveryStates lists every state of a delivery.
 var DeliveryStates = []DeliveryState{DeliveryWaiting, DeliveryDelivered, DeliveryFailed, DeliveryCancelled}
 
-// Delivery is the delivery of one event to one subscription. Times are RFC 3339 in UTC,
-// with milliseconds.
+// Delivery is the delivery of one event to one subscription. Times are RFC 3339 in UTC, with milliseconds.
 type Delivery struct {
 	ID        string        `json:"id"` // dlv_ + ULID
 	WebhookID string        `json:"webhook_id"`

@@ -53,8 +53,7 @@ func ParseTime[T text](s T) (time.Time, bool) {
 	return time.Unix(day*86400+second-int64(schema.IndiaOffset/time.Second), 0).UTC(), true
 }
 
-// ParseDate parses a date in one of the forms of [ParseTime] and returns the first
-// instant of that Indian day.
+// ParseDate parses a date in one of the forms of [ParseTime] and returns the first instant of that Indian day.
 func ParseDate[T text](s T) (time.Time, bool) {
 	s = trim(s)
 	day, n, ok := parseDate(s)

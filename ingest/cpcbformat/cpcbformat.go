@@ -47,9 +47,8 @@ func Station(name, city, state string, latitude, longitude float64) air.Station 
 	return s
 }
 
-// Split splits a station's name of the form "PLACE, CITY - AGENCY". All 603 known names
-// of CPCB's network have this form. Split reports false for any other name. Such a name
-// belongs to another network.
+// Split splits a station's name of the form "PLACE, CITY - AGENCY". All 603 known names of CPCB's network have this
+// form. Split reports false for any other name. Such a name belongs to another network.
 func Split(name string) (city, agency string, ok bool) {
 	i := strings.LastIndex(name, " - ")
 	if i < 0 {

@@ -52,8 +52,7 @@ func ParseFeed(r io.Reader, b *ingest.Builder) error {
 	return nil
 }
 
-// feedKey identifies a reading by its station, parameter and time, to detect
-// duplicates in a feed.
+// feedKey identifies a reading by its station, parameter and time, to detect duplicates in a feed.
 type feedKey struct {
 	station   int
 	parameter parameter.Parameter
@@ -224,8 +223,7 @@ func attribute(t xml.StartElement, name string) string {
 	return ""
 }
 
-// index computes the AQI of a station: the largest Avg, under the rules of the
-// National AQI.
+// index computes the AQI of a station: the largest Avg, under the rules of the National AQI.
 func (s *feedStation) index() (aqi int, dominant air.Pollutant, ok bool) {
 	indices := naqi.None()
 	for _, f := range s.pollutants {

@@ -87,8 +87,7 @@ func findAgency(fields []string) (begin, end int, ok bool) {
 	return 0, 0, false
 }
 
-// isBoard reports whether a word is the name of a pollution control board or
-// committee: CPCB, MPCB, DPCC, PCBA.
+// isBoard reports whether a word is the name of a pollution control board or committee: CPCB, MPCB, DPCC, PCBA.
 func isBoard(word string) bool {
 	word = strings.ToLower(word)
 	return len(word) > 3 && (strings.HasSuffix(word, "pcb") || strings.HasSuffix(word, "pcc")) || word == "pcba"

@@ -10,8 +10,7 @@ import (
 	"vayu/schema/parameter"
 )
 
-// Scalar is the text of a JSON string or number. data.gov.in sends both types for the
-// same field.
+// Scalar is the text of a JSON string or number. data.gov.in sends both types for the same field.
 type Scalar string
 
 // UnmarshalJSON implements [json.Unmarshaler].

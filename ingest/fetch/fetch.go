@@ -1,6 +1,5 @@
-// Package fetch downloads feeds over HTTP. It limits the size of replies and sends
-// conditional requests. Its errors contain no API keys. It rejects redirects to other
-// hosts or from HTTPS to HTTP, and web pages in place of data.
+// Package fetch downloads feeds over HTTP. It limits the size of replies and sends conditional requests. Its errors
+// contain no API keys. It rejects redirects to other hosts or from HTTPS to HTTP, and web pages in place of data.
 package fetch
 
 import (

@@ -23,8 +23,7 @@ type Journal struct {
 	world    int8 // in the column world: 1 for live, 2 for sandbox
 }
 
-// New returns a journal in a database, normally [schema.OpsDatabase]. It does not
-// connect; the caller owns conn.
+// New returns a journal in a database, normally [schema.OpsDatabase]. It does not connect; the caller owns conn.
 func New(conn driver.Conn, database string, world schema.World) *Journal {
 	j := &Journal{conn: conn, database: database, world: 1}
 	if world == schema.Sandbox {

@@ -49,8 +49,7 @@ var ErrNoStation = errors.New("no such station")
 // stays. The alias's own row and readings are kept. Merge is idempotent: after an error, call it again.
 //
 // Withdrawn readings are not copied. A running service reads the new alias within [cacheLifetime]. It then copies the
-// readings that it stored under the old id in the meantime. The next roll-up computes the target's hourly values
-// again.
+// readings that it stored under the old id in the meantime. The next roll-up computes the target's hourly values again.
 func (l *Loader) Merge(ctx context.Context, from, into, reason, actor string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -33,8 +33,7 @@ type Loader struct {
 	stationsFor time.Duration // how long the cached stations are valid
 }
 
-// New returns a loader into a database, see [schema.World.Database]. It does
-// not connect; the caller owns conn.
+// New returns a loader into a database, see [schema.World.Database]. It does not connect; the caller owns conn.
 func New(conn driver.Conn, database string) *Loader {
 	return &Loader{conn: conn, database: database}
 }

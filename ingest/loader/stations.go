@@ -244,8 +244,7 @@ func (l *Loader) readAliases(ctx context.Context) (map[string]station.Alias, err
 	return all, nil
 }
 
-// wholeSecond truncates a time to the table's precision, so that equal times
-// compare equal.
+// wholeSecond truncates a time to the table's precision, so that equal times compare equal.
 func wholeSecond(t time.Time) time.Time { return time.Unix(t.Unix(), 0).UTC() }
 
 // stationSlices returns the stations as one slice for each column of stationColumns.

@@ -12,8 +12,7 @@ import (
 	"vayu/schema/air"
 )
 
-// postReadings handles POST /v1/readings. It replies once the accepted readings are
-// durable.
+// postReadings handles POST /v1/readings. It replies once the accepted readings are durable.
 func (s *Service) postReadings(c *httpapi.Call) (httpapi.Response, error) {
 	release, err := s.slots.acquire(c.Context(), c.Account)
 	if err != nil {

@@ -73,8 +73,7 @@ type accountStations struct {
 	loadedAt time.Time
 }
 
-// registry reads and writes the table `pushed_station` of one world. It is safe for
-// concurrent use.
+// registry reads and writes the table `pushed_station` of one world. It is safe for concurrent use.
 type registry struct {
 	conn     driver.Conn
 	database string

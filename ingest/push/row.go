@@ -16,8 +16,7 @@ import (
 	"vayu/schema/parameter"
 )
 
-// row is one reading as the client sent it, with the names of the JSON fields. A nil or
-// empty field is absent.
+// row is one reading as the client sent it, with the names of the JSON fields. A nil or empty field is absent.
 type row struct {
 	Station   string   `json:"station"`
 	Parameter string   `json:"parameter"`

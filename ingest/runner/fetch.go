@@ -80,9 +80,8 @@ func (r *Runner) source(ctx context.Context, f *feedRun, kind runKind, run *inge
 	}}
 }
 
-// callThroughBreaker calls fetch if the circuit breaker permits it. A half-open breaker
-// permits only live runs. Only live runs can open the breaker, so that a failing backfill
-// does not stop live runs.
+// callThroughBreaker calls fetch if the circuit breaker permits it. A half-open breaker permits only live runs. Only
+// live runs can open the breaker, so that a failing backfill does not stop live runs.
 func (f *feedRun) callThroughBreaker(kind runKind, fetch func() error) error {
 	if kind == backfillRun {
 		if f.breaker.State() != gobreaker.StateClosed {

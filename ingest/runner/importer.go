@@ -55,11 +55,10 @@ func NewImporter(store Store, journal Journal, dir string) *Importer {
 	return &Importer{store: store, journal: journal, progress: progressFolder(dir)}
 }
 
-// Import stores an input. It is idempotent: a repeated import stores the same
-// readings again. After an interruption, the same job resumes at the last position
-// that ClickHouse acknowledged. A finished import removes its progress file. If no
-// reading is stored or withdrawn, Import returns a [NothingStoredError]. After an
-// error the summary covers what was stored. Each call is a run in the journal.
+// Import stores an input. It is idempotent: a repeated import stores the same readings again. After an interruption,
+// the same job resumes at the last position that ClickHouse acknowledged. A finished import removes its progress file.
+// If no reading is stored or withdrawn, Import returns a [NothingStoredError]. After an error the summary covers what
+// was stored. Each call is a run in the journal.
 func (i *Importer) Import(ctx context.Context, job Job) (Summary, error) {
 	begun := time.Now()
 	run := ingest.Run{ID: ingest.NewRunID(begun), Source: job.Source, Kind: ingest.ImportRun, Window: ingest.Window{To: begun}}

@@ -1,6 +1,5 @@
-// Package runner fetches sources on a schedule, imports files, and makes trial fetches.
-// It handles the schedule, jitter, lookback, timeout, panics, circuit breaker,
-// watermark and metrics of each source.
+// Package runner fetches sources on a schedule, imports files, and makes trial fetches. It handles the schedule,
+// jitter, lookback, timeout, panics, circuit breaker, watermark and metrics of each source.
 package runner
 
 import (

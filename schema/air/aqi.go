@@ -1,5 +1,4 @@
-// Package air defines the types of air quality data: readings, stations, pollutants,
-// and the records in replies.
+// Package air defines the types of air quality data: readings, stations, pollutants, and the records in replies.
 package air
 
 import (
@@ -72,10 +71,9 @@ type StationFigure struct {
 	Updated    time.Time      `json:"updated"`
 }
 
-// CityEntry is a city in GET /v1/cities. Name is the city's name in records. AQI and
-// Updated are null until the city has an AQI. Latitude and Longitude are the mean
-// position of the city's stations (WGS 84), null if unknown. FirstDay and LastDay are the
-// first and the last day in India with readings of these stations.
+// CityEntry is a city in GET /v1/cities. Name is the city's name in records. AQI and Updated are null until the city
+// has an AQI. Latitude and Longitude are the mean position of the city's stations (WGS 84), null if unknown. FirstDay
+// and LastDay are the first and the last day in India with readings of these stations.
 type CityEntry struct {
 	Name     string     `json:"name"`
 	City     string     `json:"city"`
@@ -120,9 +118,8 @@ type Freshness struct {
 	AgeHours *int `json:"age_hours"`
 }
 
-// StationEntry is a station in GET /v1/stations and GET /v1/stations/{id}. The AQI and
-// the concentrations are those of the station's latest hour. DistanceKM is present in
-// replies to queries with a position.
+// StationEntry is a station in GET /v1/stations and GET /v1/stations/{id}. The AQI and the concentrations are those of
+// the station's latest hour. DistanceKM is present in replies to queries with a position.
 type StationEntry struct {
 	ID          string         `json:"id"`
 	Name        string         `json:"name"`
@@ -161,9 +158,8 @@ type StationReply struct {
 	Readings []LatestReading `json:"readings"`
 }
 
-// LatestReading is the newest reading of a parameter at a station, as the source
-// published it. Unit is empty for a sub-index. Averaging is the length of the averaging
-// interval in minutes, and At is its end.
+// LatestReading is the newest reading of a parameter at a station, as the source published it. Unit is empty for a
+// sub-index. Averaging is the length of the averaging interval in minutes, and At is its end.
 type LatestReading struct {
 	Parameter string    `json:"parameter"`
 	Value     float64   `json:"value"`
@@ -209,9 +205,8 @@ func AppendStation(b []byte, id string) []byte {
 
 const hexDigits = "0123456789abcdef"
 
-// AppendString appends s as a JSON string. It escapes control characters, quotes and
-// backslashes. It also escapes < > &, so that a reply shown as HTML contains no markup.
-// Invalid UTF-8 becomes U+FFFD.
+// AppendString appends s as a JSON string. It escapes control characters, quotes and backslashes. It also escapes < >
+// &, so that a reply shown as HTML contains no markup. Invalid UTF-8 becomes U+FFFD.
 func AppendString(b []byte, s string) []byte {
 	b = append(b, '"')
 	for _, r := range s {

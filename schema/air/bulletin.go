@@ -24,8 +24,7 @@ type Bulletin struct {
 	Source        string
 }
 
-// bulletinHour is the time of day, in India, at which the 24 hours of a bulletin end: "4 PM" in
-// CPCB's bulletins.
+// bulletinHour is the time of day, in India, at which the 24 hours of a bulletin end: "4 PM" in CPCB's bulletins.
 const bulletinHour = 16 * time.Hour
 
 // Until returns the end of the 24 hours that the bulletin covers.

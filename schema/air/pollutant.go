@@ -2,8 +2,7 @@ package air
 
 import "vayu/schema/parameter"
 
-// Pollutant is one of the eight substances in India's National Air Quality Index. The
-// zero value is invalid.
+// Pollutant is one of the eight substances in India's National Air Quality Index. The zero value is invalid.
 type Pollutant uint8
 
 // The pollutants of the National AQI, in the order of the fields of air quality records. Their numbers must not
@@ -23,8 +22,7 @@ const (
 // Pollutants lists the pollutants of the National AQI in the order of their constants.
 var Pollutants = [...]Pollutant{PM25, PM10, NO2, SO2, CO, O3, NH3, Pb}
 
-// RecordPollutants lists the six pollutants of an air quality record, in the order
-// of its fields.
+// RecordPollutants lists the six pollutants of an air quality record, in the order of its fields.
 var RecordPollutants = [...]Pollutant{PM25, PM10, NO2, SO2, CO, O3}
 
 // Valid reports whether p is one of the eight pollutants.
@@ -39,8 +37,7 @@ func (p Pollutant) String() string { return p.catalogued().ID() }
 // Label returns the display name, such as "PM2.5".
 func (p Pollutant) Label() string { return p.catalogued().Name() }
 
-// Unit returns the unit of the pollutant's concentrations: mg/m³ for CO, µg/m³ for the
-// others.
+// Unit returns the unit of the pollutant's concentrations: mg/m³ for CO, µg/m³ for the others.
 func (p Pollutant) Unit() string { return p.catalogued().Unit() }
 
 // catalogued returns p as a parameter, or the zero Parameter if p is invalid.

@@ -6,17 +6,15 @@ import (
 	"vayu/schema/parameter"
 )
 
-// Kind is the kind of a value: a concentration, or a sub-index (the index of one
-// pollutant).
+// Kind is the kind of a value: a concentration, or a sub-index (the index of one pollutant).
 type Kind uint8
 
 const (
 	// Concentration is a measured value in the unit of its parameter. For weather it is
 	// a temperature, a speed and so on.
 	Concentration Kind = 1 + iota
-	// SubIndex is a value from 0 to 500 that the source computed over the National
-	// AQI's averaging interval (24 hours; 8 for O3 and CO). CPCB's live feed and
-	// data.gov.in publish sub-indices, not concentrations.
+	// SubIndex is a value from 0 to 500 that the source computed over the National AQI's averaging interval (24 hours;
+	// 8 for O3 and CO). CPCB's live feed and data.gov.in publish sub-indices, not concentrations.
 	SubIndex
 )
 

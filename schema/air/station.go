@@ -13,8 +13,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// StationKind distinguishes reference-grade analysers, low-cost sensors, and series
-// with one value for a whole city.
+// StationKind distinguishes reference-grade analysers, low-cost sensors, and series with one value for a whole city.
 type StationKind uint8
 
 const (
@@ -74,9 +73,8 @@ func ParseCityKinds(names []string) ([]StationKind, error) {
 	return slices.Compact(kinds), nil
 }
 
-// Station is a place where air is measured. Latitude and Longitude are WGS 84 degrees,
-// both 0 if unknown. City and State are normalised by [CleanPlace] and [CleanState].
-// Package gazetteer maps other names of a city to City.
+// Station is a place where air is measured. Latitude and Longitude are WGS 84 degrees, both 0 if unknown. City and
+// State are normalised by [CleanPlace] and [CleanState]. Package gazetteer maps other names of a city to City.
 type Station struct {
 	ID          string
 	Source      string
@@ -92,8 +90,7 @@ type Station struct {
 	LastSeen    time.Time
 	// PositionSource is the source of the position, or empty if unknown.
 	PositionSource string
-	// ByPosition is true if City and State were derived from the position, not from
-	// names.
+	// ByPosition is true if City and State were derived from the position, not from names.
 	ByPosition bool
 	// SameAs is the id of another station if both are the same physical station, else empty. The AQI of a city then
 	// uses the other station in place of this one.
@@ -144,14 +141,12 @@ func ascii(s string) bool {
 	return true
 }
 
-// CleanPlace trims the name of a place, turns underscores into blanks, and collapses
-// white space.
+// CleanPlace trims the name of a place, turns underscores into blanks, and collapses white space.
 func CleanPlace(s string) string {
 	return strings.Join(strings.Fields(strings.ReplaceAll(s, "_", " ")), " ")
 }
 
-// stateNames maps spellings of states in CPCB's feeds to the names in the First
-// Schedule of the Constitution of India.
+// stateNames maps spellings of states in CPCB's feeds to the names in the First Schedule of the Constitution of India.
 var stateNames = map[string]string{
 	"tamilnadu": "Tamil Nadu", "andhrapradesh": "Andhra Pradesh", "arunachalpradesh": "Arunachal Pradesh",
 	"himachalpradesh": "Himachal Pradesh", "madhyapradesh": "Madhya Pradesh", "uttarpradesh": "Uttar Pradesh",

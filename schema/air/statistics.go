@@ -2,8 +2,7 @@ package air
 
 import "encoding/json"
 
-// StatisticsReply is the reply to GET /v1/statistics: one page of the rows of a view, as
-// ClickHouse writes them.
+// StatisticsReply is the reply to GET /v1/statistics: one page of the rows of a view, as ClickHouse writes them.
 type StatisticsReply struct {
 	Status     string            `json:"status"`
 	View       string            `json:"view"`

@@ -14,8 +14,7 @@ import (
 	"vayu/schema/geo"
 )
 
-// statesText contains the outlines of the states. The first lines state the origin
-// and the licence of the data.
+// statesText contains the outlines of the states. The first lines state the origin and the licence of the data.
 //
 //go:embed states.txt
 var statesText string

@@ -10,8 +10,7 @@ import (
 	"vayu/schema/geo"
 )
 
-// extentsCSV contains the extents of cities. The first lines state the origin and the
-// licence of the data.
+// extentsCSV contains the extents of cities. The first lines state the origin and the licence of the data.
 //
 //go:embed extents.csv
 var extentsCSV string

@@ -11,9 +11,8 @@ import (
 	"vayu/schema/air"
 )
 
-// City is a city with all its names. Name and State are the canonical ones. AlsoIn
-// is the second state of a city on a border. For example, CPCB's bulletins count
-// Byrnihat, which is in Assam and Meghalaya, as one city.
+// City is a city with all its names. Name and State are the canonical ones. AlsoIn is the second state of a city on a
+// border. For example, CPCB's bulletins count Byrnihat, which is in Assam and Meghalaya, as one city.
 type City struct {
 	Name, State string
 	Aliases     []string
@@ -77,8 +76,7 @@ func (c *City) lies(state string) bool {
 	return strings.EqualFold(state, c.State) || c.AlsoIn != "" && strings.EqualFold(state, c.AlsoIn)
 }
 
-// alsoIn reports whether the city with a canonical name and state is at least
-// partly in another state.
+// alsoIn reports whether the city with a canonical name and state is at least partly in another state.
 func alsoIn(name, state, other string) bool {
 	t := load()
 	for _, i := range t.byName[Key(name)] {

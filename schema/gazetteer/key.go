@@ -27,8 +27,7 @@ func AppendKey(b []byte, name string) []byte {
 	return b
 }
 
-// nukta is the dot below a Devanagari letter. Writers often omit it: फरीदाबाद
-// instead of फ़रीदाबाद.
+// nukta is the dot below a Devanagari letter. Writers often omit it: फरीदाबाद instead of फ़रीदाबाद.
 const nukta = '\u093c'
 
 func appendKeySlow(b []byte, name string) []byte {
@@ -44,6 +43,5 @@ func appendKeySlow(b []byte, name string) []byte {
 	return b
 }
 
-// Key returns the key of a place's name, which is the same for all spellings of the
-// name; see [AppendKey].
+// Key returns the key of a place's name, which is the same for all spellings of the name; see [AppendKey].
 func Key(name string) string { return string(AppendKey(make([]byte, 0, len(name)), name)) }

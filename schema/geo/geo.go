@@ -15,8 +15,7 @@ const EarthRadius = 6371.0088
 // Radian is one degree in radians, the factor that converts degrees to radians.
 const Radian = math.Pi / 180
 
-// Distance returns the great-circle distance between two positions in km. It uses
-// the haversine formula.
+// Distance returns the great-circle distance between two positions in km. It uses the haversine formula.
 func Distance(a, b Point) float64 {
 	sinLat := math.Sin((b.Latitude - a.Latitude) * Radian / 2)
 	sinLon := math.Sin((b.Longitude - a.Longitude) * Radian / 2)
@@ -24,7 +23,6 @@ func Distance(a, b Point) float64 {
 	return 2 * EarthRadius * math.Asin(math.Min(1, math.Sqrt(h)))
 }
 
-// InIndia reports whether a position is in the box around India's territory and
-// islands: 6–38° N and 68–98° E. A station's position outside this box is an error
-// of its source.
+// InIndia reports whether a position is in the box around India's territory and islands: 6–38° N and 68–98° E. A
+// station's position outside this box is an error of its source.
 func InIndia(lat, lon float64) bool { return lat >= 6 && lat <= 38 && lon >= 68 && lon <= 98 }

@@ -31,8 +31,7 @@ var breakpoint = [...][7]int64{
 	air.Pb:   {0, micro / 2, 1 * micro, 2 * micro, 3 * micro, 3*micro + micro/2, 4 * micro},
 }
 
-// Limits of the index, and the minimum data for it (CPCB, National Air Quality
-// Index, chapter 4).
+// Limits of the index, and the minimum data for it (CPCB, National Air Quality Index, chapter 4).
 const (
 	// MaxIndex is the end of the scale. No index or sub-index exceeds it.
 	MaxIndex = 500

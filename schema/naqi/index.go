@@ -7,10 +7,9 @@ import (
 	"vayu/schema/air"
 )
 
-// SubIndex returns the sub-index (0–500) of a concentration of p. The concentration
-// is in p's own unit: mg/m³ for CO, otherwise µg/m³. It must be a mean over 24
-// hours; over 8 hours for O3 and CO. SubIndex returns false for a negative or
-// undefined concentration and for an invalid p.
+// SubIndex returns the sub-index (0–500) of a concentration of p. The concentration is in p's own unit: mg/m³ for CO,
+// otherwise µg/m³. It must be a mean over 24 hours; over 8 hours for O3 and CO. SubIndex returns false for a negative
+// or undefined concentration and for an invalid p.
 func SubIndex(p air.Pollutant, concentration float64) (int, bool) {
 	if !p.Valid() || !(concentration >= 0) {
 		return 0, false
@@ -43,9 +42,8 @@ func Lead(p air.Pollutant, concentration float64) float64 {
 	return float64(indexEdge[band-1]) + (concentration-float64(edge[band-1])/micro)*rise/width
 }
 
-// Inverse returns the concentration of p that has a given sub-index. The
-// concentration is in p's own unit, rounded to thousandths. Inverse returns false
-// for an index outside 0–500 and for an invalid p.
+// Inverse returns the concentration of p that has a given sub-index. The concentration is in p's own unit, rounded to
+// thousandths. Inverse returns false for an index outside 0–500 and for an invalid p.
 func Inverse(p air.Pollutant, index int) (float64, bool) {
 	if !p.Valid() || index < 0 || index > MaxIndex {
 		return 0, false
@@ -106,9 +104,8 @@ func Index(s SubIndices) (aqi int, dominant air.Pollutant, ok bool) {
 // (footnote of CPCB's daily bulletin).
 func Mean(sum, n int) int { return (2*sum + n) / (2 * n) }
 
-// Category returns the health category of an index. The upper limits are Good 50,
-// Satisfactory 100, Moderate 200, Poor 300 and Very Poor 400. A higher index is
-// Severe.
+// Category returns the health category of an index. The upper limits are Good 50, Satisfactory 100, Moderate 200, Poor
+// 300 and Very Poor 400. A higher index is Severe.
 func Category(aqi int) string {
 	for i, name := range categories {
 		if int64(aqi) <= indexEdge[i+1] {

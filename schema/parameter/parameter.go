@@ -1,10 +1,8 @@
-// Package parameter is the catalogue of measured quantities: substances, weather
-// and the surroundings of the instrument. Each quantity has a unit, a valid range
-// and the names that networks use for it.
+// Package parameter is the catalogue of measured quantities: substances, weather and the surroundings of the
+// instrument. Each quantity has a unit, a valid range and the names that networks use for it.
 //
-// A parameter is one row of the catalogue. Readings of all parameters are stored.
-// Only the eight parameters of India's National Air Quality Index have a sub-index,
-// which is the index of one pollutant.
+// A parameter is one row of the catalogue. Readings of all parameters are stored. Only the eight parameters of India's
+// National Air Quality Index have a sub-index, which is the index of one pollutant.
 package parameter
 
 import (
@@ -29,8 +27,7 @@ const (
 	Pb
 )
 
-// indexed is the number of parameters that have a sub-index. They are the first
-// ones of the catalogue.
+// indexed is the number of parameters that have a sub-index. They are the first ones of the catalogue.
 const indexed = 8
 
 // Group is a group of similar parameters, such as gases.
@@ -57,8 +54,7 @@ type entry struct {
 // Valid reports whether p is in the catalogue.
 func (p Parameter) Valid() bool { return p > 0 && int(p) <= len(catalogue) }
 
-// Indexed reports whether p is one of the eight parameters of the National Air
-// Quality Index.
+// Indexed reports whether p is one of the eight parameters of the National Air Quality Index.
 func (p Parameter) Indexed() bool { return p > 0 && p <= indexed }
 
 func (p Parameter) entry() *entry {
@@ -83,8 +79,7 @@ func (p Parameter) Unit() string { return p.entry().unit }
 // Group returns the group that p belongs to.
 func (p Parameter) Group() Group { return p.entry().group }
 
-// MolarMass returns the molar mass of p in g/mol. It is 0 if values of p are not
-// converted between mass and ppb.
+// MolarMass returns the molar mass of p in g/mol. It is 0 if values of p are not converted between mass and ppb.
 func (p Parameter) MolarMass() float64 { return p.entry().molarMass }
 
 // Range returns the smallest and the largest valid value of p, in p's unit.
@@ -97,8 +92,7 @@ func (p Parameter) Range() (least, most float64) {
 // Signed reports whether p can have negative values.
 func (p Parameter) Signed() bool { return p.entry().least < 0 }
 
-// Circular reports whether the values of p are directions. A mean of directions is
-// computed from unit vectors.
+// Circular reports whether the values of p are directions. A mean of directions is computed from unit vectors.
 func (p Parameter) Circular() bool { return p.entry().unit == "°" }
 
 // All yields every parameter, in the order of the catalogue.
@@ -112,8 +106,7 @@ func All() iter.Seq[Parameter] {
 	}
 }
 
-// byAlias maps every identifier, name and alias to its parameter. The keys are in
-// the form that [fold] returns.
+// byAlias maps every identifier, name and alias to its parameter. The keys are in the form that [fold] returns.
 var byAlias = func() map[string]Parameter {
 	all := make(map[string]Parameter)
 	for p := range All() {
@@ -130,9 +123,8 @@ func fold(name string) string {
 	return strings.NewReplacer(" ", "", "_", "", "-", "").Replace(strings.ToLower(strings.TrimSpace(name)))
 }
 
-// Parse returns the parameter that a source calls name, such as "PM2.5", "OZONE",
-// "o3" or "Eth-Benzene". It ignores case, blanks, hyphens and underscores. It
-// returns false for an unknown name.
+// Parse returns the parameter that a source calls name, such as "PM2.5", "OZONE", "o3" or "Eth-Benzene". It ignores
+// case, blanks, hyphens and underscores. It returns false for an unknown name.
 func Parse(name string) (Parameter, bool) {
 	if p, ok := byAlias[name]; ok {
 		return p, true

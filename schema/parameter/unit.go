@@ -6,10 +6,9 @@ import (
 	"strings"
 )
 
-// MolarVolume is the volume of one mole of an ideal gas at 25 °C, in litres. At 1
-// atm (1013.25 hPa) it is R·T/p = 8.314462618 · 298.15 / 101325 · 1000 = 24.465.
-// CPCB and US EPA use 24.45, the value at 1013.9 hPa. So µg/m³ = ppb · M / 24.45,
-// where M is the molar mass in g/mol.
+// MolarVolume is the volume of one mole of an ideal gas at 25 °C, in litres. At 1 atm (1013.25 hPa) it is R·T/p =
+// 8.314462618 · 298.15 / 101325 · 1000 = 24.465. CPCB and US EPA use 24.45, the value at 1013.9 hPa. So µg/m³ = ppb · M
+// / 24.45, where M is the molar mass in g/mol.
 const MolarVolume = 24.45
 
 // measure describes a unit: the quantity that it measures, and the conversion of a
@@ -34,8 +33,7 @@ const (
 	irradiance           // W/m²
 )
 
-// measures maps each known unit, in the form that [normalUnit] returns, to its
-// measure.
+// measures maps each known unit, in the form that [normalUnit] returns, to its measure.
 var measures = map[string]measure{
 	"ug/m3": {mass, 1, 0}, "mg/m3": {mass, 1000, 0}, "ng/m3": {mass, 0.001, 0},
 	"ppb": {ratio, 1, 0}, "ppm": {ratio, 1000, 0}, "ppt": {ratio, 0.001, 0},
@@ -53,10 +51,9 @@ var measures = map[string]measure{
 // Units returns the normalised spellings of all known units, sorted.
 func Units() []string { return slices.Sorted(maps.Keys(measures)) }
 
-// Convert converts a value of p from unit to p's own unit (see [Parameter.Unit]).
-// It accepts different spellings of the unit. It returns false for an unknown unit
-// and for a unit of another quantity. If p has no molar mass, it also returns false
-// for a conversion between mass and volume ratio.
+// Convert converts a value of p from unit to p's own unit (see [Parameter.Unit]). It accepts different spellings of the
+// unit. It returns false for an unknown unit and for a unit of another quantity. If p has no molar mass, it also
+// returns false for a conversion between mass and volume ratio.
 func (p Parameter) Convert(value float64, unit string) (float64, bool) {
 	e := p.entry()
 	from, known := measures[normalUnit(unit)]

@@ -32,8 +32,7 @@ func OpsFiles() fs.FS {
 // Private has the tables that analysts cannot read, because their rows name accounts.
 var Private = []string{"attempt", "pushed_station"}
 
-// Values returns the values for the migrations' template parameters, except the
-// database's name.
+// Values returns the values for the migrations' template parameters, except the database's name.
 func Values() map[string]any {
 	return map[string]any{"Functions": naqi.Functions(), "Views": views.Set{}}
 }

@@ -12,8 +12,7 @@ import (
 // row of the widest known export has less than 2 KB.
 const MaxLine = 1 << 20
 
-// Lines reads a text line by line. A quoted cell may not span lines, so an
-// unclosed quote affects only its own line.
+// Lines reads a text line by line. A quoted cell may not span lines, so an unclosed quote affects only its own line.
 type Lines struct {
 	In     *bufio.Reader // its buffer has MaxLine bytes
 	Offset int64         // offset of the byte after the last line
