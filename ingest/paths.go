@@ -72,7 +72,7 @@ func (p *Paths) Absent() []Path {
 // PathsOf returns the Paths of the context's recorder, or nil if the context has none.
 func PathsOf(ctx context.Context) *Paths { return RecorderOf(ctx).paths() }
 
-// paths returns the Paths of the recorder, or nil if the caller of the fetch has set none.
+// paths returns the Paths that the caller of the fetch has set in the recorder, or nil if there is none.
 func (r *Recorder) paths() *Paths {
 	if r == nil {
 		return nil
@@ -80,6 +80,6 @@ func (r *Recorder) paths() *Paths {
 	return r.Paths
 }
 
-// Paths returns the Paths to which a source reports the paths of its source description (YAML). It is nil if the caller
-// of the fetch has set none.
+// Paths returns the record of the paths in the source description (YAML). The source reports its searches to it. Paths
+// returns nil if the caller of the fetch has set none.
 func (b *Builder) Paths() *Paths { return b.recorder.paths() }

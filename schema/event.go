@@ -47,8 +47,8 @@ var EventTypes = []EventType{
 // them: accounts with a key that has the scope [SourcesRead].
 func (t EventType) Operational() bool { return t.Scope() == SourcesRead }
 
-// Scope returns the scope that a key needs to read events of this type. It is the read scope of recharges,
-// verifications, the account, sources of readings, alerts or webhooks. For an unknown type it is empty, and no key can read such events.
+// Scope returns the scope that a key needs to read events of this type, such as recharge:read. For an unknown type,
+// Scope returns "", and no key can read such events.
 func (t EventType) Scope() Scope {
 	switch family, _, _ := strings.Cut(string(t), "."); family {
 	case "recharge", "payment":
@@ -121,8 +121,8 @@ type EventReply struct {
 //go:embed example/*.json
 var examples embed.FS
 
-// EventExample returns the documented example of the data of events of a type, a JSON
-// object without white space. It returns nil for an unknown type.
+// EventExample returns example data of a type of event, as in the documentation: a JSON object without white space. It
+// returns nil for an unknown type.
 func EventExample(t EventType) json.RawMessage {
 	text, err := examples.ReadFile("example/" + string(t) + ".json")
 	if err != nil {

@@ -104,7 +104,7 @@ func (v vector) int64(element, offset int) int64 {
 	return int64(binary.LittleEndian.Uint64(v.bytes(v.at+element*v.size+offset, 8)))
 }
 
-// tableAt returns the table to which an element of a vector of offsets refers.
+// tableAt returns the table at the offset that an element of the vector states.
 func (v vector) tableAt(element int) table {
 	at := v.at + element*v.size
 	return table{text: v.text, broken: v.broken, at: at + int(v.uint32(at))}

@@ -137,7 +137,7 @@ func (r *Request) clean(text string) string {
 	return r.Clean(text)
 }
 
-// StatusError is a reply whose status is neither 200 nor an expected 304.
+// StatusError is the error of a reply with a status other than 200. An expected 304 is no error.
 type StatusError struct {
 	Status int
 	Header http.Header
@@ -202,8 +202,8 @@ func (c *Client) Do(ctx context.Context, r Request) (*Reply, error) {
 	return reply, nil
 }
 
-// Download downloads a file, with the errors of [Client.Do]. It writes the body, at most limit bytes, to a writer, and
-// leaves Body nil. Modified is false if the server replied with status 304. An empty file is not an error.
+// Download downloads a file, with the errors of [Client.Do]. It writes at most limit bytes of the body to the writer,
+// and reply.Body is nil. modified is false if the server replied with status 304. An empty file is not an error.
 func (c *Client) Download(ctx context.Context, r Request, to io.Writer, limit int64) (reply *Reply, modified bool, err error) {
 	reply, err = c.exchange(ctx, r, func(resp *http.Response, got *received) error {
 		modified = true

@@ -15,7 +15,7 @@ var changeColumns = []clickhouse.ColumnNameAndType{
 	{Name: "after", Type: "String"}, {Name: "source", Type: "String"}, {Name: "reason", Type: "String"},
 }
 
-// aliasSlices returns the aliases as one slice for each column of aliasColumns.
+// aliasSlices converts aliases to columns: one slice of values for each of aliasColumns.
 func aliasSlices(all []station.Alias) []any {
 	return []any{
 		column(all, func(a station.Alias) string { return a.Alias }), column(all, func(a station.Alias) string { return a.Station }),
@@ -23,7 +23,7 @@ func aliasSlices(all []station.Alias) []any {
 	}
 }
 
-// changeSlices returns the changes as one slice for each column of changeColumns.
+// changeSlices converts changes to columns: one slice of values for each of changeColumns.
 func changeSlices(all []station.Change) []any {
 	return []any{
 		column(all, func(c station.Change) string { return c.Station }), column(all, func(c station.Change) string { return c.Field }),

@@ -247,7 +247,7 @@ func (l *Loader) readAliases(ctx context.Context) (map[string]station.Alias, err
 // wholeSecond truncates a time to the table's precision, so that equal times compare equal.
 func wholeSecond(t time.Time) time.Time { return time.Unix(t.Unix(), 0).UTC() }
 
-// stationSlices returns the stations as one slice for each column of stationColumns.
+// stationSlices converts stations to columns: one slice of values for each of stationColumns.
 func stationSlices(stations []air.Station) []any {
 	n := len(stations)
 	text := func(field func(*air.Station) string) []string {

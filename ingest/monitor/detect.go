@@ -9,7 +9,7 @@ import (
 	"vayu/schema/air"
 )
 
-// Limits has the limits of normal behaviour of a source.
+// Limits states which behaviour of a source is normal.
 type Limits struct {
 	// MaxSilence is the largest normal age of the newest reading. If it is zero or negative, the source sends at
 	// irregular times. The monitor then checks only the runs and fields of the source.
@@ -24,7 +24,7 @@ const (
 	// The monitor reports a field as gone if earlier runs usually had it: at least the share goneFrom of the runs up to
 	// its last occurrence. The problem ends when the field returns, when the configuration changes, or after a week.
 	goneFrom = 0.9
-	// A field or unit is new if it first occurred in the newest share newUntil of a week's runs.
+	// A field or unit is new if it first occurred among the last runs of a week. newUntil is their share of all runs.
 	newUntil = 0.2
 	// mostFields is the largest number of fields that are compared. If a source has more fields, they are not checked.
 	// Their names are then probably data, such as station ids.

@@ -129,8 +129,8 @@ func (p *pushed) add(r *row, known map[string]*station) *fault {
 	return nil
 }
 
-// noStation returns why a row with an unknown station cannot register it. known is the number of stations of the
-// account.
+// noStation returns why a row that names an unknown station cannot register that station. known is the number of
+// stations of the account.
 func noStation(r *row, known int) *fault {
 	located, wrong := r.registers()
 	switch {

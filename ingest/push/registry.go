@@ -179,7 +179,7 @@ var pushedColumns = []clickhouse.ColumnNameAndType{
 	{Name: "kind", Type: "String"}, {Name: "licence", Type: "String"}, {Name: "attribution", Type: "String"}, {Name: "published", Type: "UInt8"},
 }
 
-// pushedSlices returns the stations as one slice for each column of pushedColumns.
+// pushedSlices converts stations to columns: one slice of values for each of pushedColumns.
 func pushedSlices(stations []station) []any {
 	n := len(stations)
 	text := func(field func(*station) string) []string {

@@ -124,7 +124,7 @@ func (r *row) reading(now time.Time) (air.Reading, *fault) {
 	return out, nil
 }
 
-// faultOf converts the reason for which package ingest rejects a reading to a fault.
+// faultOf returns the fault for the reason for which package ingest rejects a reading.
 func faultOf(reason ingest.Reason, r *air.Reading) *fault {
 	f := &fault{reason: reason, field: "value"}
 	least, most := r.Parameter.Range()

@@ -24,8 +24,8 @@ type Job struct {
 	Progress func(Summary)
 }
 
-// Summary is the result of an import. It covers the whole input, including the parts that interrupted runs stored. Read
-// is always the sum of Stored and all of Rejected.
+// Summary is the result of an import. It covers the whole input, including the parts that interrupted runs stored.
+// Read is always the sum of Stored and all counts in Rejected.
 type Summary struct {
 	Read     int               // values read
 	Stored   int               // values that are in ClickHouse

@@ -188,7 +188,7 @@ func (c *Catalogue) NamesOf(world schema.World) []string {
 	return slices.DeleteFunc(c.Names(), func(name string) bool { return c.entries[name].World != world })
 }
 
-// Entry returns the entry of a source; the zero value if the name is unknown.
+// Entry returns the entry of a source, or the zero value if the name is unknown.
 func (c *Catalogue) Entry(name string) Entry { return c.entries[name] }
 
 // Description returns the description file of a source, even if it is invalid, and the folder of the source's test

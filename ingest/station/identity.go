@@ -137,7 +137,8 @@ const (
 )
 
 // closePlaces reports whether two places are equal, or spellings of one place. A place is the part of a station's name
-// without city and agency. Spellings are long, have the same digits, and differ by at most one letter.
+// without city and agency. Spellings of one place have at least closeLength letters and the same digits, and differ by
+// at most one letter.
 func closePlaces(a, b string) bool {
 	if a == b {
 		return a != ""

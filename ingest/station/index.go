@@ -8,7 +8,7 @@ import (
 	"vayu/schema/geo"
 )
 
-// stationIndex finds stations by position and reference stations by name.
+// stationIndex finds all stations by position, and reference stations also by name.
 type stationIndex struct {
 	cells  map[indexCell][]string
 	places map[string][]string // ids of stations, by city, state and place of the title

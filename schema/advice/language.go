@@ -9,7 +9,7 @@ import (
 	"golang.org/x/text/language"
 )
 
-// Language is a language of the texts, as its code of ISO 639-1.
+// Language is a language of the advice: its ISO 639-1 code.
 type Language string
 
 // In these languages Vayu has other texts besides the advice, such as those of alerts.

@@ -2,7 +2,7 @@ package air
 
 import "time"
 
-// QualityCount is the number of results of one quality test for one parameter with the same flag. First and Last are
+// QualityCount counts the results of one quality test for one parameter that have the same flag. First and Last are
 // the times of the first and the last of these results.
 type QualityCount struct {
 	Parameter string    `json:"parameter"`

@@ -28,7 +28,7 @@ type ScalePart struct {
 	Averaging string        `json:"averaging"`
 }
 
-// RangeScale describes, in a reply with many records, the scale of all records.
+// RangeScale describes the scale of all records in a reply that has many of them.
 type RangeScale struct {
 	ID     string `json:"id"`
 	Name   string `json:"name"`

@@ -10,8 +10,8 @@ import (
 )
 
 // Similar returns up to limit known names that are similar to name, the most similar first. It ignores case. Two names
-// are similar if they differ in at most one letter, or in a third of the letters. If name has at least three letters,
-// known names that contain it are similar too.
+// are similar if they differ in at most one letter, or in at most a third of the letters. If name has at least three
+// letters, known names that contain it are similar too.
 func Similar(name string, known []string, limit int) (found []string) {
 	cost := map[string]int{}
 	for _, k := range known {

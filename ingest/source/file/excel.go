@@ -52,8 +52,8 @@ func openBook(r io.Reader) (book *excelize.File, err error) {
 	return book, nil
 }
 
-// readSheet reads the rows of a sheet. n is the number of the sheet's first row, counted across all sheets. It returns
-// the number of the row after the sheet.
+// readSheet reads the rows of a sheet. n is the number of the sheet's first row, counted across all sheets. readSheet
+// returns the number of the row after the sheet.
 func readSheet(book *excelize.File, sheet string, n, start int64, b *ingest.Builder) (int64, error) {
 	rows, err := book.Rows(sheet)
 	if err != nil {

@@ -113,7 +113,8 @@ func addCurve(b *ingest.Builder, station int, p air.Pollutant, seed uint64, curv
 	return nil
 }
 
-// silentHours returns, for each hour, whether the station sends nothing: for two to nine hours, on one day in 25.
+// silentHours reports, for each hour, whether the station sends nothing. On one day in 25, a station sends nothing for
+// two to nine hours.
 func silentHours(seed uint64, hours []hour) []bool {
 	down := make([]bool, len(hours))
 	for i := range hours {

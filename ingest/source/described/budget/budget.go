@@ -82,7 +82,7 @@ func (b *budget) next(now time.Time, background bool) time.Time {
 	return at
 }
 
-// latest returns the time of the n-th last call; the zero time if there were fewer calls.
+// latest returns the time of the n-th last call, or the zero time if there were fewer calls.
 func (b *budget) latest(n int) time.Time {
 	for _, c := range slices.Backward(b.calls) {
 		if n -= c.n; n <= 0 {

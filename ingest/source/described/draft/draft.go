@@ -163,7 +163,7 @@ type reading struct {
 	values    values
 }
 
-// score rates an interpretation by how many meanings of fields it has found. 0 means that it has no measured values.
+// score rates an interpretation by how many meanings of fields it has found. Without measured values, the score is 0.
 func (r *reading) score() int {
 	score := min(len(r.values.wide), 6) * 2
 	if r.values.long != nil {

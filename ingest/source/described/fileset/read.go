@@ -224,7 +224,7 @@ func (f *fetching) wanted(m *zip.File) bool {
 	return ok
 }
 
-// add adds the readings in one file or in one file of an archive.
+// add adds the readings in one file, which may be a part of an archive.
 func (f *fetching) add(in *table.Input, t *task, fields map[string]string) error {
 	n, err := f.reader(in, fields, t.part, f.builder)
 	f.readings += n

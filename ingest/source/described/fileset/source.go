@@ -252,8 +252,8 @@ func (f *fetching) address(part, date map[string]string) string {
 	})
 }
 
-// match returns the fields in the path of a file, or false if the file does not belong to the source. The result
-// includes the fields of the date that the place of the file has.
+// match returns the fields in the path of a file, or false if the file does not belong to the source. date has the
+// date fields in the place of the file, which the result includes.
 func (f *fetching) match(path string, date map[string]string) (fields map[string]string, ok bool) {
 	name := path
 	if u, err := url.Parse(path); err == nil && u.Host != "" {

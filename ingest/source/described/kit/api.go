@@ -49,7 +49,7 @@ func keyOf(l *described.ListOutline, u *url.URL) string {
 	return l.Name + " " + u.EscapedPath() + "?" + query.Encode()
 }
 
-// linkParameter is the query parameter for the page in the links to the next page.
+// linkParameter is the query parameter that selects the page in the fake API's links to the next page.
 const linkParameter = "kit-page"
 
 // newAPI builds a fake API from the replies of a case. It fetches the case once, to learn which request gets which

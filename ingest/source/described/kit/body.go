@@ -102,8 +102,8 @@ func renameInRecords(l *described.ListOutline, body []byte, path string) ([]byte
 	return set(body, l.Records.At, renamed)
 }
 
-// renameOne renames a field of a record. If the field is one of the elements of the list `each`, it is renamed in all
-// elements.
+// renameOne renames a field of a record. If the field belongs to the elements of the list `each`, renameOne renames it
+// in every element.
 func renameOne(record, path, each string) (string, error) {
 	rest, inEach := strings.CutPrefix(path, "each.")
 	if !inEach {

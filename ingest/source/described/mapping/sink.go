@@ -100,8 +100,8 @@ func (s *Sink) Replace(b *ingest.Builder) { s.builder = b }
 // Readings returns the number of readings that were added.
 func (s *Sink) Readings() int { return s.readings }
 
-// Add adds the readings of a reply, and returns the number of its records. part has the fields of the partition. An
-// error is that of the builder, or of reading a table.
+// Add adds the readings of a reply, and returns the number of its records. part has the fields of the partition. The
+// error comes from the builder, or from reading a table.
 func (s *Sink) Add(reply record.Reply, part map[string]string) (int, error) {
 	defer func() { s.current = nil }()
 	s.fields.Reply(reply, s.m.Records.At)

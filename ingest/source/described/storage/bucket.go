@@ -40,7 +40,7 @@ type Bucket struct {
 // none.
 const emptyHash = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
-// request returns a request for the object with the given key; for the bucket if the key is "".
+// request returns a request for the object with the given key. If the key is "", it is a request for the bucket itself.
 func (b *Bucket) request(key string, query url.Values) fetch.Request {
 	endpoint := b.Endpoint
 	if endpoint == "" {

@@ -60,8 +60,9 @@ type quantity struct {
 // kind. They are the stations of the United States in New Delhi and Mumbai.
 var monitors = []int64{8118, 8039}
 
-// kind returns whether the location is a reference station or a low-cost sensor. If OpenAQ does not state the kind, the
-// location counts as a sensor unless it is in monitors. Otherwise a sensor could falsify the AQI of its city.
+// kind returns whether the location is a reference station or a low-cost sensor. If OpenAQ does not state the kind,
+// the location counts as a sensor, unless it is in monitors. A sensor that counted as a reference station could
+// falsify the AQI of its city.
 func (p *location) kind() air.StationKind {
 	provider := strings.ToLower(p.Provider.Name)
 	lowCost := slices.ContainsFunc(sensorSources, func(s string) bool { return strings.Contains(provider, s) })

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// unfinished are endings of names of files that programs use while they still write to the file.
+// unfinished are the endings of file names that programs use while they still write to a file.
 var unfinished = []string{".part", ".tmp", ".partial", ".crdownload", ".swp", "~"}
 
 // Files calls `visit` for each regular file in a folder and its subfolders, in lexical order. It omits hidden files and

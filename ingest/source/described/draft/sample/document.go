@@ -92,8 +92,8 @@ func (d Document) Places() []Place {
 	return all
 }
 
-// find searches a value and all values inside it for lists, tables and maps that may be the records. It appends them to
-// all.
+// find searches a value, and all values inside it, for lists, tables and maps that may be the records. It appends each
+// to the list `all`.
 func (d Document) find(v gjson.Result, at string, depth int, all *[]Place) {
 	switch {
 	case depth > Deepest:
