@@ -70,8 +70,8 @@ func RecorderOf(ctx context.Context) *Recorder {
 
 type backgroundKey struct{}
 
-// WithBackground returns a context for work that is not urgent, such as a backfill. Its fetches leave a part of the
-// call budget to other fetches.
+// WithBackground returns a context for work that is not urgent, such as a backfill. Fetches with this context leave a
+// part of the call budget to other fetches.
 func WithBackground(ctx context.Context) context.Context {
 	return context.WithValue(ctx, backgroundKey{}, true)
 }

@@ -10,9 +10,9 @@ const (
 	maskLeast = 8
 )
 
-// MaskNumber replaces the characters of a number by X, except the last four. The number
-// is a mobile number, the id of a DTH subscriber or an account number. If it has fewer
-// than eight characters, all are replaced. MaskNumber is idempotent.
+// MaskNumber replaces the characters of a number by X, except the last four. The number is a mobile number, the id of
+// a DTH subscriber or an account number. If a number has fewer than eight characters, MaskNumber replaces all of them.
+// MaskNumber is idempotent.
 func MaskNumber(number string) string {
 	runes := []rune(number)
 	shown := len(runes)

@@ -19,7 +19,7 @@ type Webhook struct {
 	SecretLast4 string      `json:"secret_last4"`
 	// ClearNumbers is true if the numbers in recharge.* events are not masked.
 	ClearNumbers bool `json:"clear_numbers,omitempty"`
-	// PreviousSecretUntil is the time at which the previous secret expires after a rotation; null if deliveries are
+	// PreviousSecretUntil is the time at which the previous secret expires after a rotation, or null if deliveries are
 	// signed with one secret only.
 	PreviousSecretUntil *string `json:"previous_secret_until"`
 	// Backlog is present if waiting deliveries failed in the last 30 days because there were more than the backlog

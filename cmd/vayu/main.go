@@ -38,8 +38,8 @@ func main() {
 	}
 }
 
-// stopSignals returns the signals that stop the program gracefully. A closing terminal sends SIGHUP. It is included
-// unless the program was started with nohup, which makes the program ignore SIGHUP.
+// stopSignals returns the signals that stop the program gracefully. A closing terminal sends SIGHUP, which is
+// included. But a program that was started with nohup ignores SIGHUP, so it is then omitted.
 func stopSignals() []os.Signal {
 	all := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {

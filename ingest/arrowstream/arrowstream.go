@@ -13,8 +13,8 @@ import (
 	"fmt"
 )
 
-// MaxBytes limits the memory of a stream, in bytes. It applies to all decompressed buffers together. It also applies to
-// all texts together, because a hostile stream can make many texts refer to the same bytes.
+// MaxBytes limits the memory that one stream needs, in bytes. It limits the sum of all decompressed buffers. It also
+// limits the sum of all texts, because a hostile stream can make many texts refer to the same bytes.
 const MaxBytes = 32 << 20
 
 // MaxText is the length of the longest readable text, in bytes. Many rows can refer to one dictionary text, and the

@@ -11,8 +11,8 @@ import (
 	"vayu/schema/gazetteer"
 )
 
-// agencies are the agencies whose names do not end in PCB, PCBA or PCC, in lower case. The names of several words are
-// companies that have stations at their own factories.
+// agencies are the agencies whose names do not end in PCB, PCBA or PCC, in lower case. Names of several words belong
+// to companies that have stations at their own factories.
 var agencies = []string{
 	"iitm", "imd", "cecb", "bmc", "imc", "jmc", "dmc", "smc", "ntpc", "mhua", "nexteng enviro", "birla cement",
 	"bhilai steel plant", "nandesari ind. association", "ntpc unchahar", "mondelez ind. food", "ambuja cements",
@@ -102,8 +102,8 @@ var states = []string{
 	"sikkim", "tamilnadu", "telangana", "tripura", "uttarpradesh", "uttarakhand", "westbengal",
 }
 
-// afterAgency reports whether text is a city, or ends in a state. Some tables repeat the city or state after the
-// agency: "Chennai, Tamil Nadu". city is the city in the station's name, or "".
+// afterAgency reports whether text is the name of a known city or of the given one, or ends in a state. Some tables
+// repeat the city or state after the agency: "Chennai, Tamil Nadu". city is the city in the station's name, or "".
 func afterAgency(text, city string) bool {
 	key := gazetteer.Key(text)
 	ends := func(state string) bool { return strings.HasSuffix(key, state) }

@@ -339,8 +339,8 @@ func safeURL(u *url.URL) string {
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).Redacted()
 }
 
-// redactError removes the address, which may contain the key, from an error of net/http. If ctx has ended, it returns
-// the error of ctx, and not the client's own timeout.
+// redactError removes the address, which may contain the key, from an error of net/http. If ctx has ended, redactError
+// returns the error of ctx, and not the client's own timeout.
 func redactError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()

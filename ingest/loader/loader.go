@@ -39,8 +39,8 @@ func New(conn driver.Conn, database string) *Loader {
 }
 
 // readingColumns are the columns of an insert over HTTP, with types that the client encodes fast. ClickHouse converts
-// these plain types to the table's types. With LowCardinality and Enum8 the client would allocate each value
-// separately. Over TCP the server names the types and accepts the same slices.
+// them to the types of the table. For LowCardinality and Enum8, the client would allocate each value separately. Over
+// TCP the server names the types, and the same slices are accepted.
 var readingColumns = []clickhouse.ColumnNameAndType{
 	{Name: "station", Type: "String"},
 	{Name: "parameter", Type: "String"},

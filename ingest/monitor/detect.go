@@ -26,8 +26,8 @@ const (
 	goneFrom = 0.9
 	// A field or unit is new if it first occurred among the last runs of a week. newUntil is their share of all runs.
 	newUntil = 0.2
-	// mostFields is the largest number of fields that are compared. If a source has more fields, they are not checked.
-	// Their names are then probably data, such as station ids.
+	// If a source has more fields than mostFields, the monitor does not compare them. Their names are then probably
+	// data, such as station ids.
 	mostFields = 300
 	// A problem of coverage begins when two consecutive hours have less than lowFrom of their usual readings. It ends
 	// when both hours have at least lowUntil.

@@ -10,7 +10,8 @@ import (
 )
 
 // Calls returns a function that returns the store of a source's call budget. All processes share the store. On SQLite,
-// now is the clock. On PostgreSQL the clock of the server is used, because the clocks of instances may differ.
+// the store uses the clock `now`. On PostgreSQL it uses the clock of the server, because the clocks of instances may
+// differ.
 func Calls(db *sqlstore.DB, now func() time.Time) func(source string) budget.Store {
 	return func(source string) budget.Store { return &calls{db, source, now} }
 }

@@ -56,8 +56,8 @@ func (s *Service) store(ctx context.Context, w *world, account string, rows []ro
 	return p.reply, nil
 }
 
-// registrationLag is subtracted from the registration time of a station that a reading registers. A PUT of the station
-// at the same time on another instance then has a later time, and takes precedence.
+// If a reading registers a station, the registration time is registrationLag in the past. A PUT of the station at the
+// same time on another instance then has a later time, and takes precedence.
 const registrationLag = time.Minute
 
 // stationsOf returns the stations of an account by name. First it registers the unknown stations that valid rows name

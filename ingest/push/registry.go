@@ -58,8 +58,8 @@ func (s *station) place(latitude, longitude float64) {
 
 func (s *station) point() geo.Point { return geo.Point{Latitude: s.Latitude, Longitude: s.Longitude} }
 
-// public returns the description of a published station for all accounts. The kind is always sensor. A station that an
-// account could declare a monitor would change the AQI of its city.
+// public returns the description of a published station for all accounts. The kind is always sensor. If an account
+// could declare its station a monitor, the station would change the AQI of its city.
 func (s *station) public() air.Station {
 	return air.Station{
 		ID: s.ID, Name: s.Name, City: s.City, State: s.State, Latitude: s.Latitude, Longitude: s.Longitude,

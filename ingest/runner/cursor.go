@@ -70,8 +70,8 @@ func (r *Runner) tryLoadPlan(ctx context.Context, f *feedRun) (due time.Time, er
 	return f.firstDue(now, stored), nil
 }
 
-// firstDue returns the time of the first live run. It is now if no run was completed, if the last run was interrupted,
-// or if the configuration has changed.
+// firstDue returns the time of the first live run. The run is due now if no run was completed, if the last run was
+// interrupted, or if the configuration has changed.
 func (f *feedRun) firstDue(now time.Time, stored ingest.Progress) time.Time {
 	if stored.Watermark.IsZero() || !stored.Target.IsZero() || stored.Config != f.ConfigSHA256 {
 		return now

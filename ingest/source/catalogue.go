@@ -260,8 +260,8 @@ func (c *Catalogue) Has(name string) bool {
 	return err == nil
 }
 
-// Find returns a source by its name. For an unknown name, the error lists the known names. For an invalid description,
-// it is the fault of the description.
+// Find returns a source by its name. If the name is unknown, the error lists the known names. If the description of
+// the source is invalid, the error is the fault of the description.
 func (c *Catalogue) Find(name string) (Entry, error) {
 	entry, known := c.entries[name]
 	if !known {

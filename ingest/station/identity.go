@@ -165,8 +165,8 @@ const (
 	byOldName  = "earlier"  // the description has an earlier name of the known station
 )
 
-// sameStation reports whether a describes the known station b under another name, and returns the reason. In case of
-// doubt it returns false: place, city and agency must match.
+// sameStation reports whether the description a means the known station b under another name, and returns the reason.
+// In case of doubt it returns false: place, city and agency must match.
 func sameStation(a, b *air.Station) (reason string, same bool) {
 	if a.Kind != air.Reference || b.Kind != air.Reference || a.City != b.City || a.State != b.State {
 		return "", false

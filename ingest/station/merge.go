@@ -32,8 +32,8 @@ func positionRank(source string) int {
 	return 2
 }
 
-// officialNames reports whether the names of city and state that a network states are correct, even if they contradict
-// the positions of its stations. See [gazetteer.Locate].
+// officialNames reports whether a network's names of city and state are correct, even if they contradict the positions
+// of its stations. See [gazetteer.Locate].
 func officialNames(network string) bool {
 	return network == officialNetwork || network == "simulator" || network == "citymean"
 }

@@ -57,8 +57,8 @@ func NewProcessor(c Config) *Processor {
 // heartbeat is the interval at which a connected stream updates its metrics, even without messages.
 const heartbeat = 15 * time.Second
 
-// Run calls receive, which must pass the received messages to Process, and returns when receive returns. Meanwhile it
-// records the runs, and updates the metrics of the source.
+// Run calls receive, and returns when receive returns. receive must pass the received messages to Process. Meanwhile,
+// Run records the runs, and updates the metrics of the source.
 func (p *Processor) Run(ctx context.Context, receive func(context.Context) error) error {
 	p.Metrics.start(p.Source, p.MaxSilence)
 	defer p.Metrics.end(p.Source)

@@ -72,8 +72,8 @@ type StationFigure struct {
 }
 
 // CityEntry is a city in GET /v1/cities. Name is the city's name in records. AQI and Updated are null until the city
-// has an AQI. Latitude and Longitude are the mean position of the city's stations (WGS 84), null if unknown. FirstDay
-// and LastDay are the first and the last day in India with readings of these stations.
+// has an AQI. Latitude and Longitude are the mean position of the city's stations (WGS 84), or null if it is unknown.
+// FirstDay and LastDay are the first and the last day in India with readings of these stations.
 type CityEntry struct {
 	Name     string     `json:"name"`
 	City     string     `json:"city"`
@@ -112,7 +112,7 @@ type PlaceEntry struct {
 }
 
 // Freshness is the age of the latest values of a place. Stale is true if the values are older than three hours, or if
-// the place has none. AgeHours is the age in whole hours; null if the place has no values.
+// the place has none. AgeHours is the age in whole hours, or null if the place has no values.
 type Freshness struct {
 	Stale    bool `json:"stale"`
 	AgeHours *int `json:"age_hours"`
@@ -148,9 +148,9 @@ type StationEntry struct {
 	Freshness
 }
 
-// StationReply is the reply to GET /v1/stations/{id}. Hour is the end of the latest
-// hour for which the station has values; null if there is none. Readings has the latest
-// reading of each parameter; null while readings are unavailable.
+// StationReply is the reply to GET /v1/stations/{id}. Hour is the end of the latest hour for which the station has
+// values, or null if there is none. Readings has the latest reading of each parameter, or null while readings are
+// unavailable.
 type StationReply struct {
 	Status string `json:"status"`
 	StationEntry

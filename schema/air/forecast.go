@@ -2,8 +2,8 @@ package air
 
 import "time"
 
-// Percentiles are the 10th, 50th and 90th percentile of the forecast of a concentration or AQI, and the model that
-// computed the forecast. Concentrations are in µg/m³, CO in mg/m³.
+// Percentiles has the 10th, 50th and 90th percentile of a forecast concentration or AQI, and the model that computed
+// them. Concentrations are in µg/m³, CO in mg/m³.
 type Percentiles struct {
 	P10   float64 `json:"p10"`
 	P50   float64 `json:"p50"`
@@ -72,9 +72,10 @@ type Forecast struct {
 	Hourly *HourlyForecast `json:"hourly,omitempty"`
 }
 
-// HourlyForecast has the forecasts of PM2.5 for the next hours. Base is the end of the last hour whose data they use.
-// If there are no forecasts, Reason says why. The times are nil if no forecast was issued. Score compares the forecasts
-// up to 48 hours ahead with the observations, in µg/m³. It is nil until a comparison is possible.
+// HourlyForecast has the forecasts of PM2.5 for the next hours. Base is the end of the last hour whose data the
+// forecasts use. If there are no forecasts, Reason says why. The times are nil if no forecast was issued. Score
+// compares the forecasts up to 48 hours ahead with the observations, in µg/m³. Score is nil until a comparison is
+// possible.
 type HourlyForecast struct {
 	Base     *time.Time     `json:"base"`
 	IssuedAt *time.Time     `json:"issued_at"`

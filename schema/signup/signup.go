@@ -11,8 +11,8 @@ const longestEmail = 254
 var email = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@" +
 	`([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])$`)
 
-// IsEmail reports whether a text is an e-mail address to which mail can be sent. It has no line breaks, so that it can
-// stand in the header of a mail.
+// IsEmail reports whether a text is an e-mail address to which mail can be sent. Such a text has no line breaks, so it
+// can be in the header of a mail.
 func IsEmail(text string) bool { return len(text) <= longestEmail && email.MatchString(text) }
 
 // Mode is the reply to GET /v1/signup.

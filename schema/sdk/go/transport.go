@@ -77,8 +77,8 @@ func (c *Client) send(ctx context.Context, o outgoing, stream bool) (incoming, e
 	}
 }
 
-// tryKeys makes an attempt. If the service rejects the key, it makes another one with a new key. This does not count as
-// a retry, because the service has not processed the first attempt.
+// tryKeys makes an attempt. If the service rejects the key, tryKeys makes another attempt with a new key. That attempt
+// does not count as a retry, because the service has not processed the first one.
 func (c *Client) tryKeys(ctx context.Context, o outgoing, stream bool) (incoming, error) {
 	key, err := c.key(ctx, "")
 	if err != nil {

@@ -86,8 +86,8 @@ func (f *fetching) ahead(ctx context.Context, tasks []task) (next func() (*stora
 	return next, stop
 }
 
-// one reads an opened file. err is the error of opening it, which may be [storage.ErrUnchanged]. one returns an error
-// only if the fetch must end.
+// one reads an opened file. If the file could not be opened, err is the reason, such as [storage.ErrUnchanged]. one
+// returns an error only if the fetch must end.
 func (f *fetching) one(ctx context.Context, t *task, local *storage.Local, err error) error {
 	switch {
 	case errors.Is(err, storage.ErrMissing):

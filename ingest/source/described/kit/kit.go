@@ -118,8 +118,8 @@ func Opener(f described.File) (conformance.Opener, error) {
 	}, nil
 }
 
-// Check runs the test cases in a folder. Then it checks the source against a fake API that is built from the replies of
-// one case. It returns an error only if it could not run, because the description or a case is invalid.
+// Check runs the test cases in a folder. Then it checks the source against a fake API that is built from the replies
+// of one case. The error means that Check could not run, because the description or a case is invalid.
 func Check(ctx context.Context, f described.File, folder string) (*Report, error) {
 	open, err := Opener(f)
 	if err != nil {

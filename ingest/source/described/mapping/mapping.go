@@ -170,8 +170,9 @@ func (m *Mapping) need(key string, paths []record.Path, value bool) int {
 // Received reports whether records have no times, and therefore get the time of their arrival.
 func (m *Mapping) Received() bool { return m.clock.Received }
 
-// Lag returns the longest time between the time of a record and the end of its interval. It is 0 unless records state
-// the start of their interval. Requests must start earlier by this time, because the API may compare the start.
+// Lag returns the time by which the time of a record may precede the end of its interval. If records state the start
+// of their interval, Lag is the longest interval. Otherwise it is 0. Requests must start earlier by this time, because
+// the API may compare the start.
 func (m *Mapping) Lag() time.Duration {
 	if !m.clock.Begin && !m.clock.Intervals() {
 		return 0

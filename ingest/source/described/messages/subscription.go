@@ -147,9 +147,9 @@ func (s *Subscription) readTopic(q *section.Section, e section.Entry) *pattern.P
 	return p
 }
 
-// filterOf returns an MQTT topic filter for a pattern. A level of the pattern with a field becomes +, which matches any
-// text. So the filter may match more topics than the pattern, and the decoder compares received topics with the
-// pattern.
+// filterOf returns an MQTT topic filter for a pattern. If a level of the pattern has a field, the level becomes +,
+// which matches any text. So the filter may match more topics than the pattern, and the decoder compares received
+// topics with the pattern.
 func filterOf(text string) (string, error) {
 	levels := strings.Split(text, "/")
 	for i, level := range levels {

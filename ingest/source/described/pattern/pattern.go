@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Pattern matches whole texts. In its text, * stands for any characters, and {field} for one or more characters that it
-// captures. A Pattern is immutable.
+// Pattern matches whole texts. In the text of a pattern, * stands for any characters. {field} stands for one or more
+// characters, which the pattern captures. A Pattern is immutable.
 type Pattern struct {
 	expression *regexp.Regexp
 	fields     []string

@@ -13,7 +13,7 @@ import (
 var bom = []byte("\xef\xbb\xbf")
 
 // Decode decodes a body. If the body is invalid, lacks the records, or has an error message, the error is an
-// [*ingest.BatchError]. It quotes the error message of the API, from which clean has removed secrets.
+// [*ingest.BatchError]. The error quotes the API's error message, from which clean has removed secrets.
 func (r *Records) Decode(body []byte, clean func(string) string) (Reply, error) {
 	if r.format != formatJSON {
 		first, rest, _ := bytes.Cut(bytes.TrimSpace(body), []byte{'\n'})

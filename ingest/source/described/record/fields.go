@@ -45,8 +45,8 @@ func (t *fieldTree) child(name string) *fieldTree {
 	return found
 }
 
-// Search finds the names and types of the fields of records. They form the fingerprint of a fetch, by which changes of
-// the API are detected.
+// Search finds the names and types of the fields of records. The result is the fingerprint of a fetch, by which
+// changes of the API are detected.
 type Search struct {
 	// Note is called for each field, and again if the field has a new type.
 	Note func(path string, is ingest.FieldType)

@@ -24,8 +24,8 @@ const (
 	ofExtract              // fields that an Extract has extracted from a text
 )
 
-// scopes maps the first word of a path to its scope. A path with another first word begins in the record, except the
-// path "key".
+// scopes maps the first word of a path to its scope. A path with any other first word begins in the record. The path
+// "key" is an exception: it is the key of the record in a map.
 var scopes = map[string]scope{
 	"record": ofRecord, "each": ofEach, "reply": ofReply, "part": ofPart, "topic": ofPart, "listed": ofListed, "file": ofFile,
 	"extract": ofExtract,
@@ -131,8 +131,8 @@ func CheckPath(s *section.Section, key, text string) {
 
 // Frame is a record of a reply or a file, with all data to which paths can refer.
 type Frame struct {
-	// Part has the fields of the partition, Listed the fields of the station in the station list, and File the fields
-	// in the name of the file.
+	// Part has the fields of the partition. Listed has the fields of the station in the station list. File has the
+	// fields in the name of the file.
 	Part, Listed, File map[string]string
 	// Extracts extracts fields from texts. It is nil if the description defines no such fields.
 	Extracts *Extracts
