@@ -24,7 +24,8 @@ const (
 	// The monitor reports a field as gone if earlier runs usually had it: at least the share goneFrom of the runs up to
 	// its last occurrence. The problem ends when the field returns, when the configuration changes, or after a week.
 	goneFrom = 0.9
-	// A field or unit is new if it first occurred among the last runs of a week. newUntil is their share of all runs.
+	// A field or unit is new if it first occurred among the last runs of a week. newUntil is the share of runs that
+	// count as the last ones.
 	newUntil = 0.2
 	// If a source has more fields than mostFields, the monitor does not compare them. Their names are then probably
 	// data, such as station ids.

@@ -282,8 +282,8 @@ func (c *Catalogue) New(name string, clock func() time.Time) (ingest.Source, err
 	return entry.Factory(c.config).New(name, clock)
 }
 
-// Limits returns the limits for sources, beyond which the monitor reports a problem, by the name of the source. For
-// the sandbox it includes all sources. For the live world it includes only the sources in names.
+// Limits returns, by the name of the source, the limits beyond which the monitor reports a problem. For the sandbox it
+// includes all sources. For the live world it includes only the sources in names.
 func (c *Catalogue) Limits(world schema.World, names []string, now time.Time) (map[string]monitor.Limits, error) {
 	if world == schema.Sandbox {
 		names = c.NamesOf(world)

@@ -103,8 +103,8 @@ func (b *Cache) KeepSeen(earlier *Cache) {
 }
 
 // onlySeen reports whether merged need not be stored. Only LastSeen may differ, and both times must be in the same
-// interval of length seenInterval. Each station has other interval limits, so that a network does not write all its
-// rows at once.
+// interval of length seenInterval. The intervals begin at a different time for each station, so that a network does
+// not write all its rows at once.
 func onlySeen(old, merged air.Station) bool {
 	h := fnv.New32a()
 	_, _ = io.WriteString(h, merged.ID)

@@ -32,8 +32,8 @@ import (
 	"vayu/schema/migrations/clickhouse"
 )
 
-// Config has all settings. A flag takes precedence over an environment variable, and this over the file. Defaults come
-// last; see package config.
+// Config has all settings. A flag takes precedence over an environment variable, and an environment variable over the
+// file. Defaults come last; see package config.
 type Config struct {
 	Data   string         `yaml:"data" help:"directory of all data of Vayu"`
 	Roles  []string       `yaml:"roles" help:"roles of this instance: api, ingest, pipeline, dispatch"`

@@ -30,7 +30,7 @@ type ListOutline struct {
 	// Name is readings, partitions or stations.
 	Name    string
 	Records record.Records
-	// By is how further pages are requested. Parameter, Next and Total are the keys of the section `pages`.
+	// By is the way to request further pages. Parameter, Next and Total are the keys of the section `pages`.
 	By, Parameter, Next, Total string
 	// SizeParameter is the query parameter that states how many records a page should have, or "" if there is none.
 	SizeParameter string

@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	// If a connection is lost, the acknowledgements of the last period doubtful may not have reached the broker.
+	// doubtful is the age up to which an acknowledgement may not have reached the broker when a connection is lost.
 	doubtful = 10 * time.Second
 	// mostRecent is the largest number of recorded messages. When it is reached, the older half is dropped. The
 	// remaining inFlight messages are sufficient, because the broker cannot repeat more.

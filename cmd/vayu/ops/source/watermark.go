@@ -55,7 +55,7 @@ because it replaces readings. Without --partition it concerns all partitions.`,
 	return cmd
 }
 
-// progressOf returns the store of the progress of a world's sources (live or sandbox).
+// progressOf returns the store that has the progress of a world's sources (live or sandbox).
 func progressOf(st *tool.State, w schema.World) (*progress.Store, error) {
 	local, err := progress.Local(st.DB, st.ClickHouse == "", st.Data)
 	return progress.New(st.DB, progress.Scope(w, local), time.Now), err

@@ -65,7 +65,7 @@ const (
 	maxConsecutive = 5
 	// For the period maxAgain, each fetch tries again to open a file that could not be opened.
 	maxAgain = 7 * 24 * time.Hour
-	// mostAgain is the largest number of such files.
+	// mostAgain is the largest number of files that later fetches try again to open.
 	mostAgain = 10_000
 	// mostMarks is the largest number of files whose versions are kept in memory.
 	mostMarks = 1_000_000

@@ -31,7 +31,7 @@ type Recorded struct {
 	messages int // number of messages; 0 if the case has replies
 }
 
-// Record fetches a window of a described source, and writes the requests and replies as a test case into a new folder.
+// Record fetches a window of a described source. It creates a test case in a new folder from the requests and replies.
 // If the fetch fails, the case expects its error. Record uses the environment of the process.
 func Record(ctx context.Context, f described.File, w ingest.Window, folder string) (*Recorded, error) {
 	f.Env = os.LookupEnv
@@ -76,8 +76,8 @@ func Record(ctx context.Context, f described.File, w ingest.Window, folder strin
 	return out, nil
 }
 
-// Write writes recorded requests and replies as a test case of a description into a new folder. w is the window of the
-// fetch. now is the time of the fetch, which the case uses as the current time.
+// Write creates a test case of a description in a new folder, from recorded requests and replies. w is the window of
+// the fetch. now is the time of the fetch, which the case uses as the current time.
 func Write(ctx context.Context, f described.File, exchanges []ingest.Exchange, w ingest.Window, now time.Time, folder string) (*Recorded, error) {
 	r, err := recording.New(exchanges, w, now)
 	if err != nil {
@@ -86,7 +86,7 @@ func Write(ctx context.Context, f described.File, exchanges []ingest.Exchange, w
 	return write(ctx, f, r, folder)
 }
 
-// writeMessages writes recorded messages as a test case of a description into a new folder.
+// writeMessages creates a test case of a description in a new folder, from recorded messages.
 func writeMessages(ctx context.Context, f described.File, exchanges []ingest.Exchange, folder string) (*Recorded, error) {
 	r, err := recording.OfMessages(exchanges)
 	if err != nil {

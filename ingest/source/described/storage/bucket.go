@@ -30,7 +30,7 @@ type Bucket struct {
 	Name     string
 	Region   string
 	Endpoint string // URL of a storage other than AWS; "" for AWS
-	// AccessKey and SecretKey are the keys with which requests are signed; both "" for a public bucket.
+	// AccessKey and SecretKey are the keys with which requests are signed. For a public bucket, both are "".
 	AccessKey, SecretKey string
 	Clean                func(string) string // removes secrets from a text
 	Limit                int64               // largest size of a file in bytes

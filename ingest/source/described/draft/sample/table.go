@@ -18,7 +18,7 @@ import (
 // ShapeCSV is the shape of records that are the lines of a table of text.
 const ShapeCSV = "csv"
 
-// Table defines the form of a table of text, with the keys that the section `csv` of a description has. "" means the
+// Table defines the form of a table of text. Its fields are keys of the section `csv` in a description. "" means the
 // default.
 type Table struct{ Delimiter, Decimal, Encoding string }
 
