@@ -11,9 +11,9 @@ import (
 	"vayu/schema/air"
 )
 
-// batchRows is the number of readings that makes a batch full, about 16 MB of columns. For each month of an insert,
-// ClickHouse writes a separate part. Many small batches are therefore slow: with a quarter of this size, an import
-// took 1.5 times as long.
+// batchRows is the number of readings that makes a batch full, about 16 MB of columns. ClickHouse writes a separate
+// part for each month in an insert. Many small batches are therefore slow: with a quarter of this size, an import took
+// 1.5 times as long.
 const batchRows = 1 << 18
 
 // batchMissing is the number of missing values that makes a batch full. The loader queries the stored reading of each

@@ -38,8 +38,8 @@ func main() {
 	}
 }
 
-// stopSignals returns the signals that stop the program gracefully. A closing terminal sends SIGHUP, which is
-// included. But a program that was started with nohup ignores SIGHUP, so it is then omitted.
+// stopSignals returns the signals that stop the program gracefully. They include SIGHUP, which a closing terminal
+// sends. A program that was started with nohup is an exception: it ignores SIGHUP.
 func stopSignals() []os.Signal {
 	all := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -65,8 +65,7 @@ func userMessage(err error) string {
 	return strings.Join(lines, "\n      ")
 }
 
-// flagNames maps fields of API requests to the corresponding flags. The flags have the form in which messages begin
-// with them.
+// flagNames maps fields of API requests to flags, in the form in which a message begins.
 var flagNames = map[string]string{
 	"allow_list": "--allow: ", "amount": "--amount: ", "expires_at": "--expires: ", "grace_seconds": "--grace: ", "name": "--name: ", "note": "--note: ", "plan": "--plan: ", "scopes": "--scopes: ",
 }

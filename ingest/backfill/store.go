@@ -50,9 +50,10 @@ const columns = "id, source, from_at, to_at, partitions, parallel, state, error,
 // Start starts a backfill with the source, window, partitions and parallelism of wanted, and returns the backfill. If
 // wanted.Window has no end, the backfill ends at the present time.
 //
-// If the last backfill of the source is unfinished and matches wanted, Start continues that backfill. It matches if
-// both have the same window and partitions. If wanted.Window has no end, Start ignores the end of the last backfill,
-// and continues it only if it was not cancelled. If a different backfill is running, the error is an [*OtherError].
+// If the last backfill of the source is unfinished and matches wanted, Start continues that backfill. Two backfills
+// match if they have the same window and partitions. If wanted.Window has no end, Start ignores the end of the last
+// backfill, and continues it only if it was not cancelled. If a different backfill is running, the error is an
+// [*OtherError].
 func (s *Store) Start(ctx context.Context, wanted Job) (Job, error) {
 	if wanted.Parallel < 1 || wanted.Parallel > mostParallel {
 		return Job{}, fmt.Errorf("--parallel: %d is not between 1 and %d", wanted.Parallel, mostParallel)
@@ -290,7 +291,7 @@ func (s *Store) list(ctx context.Context, j *Job, parts []*part) error {
 	return s.change(ctx, j.ID, "listed = 1", nil)
 }
 
-// change sets columns of a running backfill. set is the assignments in SQL, and args are their values from $3 on. If
+// change sets columns of a running backfill. set has the assignments in SQL, and args are their values from $3 on. If
 // more is not nil, change calls it in the same transaction. If the backfill is not running, the error is [ErrNone].
 func (s *Store) change(ctx context.Context, id, set string, more func(tx *sqlstore.Tx) error, args ...any) error {
 	err := s.db.Update(ctx, func(tx *sqlstore.Tx) error {

@@ -124,7 +124,7 @@ func (r *row) reading(now time.Time) (air.Reading, *fault) {
 	return out, nil
 }
 
-// faultOf returns the fault for the reason for which package ingest rejects a reading.
+// faultOf converts a reason of package ingest for rejecting a reading to a fault.
 func faultOf(reason ingest.Reason, r *air.Reading) *fault {
 	f := &fault{reason: reason, field: "value"}
 	least, most := r.Parameter.Range()

@@ -91,8 +91,8 @@ func (b *Cache) Describe(s air.Station) (refused bool) {
 // reading each minute, and a network can have a million sensors, so a row for each reading would be too much.
 const seenInterval = time.Hour
 
-// KeepSeen copies LastSeen of each station from an earlier cache if it is later there. The present cache b has the
-// times of the stored rows.
+// KeepSeen copies LastSeen of each station from an earlier cache if that time is later. b has the times of the stored
+// rows.
 func (b *Cache) KeepSeen(earlier *Cache) {
 	for id, s := range b.Known {
 		if was, ok := earlier.Known[id]; ok && was.LastSeen.After(s.LastSeen) {

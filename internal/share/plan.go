@@ -31,8 +31,8 @@ type planner struct {
 	keepUntil map[string]time.Time
 }
 
-// plan returns the jobs that the instance v.self should run. It keeps some of these jobs already, and tries to claim
-// the leases of the others.
+// plan returns the jobs that the instance v.self should run. The instance already has the leases of some of these
+// jobs, and tries to claim the leases of the others.
 func (p *planner) plan(v *view, now time.Time) map[string]bool {
 	wanted := make(map[string]bool)
 	for _, name := range v.jobs {

@@ -31,8 +31,8 @@ var europeBand = [...]struct {
 	{air.O3, [...]float64{60, 100, 120, 160, 180}},
 }
 
-// europe returns the European index of a place. The index requires NO2, and PM2.5 or PM10. Stations beside roads
-// measure the fewest pollutants, and EEA requires these of all stations, even of those.
+// europe returns the European index of a place. The index requires NO2, and PM2.5 or PM10. EEA requires these
+// pollutants even of stations beside roads, which measure the fewest.
 func europe(p *Place) Result {
 	var parts []Part
 	var no2, particles bool

@@ -117,7 +117,7 @@ type Place struct {
 	// Mean has the means over 24 hours, and for CO and O3 the largest mean over 8 hours, in the unit of the pollutant.
 	// NaN is an unknown mean. Element p-1 is that of pollutant p.
 	Mean [len(air.Pollutants)]float64
-	// DailyMean is a bit set for CO and O3. If bit p-1 is set, Mean has a 24-hour mean of pollutant p instead of the
+	// DailyMean is a set of bits for CO and O3. If bit p-1 is 1, Mean has a 24-hour mean of pollutant p instead of the
 	// usual 8-hour mean.
 	DailyMean uint8
 	Hours     *Hours // nil if the hourly means are unknown

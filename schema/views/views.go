@@ -67,8 +67,8 @@ type data struct {
 	OnCluster string
 	Wide      []wide
 	Limits    []Limit
-	// DayHours is how many hours of a valid day must have a mean. Capture is the same as a share, for longer periods.
-	// With fewer means, the statistics of the period are incomplete.
+	// DayHours is how many hours of a valid day must have a mean. Capture is the share of hours that must have a mean
+	// in a longer period. With fewer hours, the statistics of the period are incomplete.
 	DayHours int
 	Capture  float64
 }

@@ -12,7 +12,8 @@ import (
 )
 
 const (
-	// Unset is the licence and the attribution in a draft. The author must insert those of the network's terms of use.
+	// Unset is the licence and the attribution in a draft. The author must replace both by those in the network's
+	// terms of use.
 	Unset = "unknown"
 	// FillIn stands in a draft for a required value that could not be guessed.
 	FillIn = "FILL-IN"

@@ -132,7 +132,7 @@ func (c *clock) needsZone() bool {
 	return !strings.Contains(c.format, "-07") && !strings.Contains(c.format, "MST") && !strings.HasSuffix(c.format, "Z")
 }
 
-// findZone guesses the zone only if the newest time is less than fresh old. An older time would be plausible in
+// fresh is the largest age of the newest time at which findZone guesses the zone. An older time would be plausible in
 // several zones.
 const fresh = 3 * time.Hour
 

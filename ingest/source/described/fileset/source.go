@@ -56,7 +56,7 @@ type task struct {
 const (
 	// storeAfter is the number of readings after which the fetch yields them. It yields only between two files.
 	storeAfter = 50_000
-	// After chunk new files have been listed, the fetch reads them before it lists further places.
+	// When at least chunk new files are listed, the fetch reads them before it lists further places.
 	chunk = 1000
 	// mostTasks is the largest number of files from one listing that a fetch reads. It bounds the memory. The next fetch
 	// reads the others.
@@ -252,8 +252,8 @@ func (f *fetching) address(part, date map[string]string) string {
 	})
 }
 
-// match returns the fields in the path of a file, or false if the file does not belong to the source. date has the
-// date fields in the place of the file, which the result includes.
+// match returns the fields in the path of a file, or false if the file does not belong to the source. The result
+// includes the fields in date, which are those of the date in the place of the file.
 func (f *fetching) match(path string, date map[string]string) (fields map[string]string, ok bool) {
 	name := path
 	if u, err := url.Parse(path); err == nil && u.Host != "" {

@@ -76,8 +76,8 @@ func (s *Sink) notePaths(f *record.Frame) {
 	}
 }
 
-// Note reports to `to`, for each field, whether any entry of the list had it. section is the list's section in the
-// description.
+// Note reports to `to`, for each field, whether any entry of the list had the field. section is the list's section in
+// the description.
 func (w *Walk) Note(section string, to *ingest.Paths) {
 	for _, name := range w.l.names {
 		one := pathsOf{section + ".fields." + name, w.l.paths[name]}

@@ -24,8 +24,8 @@ type Decoder struct {
 
 	last   map[series]time.Time // time of the last stored reading of each series
 	staged map[series]time.Time // the same for the readings of the last Decode, which are not stored before Commit
-	// states[k] is true if the device with the key k is available. The key has the fields in the topic of its report
-	// (see keyOf).
+	// states[k] is true if the device with the key k is available. k consists of the fields in the topic of the
+	// device's report (see keyOf).
 	states map[string]bool
 }
 
