@@ -91,8 +91,8 @@ func (r *Run) countHours(b *Batch) {
 	}
 }
 
-// HourEndUnix returns the end of the Indian hour that contains the end of an averaging interval. Both are Unix seconds. An
-// interval that ends exactly with an hour belongs to that hour.
+// HourEndUnix returns the end of the Indian hour that contains the end of an averaging interval. Both are Unix
+// seconds. An interval that ends exactly with an hour belongs to that hour.
 func HourEndUnix(at int64) int64 {
 	return (at+indianHour-1)/hourSeconds*hourSeconds + indianHour
 }

@@ -134,8 +134,8 @@ func (r *Recorder) Failed(outcome runner.Outcome, err error) {
 	r.open.Outcome, r.open.Error = string(outcome), err.Error()
 }
 
-// Lost sets the outcome of the current run after a connection has failed. It begins a run if none is open. The next Done
-// resets the outcome. Lost is safe for concurrent use.
+// Lost sets the outcome of the current run after a connection has failed. It begins a run if none is open. The next
+// Done resets the outcome. Lost is safe for concurrent use.
 func (r *Recorder) Lost(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -94,8 +94,8 @@ func inHindi(english string, names []string) string {
 	return english
 }
 
-// Script returns the number of the Indian script of a text's first character, from 1 for Devanagari to 9 for Malayalam, in
-// the order of Unicode. It returns 0 for all other scripts.
+// Script returns the number of the Indian script of a text's first character, from 1 for Devanagari to 9 for
+// Malayalam, in the order of Unicode. It returns 0 for all other scripts.
 func Script(text string) int {
 	r, _ := utf8.DecodeRuneInString(text)
 	if r < devanagari || r >= devanagari+Scripts*blockSize {

@@ -18,8 +18,8 @@ var europeCategories = [...]Category{
 	{"Good", "#50F0E6"}, {"Fair", "#50CCAA"}, {"Moderate", "#F0E641"}, {"Poor", "#FF5050"}, {"Very poor", "#960032"}, {"Extremely poor", "#7D2181"},
 }
 
-// europeBand has the pollutants of the index, and the upper limits of their first five levels in µg/m³. EEA prints whole
-// numbers ("0–5", "6–15"). Here a limit belongs to the lower level, and the levels have no gaps.
+// europeBand has the pollutants of the index, and the upper limits of their first five levels in µg/m³. EEA prints
+// whole numbers ("0–5", "6–15"). Here a limit belongs to the lower level, and the levels have no gaps.
 var europeBand = [...]struct {
 	pollutant air.Pollutant
 	upper     [len(europeCategories) - 1]float64

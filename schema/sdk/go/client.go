@@ -66,9 +66,9 @@ var postsWithoutKey = []string{"/v1/recharge", "/v1/sessions", "/v1/sessions/cur
 // PostsWithoutKey returns the paths of the POSTs that take no Idempotency-Key.
 func PostsWithoutKey() []string { return slices.Clone(postsWithoutKey) }
 
-// Get calls GET on a path of the contract, such as /v1/stations/{id}, and decodes the reply into the variable that reply
-// points to. The error is a *ProblemError if the service rejects the call, and a *TransportError if no complete reply
-// arrives.
+// Get calls GET on a path of the contract, such as /v1/stations/{id}, and decodes the reply into the variable that
+// reply points to. The error is a *ProblemError if the service rejects the call, and a *TransportError if no complete
+// reply arrives.
 func (c *Client) Get(ctx context.Context, path string, call Call, reply any) error {
 	return c.json(ctx, http.MethodGet, path, call, nil, reply)
 }

@@ -84,8 +84,8 @@ type stream struct {
 	silence time.Duration
 }
 
-// read parses Server-Sent Events (WHATWG HTML, 9.2) from body and calls yield for each message, until the stream ends or
-// is silent. An incomplete last message is discarded. more is false if yield returned false.
+// read parses Server-Sent Events (WHATWG HTML, 9.2) from body and calls yield for each message, until the stream ends
+// or is silent. An incomplete last message is discarded. more is false if yield returned false.
 func (s *stream) read(body io.ReadCloser, yield func(Message) bool) (more bool, err error) {
 	defer body.Close()
 	silent := time.AfterFunc(s.silence, func() { _ = body.Close() })

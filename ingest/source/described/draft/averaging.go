@@ -22,8 +22,8 @@ type averaging struct {
 // longestAveraging is the longest averaging interval that is guessed from the times of records.
 const longestAveraging = 24 * time.Hour
 
-// findAveraging guesses the averaging interval from the start and end times of the records. If these are missing, it
-// uses a field that states the interval, or else the time between records of a station.
+// findAveraging guesses the averaging interval: from the start and end times of the records, from a field that states
+// the interval, or from the time between records of a station.
 func findAveraging(r *reading) averaging {
 	c := &r.clock
 	if c.field == nil {
@@ -51,7 +51,7 @@ func findAveraging(r *reading) averaging {
 	return averaging{time.Minute, note.Guessed, "the times are at no full minute or hour, as those of current values"}
 }
 
-// length returns the length of the intervals if each record states the start and the end. Otherwise it returns 0.
+// length returns the length of the intervals if each record states the start and the end, and 0 otherwise.
 func (c *clock) length() time.Duration {
 	if c.other == nil {
 		return 0
@@ -71,8 +71,7 @@ var intervalText = regexp.MustCompile(`(?i)^(?:pt?)?(\d{1,3})\s*(h|hr|hour|hours
 
 var intervalNames = []string{"interval", "averaging", "averagingperiod", "averagingtime", "resolution", "frequency", "period", "duration", "avgtime", "samplingrate", "averagingminutes"}
 
-// namedInterval returns the averaging interval that a field states, if all records state the same. Otherwise it
-// returns 0.
+// namedInterval returns the averaging interval that a field states if it is the same in all records, and 0 otherwise.
 func namedInterval(f *sample.Field) time.Duration {
 	if !slices.Contains(intervalNames, f.Folded()) || len(f.Texts) != 1 {
 		return 0

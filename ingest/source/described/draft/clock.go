@@ -48,8 +48,7 @@ var (
 	beginWords = []string{"from", "start", "begin", "startdate", "fromdate", "starttime", "datetimefrom", "datefrom", "timefrom", "intervalstart", "periodstart", "startat", "beginat"}
 )
 
-// side returns 1 if the name of a field means the end of an interval, and -1 if it means the start. Otherwise it
-// returns 0.
+// side returns 1 if the name of a field means the end of an interval, -1 if it means the start, and 0 otherwise.
 func side(f *sample.Field) int {
 	for path := f.Path; path != ""; {
 		at := strings.LastIndexByte(path, '.')
@@ -132,8 +131,7 @@ func (c *clock) needsZone() bool {
 	return !strings.Contains(c.format, "-07") && !strings.Contains(c.format, "MST") && !strings.HasSuffix(c.format, "Z")
 }
 
-// fresh is the largest age of the newest time at which findZone guesses the zone. An older time would be plausible in
-// several zones.
+// fresh is how old the newest time may be for a guess of the zone. Several zones would be plausible for older times.
 const fresh = 3 * time.Hour
 
 // findZone guesses the zone if the times have none.

@@ -35,8 +35,7 @@ type Draft struct {
 	// Text is the YAML file. A comment follows each guess.
 	Text    []byte
 	Guesses []note.Guess
-	// End is the reply without its records, or nil if the API has no pages. Tests use it as the page after the last
-	// one.
+	// End is the reply without records, or nil if the API has no pages. Tests use it as the page after the last one.
 	End []byte
 	// Format means that the description defines only a file format, and sends no requests.
 	Format bool

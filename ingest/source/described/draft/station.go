@@ -38,8 +38,7 @@ var (
 // otherObjects are names of objects in a record whose id or name is not that of a station.
 var otherObjects = []string{"parameter", "pollutant", "unit", "units", "period", "coverage", "sensortype", "provider", "owner", "instruments", "license", "licenses", "meta", "pagination"}
 
-// pick returns a field that has one of the names and for which ok returns true, or nil if there is none. It prefers
-// earlier names.
+// pick returns a field that has one of the names and that ok accepts, or nil. It prefers earlier names.
 func pick(fields []*sample.Field, names []string, ok func(*sample.Field) bool) *sample.Field {
 	for _, name := range names {
 		for _, f := range fields {

@@ -33,8 +33,7 @@ type measure struct {
 	path  string // where the reply states the unit; "" if nowhere
 }
 
-// long describes records that have one value each. The field `name` has the name of the parameter, and `value` has its
-// value.
+// long describes records with one value each. `name` has the name of the parameter, and `value` has its value.
 type long struct {
 	name, value *sample.Field
 	unit        *sample.Field // nil for none

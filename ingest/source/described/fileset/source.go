@@ -58,8 +58,8 @@ const (
 	storeAfter = 50_000
 	// When at least chunk new files are listed, the fetch reads them before it lists further places.
 	chunk = 1000
-	// mostTasks is the largest number of files from one listing that a fetch reads. It bounds the memory. The next fetch
-	// reads the others.
+	// mostTasks is the largest number of files from one listing that a fetch reads. It bounds the memory. The next
+	// fetch reads the others.
 	mostTasks = 100_000
 	// After maxConsecutive files in a row that cannot be opened, the fetch fails: the storage has then probably failed.
 	maxConsecutive = 5

@@ -18,8 +18,8 @@ const (
 	deepestField = 8
 	// listElements is how many elements of a list are examined.
 	listElements = 4
-	// mostNames is the largest number of names of one object that the search keeps. It bounds the memory if the names are
-	// data, such as ids.
+	// mostNames is the largest number of names of one object that the search keeps. It bounds the memory if the names
+	// are data, such as ids.
 	mostNames = 500
 )
 

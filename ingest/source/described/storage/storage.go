@@ -11,11 +11,11 @@ import (
 
 // Object is a file in a storage.
 type Object struct {
-	// Path identifies the file. It is the path in the folder (with slashes), the URL without the query, or the key in the
-	// bucket.
+	// Path identifies the file. It is the path in the folder (with slashes), the URL without the query, or the key in
+	// the bucket.
 	Path string
-	// Version changes when the content of the file changes. It is "" if the storage states a version only when a file is
-	// opened.
+	// Version changes when the content of the file changes. It is "" if the storage states a version only when a file
+	// is opened.
 	Version string
 	// Err is the error of a path that cannot be listed, such as a folder without permission, or nil for a listed file.
 	Err error
@@ -25,8 +25,8 @@ type Object struct {
 
 // Storage is a place with files. Its methods are safe for concurrent use.
 type Storage interface {
-	// List calls `visit` for each file at an address: a path, a URL or a prefix, without fields. If nothing exists there,
-	// List calls nothing and returns nil. If visit returns an error, List returns it.
+	// List calls `visit` for each file at an address: a path, a URL or a prefix, without fields. If nothing exists
+	// there, List calls nothing and returns nil. If visit returns an error, List returns it.
 	List(ctx context.Context, address string, visit func(Object) error) error
 	// Open makes a file readable at a local path. known is the version of the file that was read before, or "" if there
 	// is none. The error is [ErrUnchanged] if the file still has that version, and [ErrMissing] if the file does not
