@@ -81,14 +81,14 @@ func (s *Service) accept(ctx context.Context, batch []outbox.Event, most int) (a
 	return batch, nil
 }
 
-// isAbout reports whether an event is about the health of a webhook. accept does not send such an event to that
-// webhook: its endpoint is failing, and would get the event only after it has recovered.
+// isAbout reports whether an event is about the health of the given webhook. accept sends no such event to that
+// webhook: a failing endpoint would get the event only after it has recovered.
 func isAbout(event *outbox.Event, webhook string) bool {
 	return event.Type.Scope() == schema.WebhooksManage && bytes.Contains(event.Envelope, []byte(`"webhook_id":"`+webhook+`"`))
 }
 
-// sortByFanOut returns the events of a batch, sorted by their account: accounts with few deliveries come first. So an
-// account with thousands of deliveries does not delay others. The order of events within an account does not change.
+// sortByFanOut returns a batch in which the events of accounts with few deliveries come first. So an account with
+// thousands of deliveries does not delay others. The order of events within an account does not change.
 func sortByFanOut(seen *subscription.Snapshot, batch []outbox.Event) []outbox.Event {
 	weights := map[string]int{}
 	for i := range batch {
@@ -180,8 +180,8 @@ func (s *Service) addStored(reserved map[string]int, rows []delivery.Row, grant 
 	}
 }
 
-// markDue records in the queue that drafts are due: those without a lease whose subscription is not paused. It returns
-// true if the group has such a draft.
+// markDue marks drafts as due in the queue if they have no lease and their subscription is not paused. It
+// returns true if it has marked one.
 func (s *Service) markDue(group []delivery.Draft, now time.Time) (some bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

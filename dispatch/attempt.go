@@ -44,8 +44,8 @@ func (s *Service) attempt(ctx context.Context, id string, w *work) {
 	}
 }
 
-// freshRecipient returns the subscription of an attempt, after a refresh of the cache of subscriptions if the cache is
-// too old. It returns false if the attempt must not be sent.
+// freshRecipient refreshes the cache of subscriptions if the cache is too old, and returns the subscription of an
+// attempt. It returns false if the attempt must not be sent.
 func (s *Service) freshRecipient(ctx context.Context, w *work) (*subscription.Subscription, bool) {
 	if err := s.Subscriptions.Fresh(ctx); err != nil {
 		return nil, false // the cache counts the failure

@@ -48,8 +48,8 @@ func (s *Service) gather(first *delivery.Outcome) []delivery.Outcome {
 	return batch
 }
 
-// recordAll tries to record a batch until it succeeds, or until recordDrain is over when the service stops. In the
-// second case the leases of the batch expire, and receivers get its events again.
+// recordAll retries until it has recorded a batch. If the service stops, it gives up after recordDrain. Then the
+// leases of the batch expire, and receivers get its events again.
 func (s *Service) recordAll(ctx context.Context, batch []delivery.Outcome) {
 	for failures := 0; ; failures++ {
 		var stale int

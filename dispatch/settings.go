@@ -87,8 +87,8 @@ func (s Settings) Networks() ([]netip.Prefix, error) {
 	return allow, err
 }
 
-// Roots returns the trusted certificate authorities: those of the system and those in the given files. Without files it
-// returns nil, which means those of the system in crypto/x509.
+// Roots returns the trusted certificate authorities: those of the system and those in the given files. Without files
+// it returns nil, for which crypto/x509 uses the authorities of the system.
 func Roots(files ...string) (*x509.CertPool, error) {
 	if len(files) == 0 {
 		return nil, nil //nolint:nilnil // as x509 has it: nil means the system's

@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	// boundEvery is how often the service compares the number of a webhook's waiting deliveries with Config.Backlog. The
-	// comparison reads one index entry for each of them, up to the limit. It reads rows of deliveries only if there are
-	// more than the limit.
+	// boundEvery is how often the service compares the number of a webhook's waiting deliveries with Config.Backlog.
+	// The comparison reads one index entry for each waiting delivery, up to the limit. It reads rows of deliveries
+	// only if there are more than the limit.
 	boundEvery = 10 * time.Second
 	// A failing endpoint counts as dead if it has acknowledged no delivery for deadAfter.
 	deadAfter = 10 * time.Minute
@@ -31,7 +31,8 @@ const (
 	// newer than this delivery.
 	selectAcknowledged = "SELECT finished_at FROM delivery WHERE webhook_id = $1 AND state = 'delivered' ORDER BY id DESC LIMIT 1"
 	countWaiting       = "SELECT count(*) FROM delivery WHERE webhook_id = $1 AND state = 'waiting'"
-	// selectOldest sorts all waiting deliveries. It runs only if their number exceeds the limit.
+	// selectOldest sorts all waiting deliveries to find the oldest. It runs only if their number exceeds the
+	// limit.
 	selectOldest = "SELECT id FROM delivery WHERE webhook_id = $1 AND state = 'waiting' ORDER BY id LIMIT $2"
 	// recordBacklog adds $4 to the number of deliveries of a webhook that failed because of the limit.
 	recordBacklog = `INSERT INTO webhook_backlog (webhook_id, reached_at, most, failed) VALUES ($1, $2, $3, $4)
@@ -95,7 +96,7 @@ func (s *Service) dead(ctx context.Context, webhook string) (bool, error) {
 	return acknowledged <= before, err
 }
 
-// boundOne marks the oldest waiting deliveries of a webhook as failed, as many as exceed the limit.
+// boundOne marks the oldest waiting deliveries of a webhook as failed if more are waiting than the limit allows.
 func (s *Service) boundOne(ctx context.Context, webhook string) error {
 	var waiting int
 	view := s.DB.View(ctx)

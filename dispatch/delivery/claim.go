@@ -19,9 +19,9 @@ const lockedPause = time.Second
 const selectDue = `SELECT id, event_id, mode, attempts, due_at FROM delivery
 	WHERE webhook_id = $1 AND state = 'waiting' AND due_at <= $2 ORDER BY due_at, id LIMIT $3`
 
-// Both statements find the earliest due time of the deliveries that a claim has not leased. $2 is the end of the
-// claim's lease. A claim sets the due time of the rows that it leases to this time. So selectBefore cannot find them,
-// and selectAfter excludes them by their token.
+// These statements find the earliest due time of the deliveries that a claim has not leased. $2 is the end of the
+// claim's lease, and the claim sets the due time of its own rows to that time. So selectBefore cannot find these
+// rows, and selectAfter excludes them by their token.
 const (
 	selectBefore = "SELECT due_at FROM delivery WHERE webhook_id = $1 AND state = 'waiting' AND due_at < $2 ORDER BY due_at LIMIT 1"
 	selectAfter  = "SELECT due_at FROM delivery WHERE webhook_id = $1 AND state = 'waiting' AND due_at >= $2 AND token <> $3 ORDER BY due_at LIMIT 1"
@@ -105,8 +105,8 @@ func fillEvents(tx *sqlstore.Tx, rows []*Row) error {
 	})
 }
 
-// nextOf returns the earliest due time of a subscription's waiting deliveries, without those that have the given lease.
-// It returns zero if there are no others.
+// nextOf returns the earliest due time of a subscription's waiting deliveries that do not have the given lease. It
+// returns the zero time if there are none.
 func nextOf(tx *sqlstore.Tx, webhook string, lease workqueue.Lease) (time.Time, error) {
 	var due int64
 	until := lease.Until.UnixMicro()

@@ -73,8 +73,8 @@ const (
 	// cancelled. Such a delivery has no lease, or one that has expired at $2.
 	selectOrphaned = `SELECT w.id FROM webhook w WHERE w.deleted_at >= $1 AND EXISTS
 		(SELECT 1 FROM delivery d WHERE d.webhook_id = w.id AND d.state = 'waiting' AND (d.token = '' OR d.due_at <= $2))`
-	// cancelOrphans has the conditions of its subquery again, because on PostgreSQL a row may change between the subquery
-	// and the lock of the update.
+	// cancelOrphans repeats the conditions of its subquery, because on PostgreSQL a row may change between the
+	// subquery and the lock of the update.
 	cancelOrphans = `UPDATE delivery SET state = 'cancelled', token = '', finished_at = $2 WHERE id IN
 		(SELECT d.id FROM delivery d WHERE d.webhook_id = $1 AND d.state = 'waiting' AND (d.token = '' OR d.due_at <= $2) ORDER BY d.due_at LIMIT $3)
 		AND state = 'waiting' AND (token = '' OR due_at <= $2)`

@@ -23,7 +23,7 @@ const (
 	// after the attempt's timestamp. If the copier has copied later timestamps before that commit, it would miss the
 	// attempt. The other 10 s are for clock skew.
 	settleTime = 40 * time.Second
-	// copyMost is the maximum number of attempts in a batch, unless more share one timestamp.
+	// copyMost is the maximum number of attempts in a batch. Only attempts that share one timestamp may exceed it.
 	copyMost = 10_000
 	// copyWindow is the maximum time span of a batch. A batch is inserted into the databases of both worlds (live and
 	// sandbox), one after the other, and the second insert may fail. So at its start and after an error, the copier copies
@@ -39,9 +39,9 @@ const (
 type CopierConfig struct {
 	DB   *sqlstore.DB
 	Conn driver.Conn
-	// Database returns the ClickHouse database of a world; nil for World.Database.
+	// Database returns the ClickHouse database of a world. If it is nil, the copier uses World.Database.
 	Database func(schema.World) string
-	// Settle is the minimum age of a copied attempt; 0 for 40 s.
+	// Settle is the minimum age of a copied attempt. If it is 0, the copier uses 40 s.
 	Settle  time.Duration
 	Log     *slog.Logger
 	Metrics prometheus.Registerer // nil for none

@@ -56,9 +56,9 @@ func (c *Copier) nextBatch(ctx context.Context, until int64) ([]copied, error) {
 	return all[:n], nil
 }
 
-// whole returns how many attempts at the start of the list are the next batch. A batch has at most `most` attempts and
-// spans at most copyWindow. Attempts with the same timestamp are not separated, so that the next batch can start after
-// that timestamp. If more than `most` attempts have the first timestamp, whole returns 0.
+// whole returns how many attempts at the start of the list form the next batch. A batch has at most `most` attempts
+// and spans at most copyWindow. Attempts with the same timestamp are not separated, so that the next batch can start
+// after that timestamp. If more than `most` attempts have the first timestamp, whole returns 0.
 func whole(all []copied, most int) int {
 	n := len(all)
 	if n > most {

@@ -19,8 +19,8 @@ const (
 	// watchEvery is how often the watcher reads attempts, and the length of the time range that one statement reads. With
 	// a longer range, a statement could time out.
 	watchEvery = time.Minute
-	// watchAgain is the length of the time range before the last look that is read again. A transaction may commit 30 s
-	// after the timestamp of its attempts, and the clocks of instances differ.
+	// watchAgain is how much of the time before the last look a look reads again. A transaction may commit
+	// its attempts up to 30 s after their timestamps, and the clocks of instances differ.
 	watchAgain = 2 * time.Minute
 )
 
@@ -56,8 +56,8 @@ type WebhookRecovered struct {
 func (w WebhookRecovered) Subject() string { return w.Webhook }
 
 const (
-	// selectResults reads, for each webhook, when the first failed and the last acknowledged attempt in a time range were
-	// recorded. It uses the index attempt_recorded.
+	// selectResults reads two times of each webhook: when its first failed attempt in a time range was recorded, and
+	// when its last acknowledged one was. It uses the index attempt_recorded.
 	selectResults = `SELECT d.webhook_id, COALESCE(MIN(CASE WHEN a.http_status / 100 <> 2 THEN a.recorded_at END), 0),
 		COALESCE(MAX(CASE WHEN a.http_status / 100 = 2 THEN a.recorded_at END), 0)
 		FROM attempt a JOIN delivery d ON d.id = a.delivery_id WHERE a.recorded_at > $1 AND a.recorded_at <= $2 GROUP BY d.webhook_id`
@@ -78,7 +78,7 @@ const (
 		WHERE d.webhook_id = $1 AND d.status_class <> 2 ORDER BY d.id DESC LIMIT 1`
 )
 
-// results has the Unix times at which two attempts of a webhook were recorded, in microseconds; 0 for no such attempt.
+// results has the Unix times, in microseconds, of two attempts of a webhook. A time is 0 if there is no such attempt.
 type results struct {
 	webhook              string
 	failed, acknowledged int64 // the first failed and the last acknowledged attempt in a time range

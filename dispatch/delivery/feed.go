@@ -36,7 +36,7 @@ var selectMade = sqlstore.NewBatchStatement(1, liveColumns+"(VALUES ", "(?, ?, ?
 	CROSS JOIN delivery d WHERE d.account_id = v.column1 AND d.mode = v.column2 AND d.id >= v.column3 LIMIT $1`)
 
 // These statements find changed deliveries: those with a new attempt (selectTried), and those that have ended
-// (selectEnded). Each reads an index of all accounts in the order of time.
+// (selectEnded). Each uses an index that orders the deliveries of all accounts by time.
 const (
 	selectTried = liveColumns + `(SELECT delivery_id, recorded_at FROM attempt WHERE recorded_at >= $1 ORDER BY recorded_at LIMIT $2) AS a
 		JOIN delivery d ON d.id = a.delivery_id ORDER BY a.recorded_at`

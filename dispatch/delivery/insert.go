@@ -28,8 +28,8 @@ func newIDs(now time.Time, n int) []string {
 	return ids
 }
 
-// Statements of insertNew. selectStored finds out which rows were inserted. It runs only if some rows existed before,
-// which is rare. RETURNING would do the same, but would cost time for every row.
+// These are the statements of insertNew. selectStored finds out which rows were inserted. It runs only if some rows
+// existed before, which is rare. RETURNING would do the same, but would cost time for every row.
 var (
 	insertDelivery = sqlstore.NewBatchStatement(0, `INSERT INTO delivery (id, event_id, webhook_id, account_id, mode, retry_of, due_at, token, created_at,
 		state, attempts, finished_at, retried_as) VALUES `,

@@ -59,8 +59,8 @@ var setRetriedAs = sqlstore.NewBatchStatement(1, `UPDATE delivery SET retried_as
 	state = CASE WHEN state = 'waiting' THEN 'cancelled' ELSE state END, finished_at = COALESCE(finished_at, $1)
 	FROM (VALUES `, "(?, ?)", ") AS v WHERE delivery.id = v.column1")
 
-// Retry creates a new delivery for each original, due now, and returns the ids of the new deliveries. It skips an
-// original that already has a retry.
+// Retry creates a new delivery for each original, due now, and returns the ids of the new deliveries. It skips
+// originals that were retried before.
 func (s *Service) Retry(tx *sqlstore.Tx, of schema.Owner, originals []Original) ([]string, error) {
 	now := s.Now()
 	all, ids := make([]newDelivery, len(originals)), newIDs(now, len(originals))

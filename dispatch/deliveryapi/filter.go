@@ -21,8 +21,8 @@ type filter struct {
 	webhook, event string               // "" for all
 	from, to       int64                // microseconds; to is exclusive
 	after          string               // id after which the page begins; "" for the first page
-	// readable are the event types to list: those that the key may read, or one that the client has requested; nil for
-	// all.
+	// readable are the event types to list; nil means all. They are the types that the key may read, or the one that
+	// the client has requested.
 	readable []schema.EventType
 	limit    int
 }
@@ -41,7 +41,7 @@ type query struct {
 	args []any
 }
 
-// and adds a condition: the given text, followed by a placeholder for the value.
+// The method `and` appends a condition: the given text, followed by a placeholder for the value.
 func (q *query) and(condition string, value any) {
 	if len(q.args) > 0 {
 		q.text += " AND "
@@ -50,10 +50,10 @@ func (q *query) and(condition string, value any) {
 	q.text += condition + "$" + strconv.Itoa(len(q.args))
 }
 
-// indexed adds the conditions that an index ordered by id supports. If the filter names a webhook or an event, it omits
-// the account and the mode, because they would mislead the query planner. This is safe: the method `allowed` has
-// checked that the webhook and the event belong to the caller. The state and the class are literals. Only with literals
-// does the planner use the partial indexes of failed and of unacknowledged deliveries.
+// indexed adds the conditions that an index ordered by id supports. If the filter names a webhook or an event, it
+// omits the conditions on the account and the mode, which would mislead the query planner. This is safe: the method
+// `allowed` has already checked that the webhook and the event belong to the caller. The state and the class are
+// literals. Only with literals does the planner use the partial indexes of failed and of unacknowledged deliveries.
 func (f *filter) indexed(q *query, c *httpapi.Call) {
 	if f.event != "" {
 		q.and("d.event_id = ", f.event)
@@ -153,7 +153,7 @@ func (f *filter) lowest(c *httpapi.Call) (string, []any) {
 // event there is no such limit, because it has few deliveries.
 func (f *filter) page(q sqlstore.Querier, c *httpapi.Call, now time.Time) (all []schema.Delivery, next string, err error) {
 	floor := ""
-	// Some keys may not read the rare events about the service itself. Skipping these few events does not lengthen a scan.
+	// A key that lacks only the rare events about the service needs no bound, because its scan skips few events.
 	if f.event == "" && (f.unindexed() != "" || schema.HidesCustomerEvents(f.readable)) {
 		text, args := f.lowest(c)
 		if err := q.QueryRow(text, args...).Scan(&floor); err != nil && !errors.Is(err, sql.ErrNoRows) {
@@ -172,8 +172,8 @@ func (f *filter) page(q sqlstore.Querier, c *httpapi.Call, now time.Time) (all [
 }
 
 // ids adds conditions on the id for the time range and the start of the page, because ids ascend with time. For a
-// missing bound it adds no condition. One that is always true would keep SQLite from using the indexes of failed
-// deliveries.
+// missing bound it adds no condition, because a condition that is always true would keep SQLite from using the
+// indexes of failed deliveries.
 func (f *filter) ids(q *query) {
 	first, end := pagination.IDRange(delivery.IDPrefix, f.from, f.to, f.after)
 	if f.from != math.MinInt64 {

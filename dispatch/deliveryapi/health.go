@@ -14,13 +14,12 @@ const (
 	// healthMost is the maximum number of deliveries that determine a webhook's health. With eight attempts each, the
 	// query reads 8,000 attempts by their key.
 	healthMost = 1000
-	// healthRecent is the number of newest attempts that must all be acknowledged for a healthy webhook. With a smaller
-	// number, a single failure would soon have no effect. With a larger number, a repaired endpoint would stay degraded
-	// for hours.
+	// A webhook is healthy only if its newest healthRecent attempts were all acknowledged. With a smaller number, a
+	// single failure would soon have no effect. With a larger number, a repaired endpoint would stay degraded for
+	// hours.
 	healthRecent = 20
-	// failingFrom is how many of the newest attempts in a row must have failed for a failing webhook. The first three
-	// attempts of a delivery span 40 s. A restart of the receiver makes one or two of them fail, a longer failure all
-	// three.
+	// A webhook is failing if at least the newest failingFrom attempts have failed. The first three attempts of a
+	// delivery span 40 s. A restart of the receiver makes one or two of them fail, a longer failure all three.
 	failingFrom = 3
 )
 

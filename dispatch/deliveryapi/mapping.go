@@ -14,8 +14,8 @@ import (
 // instant is the format of times in replies: RFC 3339 in UTC with milliseconds.
 const instant = "2006-01-02T15:04:05.000Z"
 
-// Columns and tables of scanShown. The join finds the last attempt of a delivery by the primary key of the table
-// "attempt", so a page costs one lookup per delivery.
+// These are the columns and tables that scanShown reads. The join finds the last attempt of a delivery by the
+// primary key of the table "attempt", so a page costs one lookup per delivery.
 const (
 	shownColumns = `d.id, d.webhook_id, d.event_id, e.type, d.state, d.attempts, d.created_at, d.due_at, d.token, d.finished_at, d.retry_of, d.retried_as,
 		a.at, a.duration, a.stage, a.http_status, a.error`

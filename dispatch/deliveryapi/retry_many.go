@@ -50,7 +50,7 @@ func (w *retryRequest) filter() (f filter, err error) {
 	return f, faults.Problem()
 }
 
-// checkIDs checks the number of ids in delivery_ids, that none is repeated, and that the body has no other field.
+// checkIDs checks that delivery_ids has 1 to retryMost different ids, and that the body has no other field.
 func (w *retryRequest) checkIDs(faults *schema.RequestErrors) {
 	for name, there := range map[string]bool{"webhook_id": w.Webhook != nil, "all": w.All, "from": w.From != nil, "to": w.To != nil} {
 		if there {

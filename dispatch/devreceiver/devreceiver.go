@@ -29,8 +29,8 @@ type Config struct {
 	Data string
 	// Port is the port of https://localhost; 0 chooses a free one.
 	Port int
-	// Secrets are the secrets that may have signed a delivery. If there is a Client, the subscription gets the first one,
-	// or one that the service generates.
+	// Secrets are the secrets with which deliveries may be signed. If there is a Client, its subscription gets the
+	// first secret. If there are no Secrets, the service generates one.
 	Secrets []string
 	Answer  int           // HTTP status of replies, 200 to 599
 	Delay   time.Duration // delay before each reply
@@ -126,8 +126,8 @@ func (l *Listener) Run(ctx context.Context) error {
 	return <-stopped
 }
 
-// subscribe creates the subscription if there is a Client, prints how to send to it, and requests a test event if that
-// is configured. It returns the id of the subscription; "" without a Client.
+// If there is a Client, subscribe creates the subscription, prints how to send a test event, and requests one if
+// Client.Test is set. It returns the id of the subscription; "" without a Client.
 func (l *Listener) subscribe(ctx context.Context, address string) (id string, err error) {
 	const trust = "A service sends to it if it was started with --webhook-local and with the same --data, %s.\n"
 	if l.Client == nil {

@@ -23,9 +23,9 @@ type group[T any] struct {
 	buffered int
 }
 
-// budget returns how many more items of a class may be buffered. A class other than quick buffers at most one item for
-// each free slot of its share. More items could wait in memory until their leases expire. Releasing them costs more
-// than claiming them later.
+// budget returns how many more items of a class may be buffered. A class other than quick buffers at most one item
+// for each free slot of its share. Further items could wait in memory until their leases expire, and releasing an
+// item costs more than claiming it later.
 func (q *Queue[T]) budget(c class) int {
 	if c == quick {
 		return math.MaxInt

@@ -132,9 +132,9 @@ func (q *Queue[T]) hasSlot(h *host[T], c class) bool {
 	return h.totalInFlight() < q.limits.Host && behind[c] < q.slots(c)
 }
 
-// slots returns the limit for a class of the attempts in flight at a host. Attempts of slow and failing lanes count
-// together towards the limit of these two classes. The limit of untried also counts untried attempts, and the limit of
-// quick counts all attempts. So slow and failing lanes leave slots to other lanes.
+// slots limits the attempts in flight at a host for each class. Attempts of slow and failing lanes count together
+// towards the limit of these two classes. Towards the limit of untried, untried attempts count as well. Towards the
+// limit of quick, all attempts count. So slow and failing lanes leave slots to other lanes.
 func (q *Queue[T]) slots(c class) int {
 	switch most := q.limits.Host; c {
 	case slow, failing:
@@ -167,7 +167,7 @@ func (h *host[T]) addInFlight(c class, n int) {
 	}
 }
 
-// wake lets lanes that wait for a host send and claim, as far as the host has slots, tokens and room.
+// wake lets lanes that wait for a host send and claim again, as far as the host has slots, tokens and room for items.
 func (q *Queue[T]) wake(h *host[T]) {
 	if h == nil {
 		return
@@ -183,7 +183,7 @@ func (q *Queue[T]) wake(h *host[T]) {
 	}
 }
 
-// unpark takes one parked lane of each class for which the host has a slot, and puts it into the ring of its class.
+// For each class with a free slot at the host, unpark moves one lane that waits for a slot to the ring of the class.
 func (q *Queue[T]) unpark(h *host[T]) {
 	if h == nil || !q.hasToken(h) {
 		return // awaitToken has scheduled a check for the next token

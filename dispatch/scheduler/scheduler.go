@@ -22,8 +22,8 @@ type Limits struct {
 	// Unproven limits the attempts a minute at a host that has acknowledged no attempt in the last 10 minutes
 	// (proofLasts); 0 means no limit.
 	Unproven int
-	// Timeout is the maximum duration of an attempt. An attempt starts only if its lease
-	// lasts for at least Timeout and Margin.
+	// Timeout is the maximum duration of an attempt. An attempt starts only if its lease lasts for
+	// at least the sum of Timeout and Margin.
 	Timeout, Margin time.Duration
 	// Starts limits the attempts that start per second at slow and untried endpoints; 0 means
 	// no limit. It spreads retries that are due at the same time.

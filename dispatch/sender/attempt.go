@@ -85,8 +85,8 @@ func (a *attempt) connectStart(string, string) { a.dialed.Store(connect) }
 func (a *attempt) handshakeStart()             { a.dialed.Store(handshake) }
 
 // gotConn signs the request. net/http calls it in the goroutine of RoundTrip, once the request has a connection. Then
-// RoundTrip passes the request over a channel to the goroutine that writes it. So that goroutine reads the header after
-// gotConn has changed the header. net/http calls gotConn again for another connection only after the writing goroutine
+// RoundTrip passes the request over a channel to another goroutine, which writes it. So that goroutine sees the
+// header that gotConn has set. net/http calls gotConn again for another connection only after the writing goroutine
 // of the first connection has ended.
 //
 // If signing fails, nothing may be written. So gotConn closes the connection, because the writing goroutine ignores a

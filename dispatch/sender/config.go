@@ -18,7 +18,8 @@ const (
 	maxBody = 64 << 10
 	// keptBody is how much of a response's body a [Result] contains, in bytes.
 	keptBody = 1 << 10
-	// keptHeader is how much of a response's header a [Result] contains, in bytes. keptValue is how much of one value.
+	// keptHeader is how many bytes of a response's header a [Result] contains, and keptValue how many of one
+	// value.
 	keptHeader = 2 << 10
 	keptValue  = 512
 	// defaultTimeout is the default of Config.Timeout: the time that the API's documentation gives a receiver to answer.
@@ -48,8 +49,8 @@ const (
 
 // Config configures a Sender.
 type Config struct {
-	// Control is called with the address of each connection before the connection is made, as in net.Dialer. An error of
-	// Control prevents the connection; nil for no check.
+	// Control checks the address of a connection before the sender connects, as in net.Dialer; nil for no check. If
+	// it returns an error, the sender does not connect.
 	Control func(network, address string, c syscall.RawConn) error
 	// Resolver resolves names; nil for the system's resolver.
 	Resolver *net.Resolver

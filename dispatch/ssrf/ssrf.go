@@ -26,9 +26,9 @@ type Guard struct {
 	allow  []netip.Prefix // unmapped and masked
 	ports  []uint16       // ascending
 	public *ssrf.Guardian
-	// local means that the operator allows a network. Then names are accepted that are valid only inside a network, and
-	// names with any port. loopback means that an allowed network overlaps the loopback addresses. Then the names of
-	// this machine are accepted.
+	// local means that the operator allows a network. Then the guard accepts names that are valid only inside a
+	// network, and any port after a name. loopback means that an allowed network overlaps the loopback addresses.
+	// Then the guard also accepts the names of this machine.
 	local, loopback bool
 }
 

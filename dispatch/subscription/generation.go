@@ -64,9 +64,9 @@ func (g *generation) count(s *Subscription, n int) {
 	}
 }
 
-// update replaces the list of the subscriptions to an event type by the result of `change`. It passes the list, the
-// position at which s is or belongs, and whether s is in the list. The first change of a list copies it, because older
-// snapshots still use the original.
+// update replaces the list of the subscriptions to an event type by the result of `change`. `change` gets the list,
+// the position at which s is or belongs, and whether s is in the list. The first update of a list copies the list,
+// because older snapshots still use the original.
 func (g *generation) update(s *Subscription, event schema.EventType, change func(list []*Subscription, at int, found bool) []*Subscription) {
 	of := audienceKey{schema.Owner{Account: s.Account, World: s.World}, event}
 	list, own := g.changed[of]

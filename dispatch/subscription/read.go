@@ -62,7 +62,7 @@ type reading struct {
 	unreadable map[string]error              // decryption errors of secrets, by subscription id
 }
 
-// query runs `do` with a timeout. Each query has its own, because reading the whole table takes many.
+// query runs `do` with a timeout. Each query has its own timeout, because reading the whole table takes many queries.
 func (r *reading) query(do func(view sqlstore.View) error) error {
 	limit, done := context.WithTimeout(r.ctx, r.follower.Timeout)
 	defer done()
@@ -132,7 +132,7 @@ func (r *reading) take(row sqlstore.Scanner) (id string, err error) {
 	return s.ID, nil
 }
 
-// list parses the event types of a row. For equal texts it returns the same slice.
+// list parses the event types of a row. Rows with the same text share one slice.
 func (r *reading) list(text string) []schema.EventType {
 	list, known := r.lists[text]
 	if !known {

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// maxAge is the age of the last refresh beyond which Fresh refreshes the cache again.
+	// maxAge is the maximum age of the last refresh. Fresh refreshes the cache if it is older.
 	maxAge = 200 * time.Millisecond
 	// rotateDelay is the delay between the commit of a rotation and the reply to the client. It is the sum of maxAge and
 	// the 100 ms for which an instance may sign after a call of Fresh. So after the delay, every instance signs with the
