@@ -70,9 +70,9 @@ type Config struct {
 	// empty, only [air.Reference] counts.
 	Kinds   []air.StationKind
 	Quality quality.Settings
-	// KeepReadings and KeepHours are how long readings and hourly rows are kept; 0
-	// means for ever. Computed rows are kept even when the rows from which they
-	// were computed expire.
+	// KeepReadings and KeepHours are how long readings and hourly rows are kept. If one is 0, its
+	// rows are kept for ever. Computed rows are kept even when the rows from which they were
+	// computed expire.
 	KeepReadings, KeepHours time.Duration
 	Log                     *slog.Logger
 	Metrics                 prometheus.Registerer
@@ -159,10 +159,10 @@ func (r *Rollup) Backfill(ctx context.Context, from, to time.Time) (Result, erro
 // the work. started is the start of the roll-up, by ClickHouse's clock.
 type planFunc func(ctx context.Context, started time.Time) (plan, error)
 
-// errPanicked is the error with which run counts a roll-up that panicked.
+// errPanicked is the error that run counts for a roll-up that panicked.
 var errPanicked = errors.New("the roll-up panicked")
 
-// run runs a roll-up while no other roll-up runs, and counts its outcome.
+// run waits until no other roll-up runs. Then it runs a roll-up and counts its outcome.
 func (r *Rollup) run(ctx context.Context, kind string, planned planFunc) (Result, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

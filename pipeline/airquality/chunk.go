@@ -73,7 +73,7 @@ func oldest(now time.Time, keep time.Duration) string {
 	return now.Add(-keep).Add(48 * time.Hour).UTC().Format(second)
 }
 
-// ids returns the range of ids of a chunk whose field between is set.
+// ids returns the range of the chunk's station ids, for a chunk whose field `between` is set.
 func (c *chunk) ids() quality.Range {
 	return quality.Range{First: c.stations[0], Last: c.stations[len(c.stations)-1]}
 }
@@ -186,8 +186,8 @@ const (
 )
 
 // split splits chunks that have too many stations for one request. If two parts have stations of the same city, both
-// parts compute the city. The result of the second part is correct, because all stations of the city have been computed
-// by then.
+// parts compute the city. The second part writes the correct result, because by then all stations of the city are
+// computed.
 func split(chunks []chunk) []chunk {
 	var out []chunk
 	for _, c := range chunks {

@@ -60,9 +60,9 @@ const (
 	beginBatch    = "UPDATE batch SET state = 'processing' WHERE id = $1 AND state = 'queued'"
 )
 
-// claim leases due chunks: for each account in `wants` at most its maxChunks, in total at most maxBytes of records. It
-// leases the first chunk even if that chunk exceeds maxBytes. `whole` is false if maxBytes excluded a due chunk. If it
-// is true, an account that got fewer chunks than its maxChunks has no more due chunks.
+// claim leases due chunks: for each account in `wants` at most its maxChunks, in total at most maxBytes of records.
+// It leases the first chunk even if that chunk exceeds maxBytes. `whole` is false if maxBytes excluded a due chunk.
+// If `whole` is true, an account that got fewer chunks than its maxChunks has no more due chunks.
 func claim(tx *sqlstore.Tx, now time.Time, kind string, wants []leaseRequest, own workqueue.Lease, maxBytes int) (all []*chunk, whole bool, err error) {
 	queued := map[string]bool{}
 	var keys [][]any

@@ -23,7 +23,7 @@ func (p *processing) poll() {
 }
 
 // leaseChunks leases chunks for queues that have fewer queued records than their share of the slots. After a
-// failure it pauses.
+// failure it sleeps before it retries.
 func (p *processing) leaseChunks() {
 	var wants []leaseRequest
 	free := 0

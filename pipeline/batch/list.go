@@ -29,9 +29,9 @@ type filter struct {
 }
 
 const (
-	// ofAll compares row values. With separate comparisons, PostgreSQL would read the batches of all accounts by id.
+	// With one comparison per column instead of row values, PostgreSQL would read the batches of all accounts.
 	ofAll = "WHERE (account_id, mode, kind, id) >= ($1, $2, $3, $4) AND (account_id, mode, kind, id) < ($1, $2, $3, $5)"
-	// ofRef has separate comparisons. They are fast enough, because a ref_id selects at most one batch.
+	// ofRef has one comparison per column. That is fast enough, because a ref_id selects at most one batch.
 	ofRef = "WHERE account_id = $1 AND mode = $2 AND kind = $3 AND id >= $4 AND id < $5"
 )
 

@@ -20,7 +20,7 @@ func stateOf(k *item.Kind, r *row, now time.Time) schema.BatchState {
 	return r.state
 }
 
-// expiredBefore returns the latest completion time that an expired batch can have, in microseconds.
+// expiredBefore returns the time, in microseconds, at or before which an expired batch was completed.
 func expiredBefore(k *item.Kind, now time.Time) string {
 	return strconv.FormatInt(now.Add(-k.Retention).UnixMicro(), 10)
 }

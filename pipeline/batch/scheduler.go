@@ -17,8 +17,8 @@ type accountQueue struct {
 	mayHaveMore bool          // more chunks may be due
 	lastStarted uint64        // sequence number of the last started record
 	lastLeased  uint64        // value of worker.leases when chunks were last leased
-	// failures is the number of pauses since the last success. While failures is not 0, the queue starts one record at a
-	// time, with growing pauses.
+	// failures counts pauses since the last success. If it is not 0, the queue starts one record at a time, with
+	// growing pauses.
 	failures    int
 	pausedUntil time.Time
 }

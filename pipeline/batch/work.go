@@ -223,7 +223,7 @@ func (p *processing) pauseQueue(l *accountQueue, err error) {
 	l.failures++
 }
 
-// backoff returns the length of the pause after a failure. tries counts the earlier failures.
+// backoff returns the length of the pause after a failure. `tries` is the number of earlier failures.
 func (w *worker) backoff(tries int) time.Duration {
 	return sleep.Backoff(tries, w.timing.minBackoff, w.timing.maxBackoff)
 }

@@ -73,7 +73,7 @@ func newSigner(s *section.Section, fields []string) *signer {
 	return g
 }
 
-// signedText reads the key "over": the template of the signed text. The default is the body.
+// signedText reads the key "over", the template of the text to sign. The default is the body.
 func signedText(s *section.Section, fields []string) template.Template {
 	if s.Node("over") == nil {
 		return template.Field("body")
@@ -113,7 +113,7 @@ func (g *signer) stamp(now time.Time) string {
 	return strconv.FormatInt(now.Unix(), 10)
 }
 
-// Errors of callback signatures.
+// These are the errors of callback signatures.
 var (
 	ErrNoSignature = schema.NewProblem(schema.SignatureRequired, "", "The request must be signed.")
 	ErrSignature   = schema.NewProblem(schema.SignatureInvalid, "", "The signature does not match the body.")
@@ -216,7 +216,7 @@ func checkValue(s *section.Section, key, value string) {
 	}
 }
 
-// apply authenticates a request. The rest of the request must be complete, because it is signed.
+// apply authenticates a request. The caller must complete the request before, because apply may sign all of it.
 func (a *auth) apply(req *http.Request, body []byte, now time.Time) error {
 	if a.header != "" {
 		req.Header.Set(a.header, a.value)
@@ -241,8 +241,8 @@ func (a *auth) apply(req *http.Request, body []byte, now time.Time) error {
 	return nil
 }
 
-// Limits and default of the clock skew that a callback's signature may have. The default equals the tolerance that we
-// recommend to receivers of our webhooks.
+// These are the limits and the default of the clock skew that a callback's signature may have. The default equals the
+// tolerance that we recommend to receivers of our webhooks.
 const (
 	defaultTolerance = 5 * time.Minute
 	leastTolerance   = time.Second

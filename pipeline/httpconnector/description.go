@@ -22,7 +22,7 @@ import (
 	"vayu/schema"
 )
 
-// Limits and defaults of a description's numbers.
+// These are the limits and defaults of numbers in a description.
 const (
 	defaultTimeout     = 10 * time.Second // after that, a later status enquiry is better than waiting
 	leastTimeout       = 100 * time.Millisecond
@@ -50,8 +50,8 @@ type Description struct {
 	// Concurrency limits concurrent calls. Separate calls (see CallShape.Separate) have their own limit of the same
 	// size.
 	Concurrency int
-	// World and ResendAfter are read by [Description.ReadPolicy]. If the provider reports an order as unknown, the
-	// order is sent again after ResendAfter. ResendAfter is at least Timeout.
+	// [Description.ReadPolicy] sets World and ResendAfter. If the provider reports an order as unknown, the order
+	// is sent again after ResendAfter. ResendAfter is at least Timeout.
 	World       schema.World
 	ResendAfter time.Duration
 
@@ -184,7 +184,7 @@ func readRoots(s *section.Section, from Source) *x509.CertPool {
 	return pool
 }
 
-// reason returns a file system error without its path, which may be secret.
+// reason returns a file system error without the path of the file, which may be secret.
 func reason(err error) error {
 	if at, ok := errors.AsType[*os.PathError](err); ok {
 		return at.Err
@@ -192,8 +192,7 @@ func reason(err error) error {
 	return err
 }
 
-// readCalls reads every call of the shape. A key that names no call of the shape stays unread, so it is reported as
-// unknown.
+// readCalls reads every call of the shape. It leaves other keys unread, so that they are reported as unknown.
 func (d *Description) readCalls(s *section.Section, shape Shape) {
 	for _, name := range slices.Sorted(maps.Keys(shape.Calls)) {
 		c := s.Section(name)
@@ -264,8 +263,8 @@ func (c *call) checkForm(s *section.Section) {
 	}
 }
 
-// readIdentifiers sets c.identifiers to the elements of names that the call's templates use. If the templates use none
-// of them, and names is not empty, it reports a fault.
+// readIdentifiers sets c.identifiers to those of the given names that the call's templates use. If the templates use
+// none of the names, it reports a fault.
 func (c *call) readIdentifiers(s *section.Section, names []string) {
 	braced := make([]string, len(names))
 	for i, name := range names {
@@ -284,7 +283,7 @@ func (c *call) hasField(field string) bool {
 	return c.path.Has(field) || slices.ContainsFunc(c.query, in) || slices.ContainsFunc(c.headers, in) || c.body != nil && c.body.Has(field)
 }
 
-// isIdentified reports whether a request with these fields identifies its subject.
+// isIdentified reports whether a request with these fields names its subject, such as an order.
 func (c *call) isIdentified(fields map[string]any) bool {
 	return c.identifiers == nil || slices.ContainsFunc(c.identifiers, func(name string) bool { return template.HasText(fields[name]) })
 }
@@ -308,7 +307,7 @@ func readPath(s *section.Section, fields []string) template.Template {
 	return t
 }
 
-// checkHeader reports a fault if a request cannot have a header with this name. An empty name is not a fault.
+// checkHeader reports a fault if a request cannot have a header with this name. It accepts an empty name.
 func checkHeader(s *section.Section, key, name string) {
 	switch {
 	case name == "":

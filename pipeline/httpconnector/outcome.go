@@ -13,12 +13,12 @@ import (
 	"vayu/pipeline/httpconnector/answer"
 )
 
-// ErrNotSent means that nothing of the request reached the provider, and nothing will. For example,
-// there was no connection, or the request could not be built.
+// ErrNotSent means that no byte of the request has reached the provider, and none will. For
+// example, there was no connection, or the request could not be built.
 var ErrNotSent = errors.New("nothing was sent")
 
-// ErrNotCalled means that no call was attempted, because the breaker is open, or half-open with a probe in flight. The
-// call can be made later.
+// ErrNotCalled means that no call was attempted, because the breaker is open, or half-open with a probe in flight.
+// The caller may try again later.
 var ErrNotCalled = errors.New("the provider was not called")
 
 // CallResult is the result of a call, as a metric label.
@@ -49,7 +49,7 @@ type Error struct {
 // Error returns our own text. The text quotes the provider only for an unmapped value.
 func (e *Error) Error() string { return e.err.Error() }
 
-// Unwrap exposes causes such as ErrNotSent, ErrNotCalled and context errors to errors.Is.
+// Unwrap lets errors.Is find causes such as ErrNotSent, ErrNotCalled and context errors.
 func (e *Error) Unwrap() error { return e.err }
 
 var (
@@ -87,8 +87,8 @@ func detailOf(err error) string {
 	return ""
 }
 
-// isHealthy reports for the breaker whether a provider works. These errors do not count against the provider: an
-// unmapped value, an unexpected HTTP status below 500, and a request that we cannot build.
+// isHealthy reports for the breaker whether a provider works. These errors do not show a fault of the provider:
+// an unmapped value, an unexpected HTTP status below 500, and a request that we cannot build.
 func isHealthy(err error) bool {
 	switch e, _ := errors.AsType[*Error](err); {
 	case err == nil:
@@ -100,7 +100,7 @@ func isHealthy(err error) bool {
 	}
 }
 
-// failure returns the error of a call that got no complete answer. `sent` means that bytes of the request may have been
+// failure returns the error of a call without a complete answer. `sent` means that bytes of the request may have been
 // sent.
 func failure(parent, ctx context.Context, err error, sent bool) error {
 	f := &Error{Result: broken, detail: clip(strconv.Quote(err.Error()))}

@@ -18,12 +18,12 @@ func CallbackProblem(err error) *schema.Problem {
 	return schema.NewProblem(schema.InvalidRequest, "", "The body must have a reference and a known status.")
 }
 
-// longestReference is the limit of a provider's reference in bytes. Usual references have about twenty characters. A
-// longer reference is dropped, because a truncated one would name no order.
+// longestReference is the limit of a provider's reference in bytes. Usual references have about twenty characters.
+// CleanReference drops a longer reference, because a truncated one would name no order.
 const longestReference = 100
 
-// CleanReference returns a provider's reference. It is empty for more than 100 bytes, and for
-// anything but printable ASCII without blanks.
+// CleanReference returns a provider's reference. It returns "" if the reference has more than 100
+// bytes, or anything but printable ASCII without blanks.
 func CleanReference(theirs string) string {
 	if len(theirs) > longestReference || strings.ContainsFunc(theirs, func(r rune) bool { return r <= ' ' || r > '~' }) {
 		return ""

@@ -14,16 +14,16 @@ import (
 )
 
 const (
-	// idleTimeout is below 5 s, after which Node, Apache and uvicorn close idle connections by default. A request that
-	// is sent while the server closes the connection may or may not arrive.
+	// idleTimeout is how long a connection may be idle. Node, Apache and uvicorn close idle connections after 5 s by
+	// default. If a request is sent while the server closes the connection, it may or may not arrive.
 	idleTimeout = 4 * time.Second
 	maxHeader   = 64 << 10
-	// readBuffer limits what net/http logs of an unsolicited answer.
+	// readBuffer is the size of a read buffer. It limits how much net/http logs of an unsolicited answer.
 	readBuffer = 1 << 10
 )
 
-// newTransport returns a transport without redirects, proxy or compression. It uses HTTP/1.1,
-// in which a connection carries one request at a time.
+// newTransport returns a transport without redirects, proxy or compression. It uses HTTP/1.1, so
+// that a connection carries one request at a time.
 func newTransport(d *Description, dial dialer) *http.Transport {
 	// net/http continues a dial after the end of its request, because the connection may serve
 	// the next one. The dial therefore needs its own timeout.
@@ -77,7 +77,7 @@ type attemptConn struct {
 	attempt atomic.Pointer[attempt]
 }
 
-// Write sends bytes of the current attempt.
+// Write sends bytes of the request of the current attempt.
 func (l *attemptConn) Write(b []byte) (int, error) {
 	a := l.attempt.Load()
 	if a == nil {
@@ -99,8 +99,8 @@ func (l *attemptConn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// attempt is the single transmission of a request, over one connection. net/http would repeat some requests on another
-// connection. An attempt prevents that, because a repetition can move money twice.
+// attempt is the single transmission of a request, over one connection. net/http would send some requests again on
+// another connection. An attempt prevents that, because a second request could move money twice.
 type attempt struct {
 	mu      sync.Mutex
 	conn    *attemptConn // carries the bytes of the attempt; nil while none was written

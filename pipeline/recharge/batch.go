@@ -21,8 +21,8 @@ func (s *Service) BatchKind() item.Kind {
 	}
 }
 
-// connected rejects a batch if its world (live or sandbox) has no provider. Otherwise each record
-// would fail after the reply that the batch is accepted.
+// connected returns an error for a batch if its world (live or sandbox) has no provider. Otherwise
+// the service would accept the batch, and each of its records would fail later.
 func (s *Service) connected(world schema.World) error {
 	if s.Core.Connected(world) {
 		return nil
@@ -30,9 +30,9 @@ func (s *Service) connected(world schema.World) error {
 	return &schema.Problem{Code: schema.OperatorUnavailable, Field: fieldOperator, Message: "No operator is connected. Nothing was recorded."}
 }
 
-// doItem creates a recharge from a record and waits for its final state, at most defaultWait. Without the wait, a batch
-// would flood operators that immediately answer "pending". After the wait, the recharge continues without a slot of the
-// batch.
+// doItem creates a recharge from a record of a batch, and waits at most defaultWait for its final state. Without the
+// wait, a batch would flood operators that answer "pending" at once. If the recharge takes longer, it continues
+// without a slot of the batch.
 func (s *Service) doItem(ctx context.Context, of item.Item) error {
 	// If the operator is unavailable, the item is retried. If no connection serves the operator, the item is rejected.
 	by := transaction.Rejection{Final: fieldOperator, MaxAge: maxRetryAge}
@@ -46,8 +46,8 @@ func (s *Service) doItem(ctx context.Context, of item.Item) error {
 	})
 }
 
-// maxRetryAge is the maximum age of a batch whose items are retried while their operator is unavailable. Clients no
-// longer expect recharges of older batches.
+// maxRetryAge is the maximum age of a batch whose items are retried while their operator is unavailable. After that
+// time, clients no longer expect the recharges.
 const maxRetryAge = 24 * time.Hour
 
 // renderItems renders recharges for replies about batches.

@@ -19,15 +19,15 @@ import (
 	"vayu/schema"
 )
 
-// Do creates a recharge and waits for its final state, at most for the duration `wait`. If the new recharge is then
-// pending, Do appends the event recharge.pending. If `wait` is 0, the event is appended when a provider call ends
-// without a final outcome. Unless Request.WaitFull is set, Do returns early when the next status enquiry is due after
-// the end of the wait.
+// Do creates a recharge and waits for its final state, at most for the duration `wait`. If the recharge is then still
+// pending, Do appends the event recharge.pending. If `wait` is 0, the first provider call without a final outcome
+// appends that event instead. Do returns early if the next status enquiry is due only after the wait, unless
+// Request.WaitFull is set.
 //
-// `replayed` means that an earlier request created the same recharge with this ref_id; then Do waits only with
-// WaitFull. If the ref_id belongs to another recharge, the error is duplicate_ref_id. For a batch item, the error is
-// duplicate_ref_id for every existing recharge, unless the item itself created it. If a request is rejected and nothing
-// is recorded, the error is a *schema.Problem.
+// `replayed` means that an earlier request created the same recharge with this ref_id. Then Do waits only if WaitFull
+// is set. If the ref_id belongs to another recharge, the error is duplicate_ref_id. A batch item gets that error for
+// every existing recharge that it did not create itself. If Do rejects a request and records nothing, the error is a
+// *schema.Problem.
 func (s *Service) Do(ctx context.Context, r request.Request, wait time.Duration) (rec record.Record, replayed bool, err error) {
 	rec, replayed, err = transaction.CreateOnce(
 		func() (record.Record, bool, error) { return s.findByRef(ctx, &r) },
@@ -38,7 +38,7 @@ func (s *Service) Do(ctx context.Context, r request.Request, wait time.Duration)
 	return rec, replayed, err
 }
 
-// never is a condition for Await: no update ends the wait early.
+// never is a condition for Await that no update meets, so that the wait does not end early.
 func never(transaction.Update[record.Record]) bool { return false }
 
 // selectIDByRef runs for every new recharge and rarely finds a row. It reads only the id, because the database prepares
@@ -142,8 +142,8 @@ func (s *Service) chooseConnection(ctx context.Context, d *draft) error {
 	return nil
 }
 
-// fieldOperator is the Problem.Field of problems that concern the operator and do not go away by themselves. A batch
-// item with such a problem is not retried. [errUnavailable] is temporary, so it has no Field.
+// fieldOperator is the Problem.Field of lasting problems with the operator. A batch item with such a problem is not
+// retried. [errUnavailable] is temporary, so it has no Field.
 const fieldOperator = "operator"
 
 // errUnserved returns the problem for an operator that no connection serves. The problem lasts until the configuration
@@ -160,7 +160,7 @@ var (
 	errUnavailable = schema.NewProblem(schema.OperatorUnavailable, "", "The operator is unavailable at the moment. Nothing was recorded. Retry later.")
 )
 
-// failed makes a recharge fail before any provider call.
+// failed marks a recharge as failed before any provider call.
 func (d *draft) failed(code schema.Code, text string) {
 	d.State, d.ErrorCode, d.ErrorMessage, d.FinishedAt = schema.RechargeFailed, code, text, d.CreatedAt
 	d.Provider, d.Reference, d.Sent, d.SentAt, d.lease = "", "", false, time.Time{}, workqueue.Lease{}

@@ -19,9 +19,9 @@ import (
 // even if no provider answers.
 const detectTimeout = 2 * time.Second
 
-// detect finds the operator of a mobile number. Providers come first, because their lookups include
-// ported numbers. If no provider finds the operator, the number's series (first digits) decides.
-// `source` is the value of the column "detection"; ok is false if the operator was not found.
+// detect finds the operator of a mobile number. It asks providers first, because their lookups include ported
+// numbers. If no provider finds the operator, the number's series (first digits) decides. `source` is the
+// value of the column "detection"; ok is false if the operator was not found.
 func (s *Service) detect(ctx context.Context, world schema.World, number string) (sub order.Subscriber, source string, ok bool) {
 	if sub, err := s.lookup(ctx, world, number); err == nil && sub.Operator != "" {
 		return sub, record.SourceLookup, true
@@ -85,9 +85,9 @@ func detectRecovering(ctx context.Context, d order.Directory, number string) (su
 	return sub, err
 }
 
-// redetect looks up the operator of a number that the provider rejected. If another operator has the number, redetect
-// adds a reroute to the result. If possible, it acquires a slot of that operator's connection, which the caller
-// releases or uses (see reroute). If the lookup failed, it sets the error of the result.
+// redetect looks up the operator of a number that the provider rejected. If the number belongs to another operator,
+// redetect sets res.Reroute. If a slot of that operator's connection is free, it acquires the slot, and the method
+// reroute uses or releases the slot. If the lookup failed, redetect sets res.Err.
 func (s *Service) redetect(ctx context.Context, r *record.Record, res *settle.Result) {
 	if res.Err != nil || res.Outcome != order.NotSubscriber || !mayRedetect(r) || r.Reference != res.Reference {
 		return
@@ -106,8 +106,8 @@ func (s *Service) redetect(ctx context.Context, r *record.Record, res *settle.Re
 	}
 }
 
-// mayRedetect reports whether the operator may be looked up again after the provider has rejected the number. The
-// recharge must be pending and prepaid, without an operator named by the client and without a second order.
+// mayRedetect reports whether redetect may look up the operator again after the provider has rejected the number. The
+// recharge must be pending and prepaid. The client must not have named the operator, and there must be no second order.
 func mayRedetect(r *record.Record) bool {
 	return r.State == schema.RechargePending && r.RequestedOperator == "" && r.Reference == r.ID && r.Type == schema.Prepaid
 }

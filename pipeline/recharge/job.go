@@ -26,9 +26,9 @@ type job struct {
 	done  chan<- settle.Effect // receives the result; may be nil
 }
 
-// nextCall returns the call that a due recharge needs. `first` means that the order cannot have been sent yet. A
-// pending recharge then needs a submit call. In all other cases an enquiry is needed, because the order or a reversal
-// may have arrived although the answer was lost.
+// nextCall returns the call that a due recharge needs. `first` means that the order cannot have been sent yet. Then a
+// pending recharge needs a submit call. In all other cases it needs an enquiry, because the order or a reversal may
+// have arrived although the answer was lost.
 func nextCall(r *record.Record, first bool) settle.CallKind {
 	if r.State == schema.RechargePending && first {
 		return settle.CallSubmit
@@ -87,8 +87,8 @@ func (s *Service) callAndSettle(ctx context.Context, j *job) (out settle.Effect,
 	return out, true
 }
 
-// reroute starts the order to the other operator if a result redirected its recharge. Otherwise it releases the
-// slot that redetect acquired for that order.
+// If a result redirected its recharge to another operator, reroute starts the order to that operator. Otherwise
+// it releases the slot that redetect acquired for the order.
 func (s *Service) reroute(calls context.Context, res *settle.Result, out *settle.Effect) {
 	to, redirected := res.Reroute, out.Transition == settle.Redirect
 	switch {

@@ -17,8 +17,8 @@ const (
 	// maskInterval is the time between two sweeps over old recharges. It is short compared with
 	// minMaskAfter, the minimum of the setting mask-after.
 	maskInterval = 10 * time.Minute
-	// maskBatchSize bounds the numbers masked in one transaction. A transaction of this size blocks other writers for a
-	// few milliseconds.
+	// maskBatchSize is how many numbers one transaction masks at most. A transaction of this size blocks other
+	// writers for a few milliseconds.
 	maskBatchSize = 100
 	// maskPause is the time between two transactions of a sweep. A million old recharges
 	// are masked in a quarter of an hour.
@@ -26,7 +26,7 @@ const (
 )
 
 // maskableRows selects final recharges with an unmasked number, no scheduled call and no open
-// alarm. It is also the condition of the partial index recharge_clear.
+// alarm. The partial index recharge_clear has the same condition.
 const maskableRows = "number_digest IS NULL AND due_at IS NULL AND finished_at IS NOT NULL AND (alarm = '' OR resolved_at IS NOT NULL)"
 
 const (
@@ -90,8 +90,8 @@ func (s *Service) maskAll(tx *sqlstore.Tx, old []clearNumber) (n int, err error)
 	return n, nil
 }
 
-// numberDigest returns the digest that is stored when a number is masked. It is computed from the
-// full number and the recharge's id, so recharges of the same number have different digests.
+// numberDigest returns the digest that replaces a masked number. It depends on the full number and
+// on the recharge's id, so recharges of the same number have different digests.
 func (s *Service) numberDigest(id, number string) []byte {
 	return s.Cipher.Digest("recharge/number", []byte(id), []byte(number))
 }

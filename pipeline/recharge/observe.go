@@ -2,7 +2,7 @@ package recharge
 
 import "vayu/pipeline/recharge/settle"
 
-// observeResult counts and logs the effect of a provider result.
+// observeResult counts and logs what a provider result has changed.
 func (s *Service) observeResult(out *settle.Effect, res *settle.Result) {
 	r := &out.Record
 	switch out.Transition {

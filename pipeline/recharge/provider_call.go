@@ -28,7 +28,7 @@ func (s *Service) callProvider(ctx context.Context, j *job) settle.Result {
 	return res
 }
 
-// actor is the name of providers in traces, and in the audit log as the source of a call's result.
+// actor is the source of call results in the audit log, and the name of providers in traces.
 const actor = "operator"
 
 // answeredFailpoints maps each kind of call to the failpoint after it. At a failpoint, a test kills the process.

@@ -1,7 +1,7 @@
 // Package recharge tops up mobiles and DTH boxes. Money moves exactly once, although operators time out, or answer
-// late, twice or wrongly. A recharge and its reserved amount are durable before an operator is called. A status enquiry
-// precedes each resend. A state changes by compare-and-set, in one transaction with its postings, its event and its
-// audit row.
+// late, twice or wrongly. A recharge and its reserved amount are durable before the first call to an operator. A
+// status enquiry precedes each resend. A state changes by compare-and-set, in one transaction with its postings, its
+// event and its audit row.
 package recharge
 
 import (
@@ -118,14 +118,14 @@ type Settings struct {
 }
 
 // DefaultSettings returns settings without operators. A batch item in flight occupies a goroutine, so 256 items use a
-// few megabytes. The concurrency of connections usually limits batches to fewer items. Numbers are masked after half a
-// year, because operators reverse or dispute a recharge within that time.
+// few megabytes. Usually the concurrency of connections already limits batches to fewer items. Numbers are masked
+// after half a year, because operators reverse or dispute a recharge within that time.
 func DefaultSettings() Settings { return Settings{BatchRoom: 256, MaskAfter: 180 * 24 * time.Hour} }
 
 const (
 	maxBatchRoom = 10_000
-	// minMaskAfter keeps a number until the recharge can be reconciled. Operators send the file of
-	// a day on the next day.
+	// minMaskAfter is the minimum of MaskAfter: the number is needed until the recharge can be
+	// reconciled. Operators send the file of a day on the next day.
 	minMaskAfter = 24 * time.Hour
 )
 

@@ -25,9 +25,9 @@ type RefundRequest struct {
 }
 
 // Refund requests that the provider reverses a successful recharge. When the provider confirms the
-// reversal, even after Refund has returned, the amount is credited to the account. If a slot is
-// free, Refund makes the call and waits for the result, at most until ctx ends. Refund is
-// idempotent. It returns a *schema.Problem if the recharge cannot be refunded.
+// reversal, the account gets the amount back, even after Refund has returned. If a slot is free,
+// Refund makes the call and waits for the result, at most until ctx ends. Refund is idempotent. It
+// returns a *schema.Problem if the recharge cannot be refunded.
 func (s *Service) Refund(ctx context.Context, o schema.Owner, id string, wish RefundRequest) (record.Record, error) {
 	r, err := s.Core.Find(ctx, o, id)
 	if err != nil {
@@ -73,8 +73,8 @@ func (s *Service) Refund(ctx context.Context, o schema.Owner, id string, wish Re
 // errMasked rejects the refund of a recharge with a masked number: the operator needs the number.
 var errMasked = schema.NewProblem(schema.InvalidRequest, "id", "This recharge is too old for a refund: its number is masked.")
 
-// refundable returns why a recharge cannot be refunded. It returns nil if the recharge can be refunded, if it is
-// refunded, or if a refund was requested.
+// refundable returns why a recharge cannot be refunded. It returns nil if a refund is possible, was requested or
+// was made.
 func refundable(r *record.Record, conn *order.Connection) error {
 	switch {
 	case r.State == schema.RechargePending:

@@ -18,9 +18,9 @@ var (
 	ErrPanic = errors.New("the provider's code panicked")
 )
 
-// Call calls a provider through the function `do`, which returns the name of the outcome. `name` identifies the call in
-// metrics and logs, such as "submit", and `subject` is the id of the transaction. Call adds the call to metrics and
-// trace, and logs an error. If `do` panics, the error is ErrPanic.
+// Call calls a provider through the function `do`, which returns the name of the outcome. `name` identifies the call
+// in metrics and logs, such as "submit", and `subject` is the id of the transaction. Call adds the call to the
+// metrics and the trace, and logs an error. If `do` panics, the error is ErrPanic.
 func (c *Core[R, P]) Call(ctx context.Context, l *Link, name, subject string, do func(context.Context) (outcome string, err error)) error {
 	limit, done := context.WithTimeout(ctx, l.Timeout)
 	defer done()
@@ -63,8 +63,8 @@ func ErrorLabel(err error) string {
 	return "error"
 }
 
-// RecordResult calls `settle` to record the result of a call, even if ctx has ended. It returns false if `settle` fails or
-// panics. Then the lease expires, and the transaction is claimed again.
+// RecordResult calls `settle` to record the result of a call, even if ctx has ended. It returns false if `settle`
+// fails or panics. Then the lease expires, and an instance claims the transaction again.
 func (c *Core[R, P]) RecordResult(ctx context.Context, settle func(context.Context) error) bool {
 	limit, done := context.WithTimeout(context.WithoutCancel(ctx), workqueue.RecordTimeout)
 	defer done()

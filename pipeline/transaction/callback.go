@@ -15,9 +15,9 @@ import (
 	"vayu/schema"
 )
 
-// Callback handles a request that a provider sends on its own. It returns a *schema.Problem
-// for a request that is not genuine or not understood. For an unknown reference the problem
-// is not_found. After any other error the provider should retry.
+// Callback handles a request that a provider sends on its own. It returns a *schema.Problem for a
+// request that is forged or unreadable. For an unknown reference the problem is not_found. After
+// any other error the provider should retry.
 type Callback func(c *httpapi.Call) error
 
 // Message is a callback that a [Receiver] has read: an answer A about an order.
@@ -29,18 +29,18 @@ type Message[A any] struct {
 // Receiver reads the callbacks of a provider.
 type Receiver[A any] interface {
 	// Receive verifies the signature over the raw body and reads the callback. It returns a
-	// *schema.Problem for a request that is not genuine or not understood.
+	// *schema.Problem for a request that is forged or unreadable.
 	Receive(header http.Header, body []byte, now time.Time) (Message[A], error)
 }
 
 // SettleFunc applies an answer that a provider sent on its own. `by` is the source of the answer in the audit log.
 type SettleFunc[R, A any] func(ctx context.Context, world schema.World, provider, reference string, a A, by string) (R, error)
 
-// ByCallback is the prefix of the source of a callback's answer; the provider's name follows.
+// ByCallback is the prefix of the source of a callback's answer in the audit log. The provider's name follows it.
 const ByCallback = "provider:"
 
-// CallbacksOf returns the callback handlers of connections, by name. `receiver` returns nil for a connection without
-// callbacks. Each handler passes its message to `settle`, and returns the error of the receiver or of settle.
+// CallbacksOf returns the callback handlers of connections by name. `receiver` returns nil for a connection without
+// callbacks. Each handler passes its message to `settle`, and returns the errors of both functions.
 func CallbacksOf[R, A any, C Connection](all []C, now func() time.Time, receiver func(C) Receiver[A], settle SettleFunc[R, A]) map[string]Callback {
 	out := map[string]Callback{}
 	for _, conn := range all {
@@ -88,8 +88,8 @@ func (c *Callbacks) Route() httpapi.Route {
 }
 
 // serve answers POST /callbacks/{provider}. The request has no API key; the provider's signature over the body
-// authenticates the request. Status 200 means that the provider need not retry. A callback that contradicts a final
-// state gets 200, too, because a retry would not help.
+// authenticates the request. Status 200 tells the provider not to retry. A callback that contradicts a final state
+// also gets 200, because a retry would not help.
 func (c *Callbacks) serve(call *httpapi.Call) (httpapi.Response, error) {
 	name := mux.Vars(call.Request)["provider"]
 	handle := c.handlers[name]

@@ -27,9 +27,8 @@ func CreateOnce[R any](find func() (R, bool, error), create func() (R, error)) (
 	return r, existed, err
 }
 
-// Repeated returns r, which already has the reference of a request. `same` means that both requests have the same
-// content. If the content differs, the error is duplicate_ref_id. For a batch item, that is also the error unless the
-// item itself created r.
+// Repeated returns r, whose reference a request repeats. `same` means that both requests have the same content. If it
+// is false, the error is duplicate_ref_id. A batch item gets that error for every r that it did not create itself.
 func (c *Core[R, P]) Repeated(r R, item *BatchItem, same bool) (R, bool, error) {
 	b := P(&r).Shared()
 	text := "This ref_id was used before, for " + b.ID
@@ -43,10 +42,10 @@ func (c *Core[R, P]) Repeated(r R, item *BatchItem, same bool) (R, bool, error) 
 	return none, false, schema.NewProblem(schema.DuplicateRefID, "ref_id", text+".")
 }
 
-// Inserted handles `err`, the result of inserting a transaction. `lease` is the lease of the first call; zero if the
-// call is queued. Inserted releases the slot of the call if `err` is set or the transaction is final. It wakes the
-// queue for a queued call. It returns true if the caller must start the call. The link is nil for a transaction that
-// needs no call.
+// Inserted completes the insertion of a transaction. `err` is the error of the insertion. `lease` is the lease of
+// the first call; zero if the call is queued. If `err` is set or the transaction is final, Inserted releases the
+// slot of the call. For a queued call, it wakes the queue. It returns true if the caller must start the call. The
+// link l is nil for a transaction that needs no call.
 func (c *Core[R, P]) Inserted(r P, l *Link, lease workqueue.Lease, err error) (start bool) {
 	b := r.Shared()
 	if err != nil || r.Status() != pendingState {

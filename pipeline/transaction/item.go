@@ -16,8 +16,8 @@ import (
 
 // Rejection defines which problems reject a batch item, and how long an item is retried after other problems.
 type Rejection struct {
-	// Final is the Problem.Field of problems after which the item is rejected. After any other problem with status 503,
-	// the item is retried until its batch is older than MaxAge.
+	// Final is the Problem.Field of the problems that reject an item. After any other problem with status 503, the
+	// item is retried until its batch is older than MaxAge.
 	Final  string
 	MaxAge time.Duration
 	// Completed is called if the rejected item was the last of its batch; nil for none.

@@ -16,12 +16,12 @@ type Link struct {
 	World schema.World
 	// Timeout bounds one call.
 	Timeout time.Duration
-	// ResendAfter is the minimum time between sending an order and sending it again, if the provider reports the order
-	// as unknown. Within this time, a delayed first request must have arrived.
+	// ResendAfter is the minimum time between sending an order and sending it again, if the provider reports the
+	// order as unknown. A delayed first request must have arrived within this time.
 	ResendAfter time.Duration
 	// Concurrency is the maximum number of calls in flight.
 	Concurrency int
-	// Available reports whether the provider can be called now; nil means always.
+	// Available reports whether the provider can be called now. If it is nil, the provider can always be called.
 	Available func() bool
 
 	*workqueue.Pool // slots for calls; set by Connect
@@ -53,7 +53,7 @@ func (c *Core[R, P]) Connected(world schema.World) bool {
 	return slices.ContainsFunc(c.links, func(l *Link) bool { return l.World == world })
 }
 
-// Named returns the connection of a world with a name; nil if there is none.
+// Named returns the connection with a name in a world; nil if there is none.
 func Named[C Connection](all []C, world schema.World, name string) (none C) {
 	for _, conn := range all {
 		if l := conn.Linked(); l.World == world && l.Name == name {
@@ -63,8 +63,8 @@ func Named[C Connection](all []C, world schema.World, name string) (none C) {
 	return none
 }
 
-// Route returns the first connection of a world that serves an order and is available. If none is available,
-// `available` is false, and `conn` is the first connection that serves the order, or nil.
+// Route returns the first available connection of a world that serves an order. If none of those that serve
+// it is available, `available` is false, and `conn` is the first of them, or nil.
 func Route[C Connection](all []C, world schema.World, serves func(C) bool) (conn C, available bool) {
 	var none C
 	for _, candidate := range all {

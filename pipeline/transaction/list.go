@@ -55,15 +55,15 @@ type Filter struct {
 	Ref    string // "" for all
 	Batch  string // "" for all
 	Number string // number of a recharge, in digits, or masked, such as XXXXXX3210; "" for all
-	// Where has conditions on other columns of the kind, such as " AND amount >= 1000"; "" for all. Its values are
-	// literals, and no text of a client.
+	// Where has conditions on other columns of the kind, such as " AND amount >= 1000"; "" for none. It contains
+	// literals, but no text of a client.
 	Where    string
 	From, To int64  // microseconds; To is exclusive; math.MinInt64 and math.MaxInt64 for all time
 	After    string // result `next` of Page for the previous page; "" for the first page
 	Limit    int
 	Totals   bool // the first page has the totals of all pages
-	// Scan bounds the rows read for conditions without an index; 0 means 10,000. Reading so many rows takes a few
-	// milliseconds.
+	// Scan limits the rows that a query reads for conditions without an index. If it is 0, the limit is 10,000.
+	// Reading so many rows takes a few milliseconds.
 	Scan int
 }
 
@@ -94,15 +94,14 @@ func readFilter(c *httpapi.Call, list string, states []string, narrow Narrow) (f
 	return f, name, faults.Problem()
 }
 
-// valid reports whether the reference and the batch can exist. Other values match nothing, and not every store accepts
+// valid reports whether the reference and the batch can exist. Other values match no row, and not every store accepts
 // them as text.
 func (f *Filter) valid() bool {
 	return (f.Ref == "" || schema.IsRef(f.Ref)) && (f.Batch == "" || schema.IsID(f.Batch))
 }
 
-// conditions returns the conditions of Number and Where. The number is a literal, because it has only digits and the
-// letter X. The condition on number_digest selects the index: one has the unmasked numbers, another has the masked
-// ones.
+// conditions returns the conditions of Number and Where in SQL. The number is a literal: it has only digits and the
+// letter X. The condition on number_digest selects between two indexes, one of unmasked and one of masked numbers.
 func (f *Filter) conditions() string {
 	if f.Number == "" {
 		return f.Where
@@ -115,7 +114,7 @@ func (f *Filter) conditions() string {
 }
 
 // Page returns the rows of a page, the newest first. Next is the id after which the next page begins; "" on the last
-// page. For conditions without an index, a page may be short without being the last.
+// page. If a condition has no index, a page may have fewer rows than the limit although others follow.
 func (t *Table[R, P]) Page(q sqlstore.Querier, f Filter) (all []R, next string, err error) {
 	if !f.valid() {
 		return nil, "", nil
@@ -143,8 +142,8 @@ func (t *Table[R, P]) Page(q sqlstore.Querier, f Filter) (all []R, next string, 
 	return all, floor, nil
 }
 
-// needsScan reports whether a filter has conditions without an index, and no reference or number. Its query may read many
-// rows to find few.
+// needsScan reports whether a filter has conditions without an index, and no reference or number. The query of such a
+// filter may read many rows to find few.
 func (t *Table[R, P]) needsScan(f *Filter) bool {
 	return f.Ref == "" && f.Number == "" && (f.State == t.Unindexed || f.Where != "")
 }
@@ -211,14 +210,14 @@ func (t *Table[R, P]) query(columns string, f *Filter, floor string) (string, []
 	return q.text + f.conditions() + descending + q.value(f.Limit+1), q.args
 }
 
-// floor returns the lowest id that one request may read; false if fewer rows match.
+// floor returns the lowest id that one request may read; false if there are fewer rows than it may read.
 func (t *Table[R, P]) floor(q sqlstore.Querier, f *Filter) (string, bool, error) {
 	text, args := t.floorQuery(f)
 	return sqlstore.One(q, sqlstore.Scalar[string], text, args...)
 }
 
-// floorQuery returns the query for the lowest id that one request may read: the id of row number f.Scan. If fewer rows
-// match, the query returns no row.
+// floorQuery returns the query for the lowest id that one request may read: the id of row number f.Scan. If there are
+// fewer rows, the query returns none.
 func (t *Table[R, P]) floorQuery(f *Filter) (string, []any) {
 	q := queryBuilder{text: "SELECT id FROM " + t.Name + " WHERE "}
 	t.addIndexed(&q, f, "")
@@ -234,8 +233,8 @@ func (t *Table[R, P]) floorQuery(f *Filter) (string, []any) {
 // newest first; "" selects all.
 const selectSubjects = "SELECT subject FROM batch_item WHERE batch_id = $1 AND subject <> '' AND (subject < $2 OR $2 = '') ORDER BY subject DESC"
 
-// ofBatch returns the rows of a batch that match f, the newest first. It may return more than f.Limit rows, which shows
-// the caller that there is another page. It returns no rows if the batch belongs to another owner.
+// ofBatch returns the rows of a batch that match f, the newest first. If there is another page, it returns more than
+// f.Limit rows. It returns no rows if the batch belongs to another owner.
 func (t *Table[R, P]) ofBatch(q sqlstore.Querier, f *Filter) ([]R, error) {
 	_, mine, err := sqlstore.One(q, sqlstore.Scalar[int], "SELECT 1 FROM batch WHERE id = $1 AND account_id = $2 AND mode = $3",
 		f.Batch, f.Owner.Account, f.Owner.World.String())
@@ -264,8 +263,8 @@ func (t *Table[R, P]) ofBatch(q sqlstore.Querier, f *Filter) ([]R, error) {
 	return all, nil
 }
 
-// minChunk is the minimum size of the chunks after the first one; only the last may be smaller. Otherwise pages of one
-// row would need thousands of queries for a batch.
+// minChunk is the minimum size of the chunks after the first one; only the last may be smaller. With smaller chunks,
+// pages of one row would need thousands of queries for a batch.
 const minChunk = 500
 
 // chunks splits ids into chunks. The first chunk has the size of a page, because one chunk often suffices.

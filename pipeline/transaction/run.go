@@ -18,9 +18,9 @@ const (
 	oldAge = 24 * time.Hour
 )
 
-// RunWith makes the calls that are due, counts the pending transactions, and runs the given
-// loops until ctx ends. Then it waits for the calls in flight. If the result of a call is not
-// recorded, an enquiry follows after the lease has expired. The store must be ready.
+// RunWith makes the calls that are due, counts the pending transactions, and runs the given loops
+// until ctx ends. Then it waits for the calls in flight. If a result could not be recorded, an
+// enquiry follows after the lease has expired. The store must be ready.
 func (c *Core[R, P]) RunWith(ctx context.Context, loops ...func(context.Context)) {
 	var all sync.WaitGroup
 	all.Go(func() { sleep.Repeat(ctx, countInterval, c.CountPending) })
@@ -31,8 +31,8 @@ func (c *Core[R, P]) RunWith(ctx context.Context, loops ...func(context.Context)
 	all.Wait()
 }
 
-// RunWithoutPolling replaces [Core.RunWith] on an instance that makes calls only for the
-// requests that the instance itself serves. Other instances make the calls that become due.
+// RunWithoutPolling replaces [Core.RunWith] on an instance that makes only the calls for its own
+// requests. Other instances make the calls that become due.
 func (c *Core[R, P]) RunWithoutPolling(ctx context.Context) error {
 	c.Queue.RunWithoutPolling(ctx)
 	return nil

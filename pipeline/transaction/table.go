@@ -9,9 +9,9 @@ import (
 	"vayu/schema"
 )
 
-// Table describes the table of a kind of transactions. The tables of all kinds have the same shape. Their ids are a
-// prefix and a ULID, and they have the columns account_id, mode, id, state, ref_id and created_at. One index has the
-// first three columns. Each state but the most frequent has a partial index of the same columns. (account_id, mode,
+// Table describes the table of a kind of transactions. The tables of all kinds have the same shape. An id is a
+// prefix and a ULID. The columns include account_id, mode, id, state, ref_id and created_at. One index has the first
+// three of these columns. Each state but the most frequent has a partial index of the same three. (account_id, mode,
 // ref_id) is unique. The table is also a work queue, with the columns of [workqueue.Table].
 type Table[R any, P Record[R]] struct {
 	Name    string // "recharge"
@@ -52,7 +52,7 @@ func (t *Table[R, P]) byIDs(q sqlstore.Querier, ids []string, conditions string)
 	return found, err
 }
 
-// into returns a function that adds a row to a map by its id.
+// The method `into` returns a function that adds a row to a map by its id.
 func (t *Table[R, P]) into(found map[string]R) func(sqlstore.Scanner) error {
 	return func(row sqlstore.Scanner) error {
 		r, err := t.Scan(row)
@@ -61,8 +61,8 @@ func (t *Table[R, P]) into(found map[string]R) func(sqlstore.Scanner) error {
 	}
 }
 
-// ofRecords returns the query for the transactions of a range of a batch's records. It is one
-// statement, whereas a list of ids would need several.
+// ofRecords returns the query for the transactions of a range of a batch's records. One statement
+// suffices for all of them, whereas a list of ids would need several.
 func (t *Table[R, P]) ofRecords() string {
 	return "SELECT " + t.Columns + " FROM " + t.Name + " WHERE id IN (SELECT subject FROM batch_item WHERE batch_id = $1 AND place >= $2 AND place < $3)"
 }
@@ -83,16 +83,16 @@ func FirstDue(b *Base, lease workqueue.Lease) time.Time {
 	return b.CreatedAt
 }
 
-// Bounds of the backoff between two calls for a transaction. The first pause is short, because
-// a client waits, and most slow providers answer within a minute.
+// These are the bounds of the backoff between two calls for a transaction. The first pause is
+// short, because a client waits, and most slow providers answer within a minute.
 const (
 	MinPause = 5 * time.Second
 	MaxPause = 10 * time.Minute
 )
 
 // NextCall returns the time of the next call after a result that is not final. If the provider requested a pause
-// (retryAfter is not 0), the call follows after that pause. Otherwise the backoff applies. If the provider has no
-// record of the order (unknown), the backoff ends at the latest resendAfter after the last sending.
+// (retryAfter is not 0), the call follows after that pause. Otherwise the backoff applies. If the provider does
+// not know the order (unknown), the next call comes at most resendAfter after the last sending.
 func (b *Base) NextCall(retryAfter time.Duration, unknown bool, resendAfter time.Duration, now time.Time) time.Time {
 	if retryAfter > 0 {
 		return now.Add(retryAfter)
@@ -136,8 +136,8 @@ func (t *Table[R, P]) Renew(tx *sqlstore.Tx, r P, l *Link, own workqueue.Lease, 
 }
 
 // RecordFinal records the step that brought a transaction to a final state at a time. `column` is the name of the
-// column for that time. If the last step has a later time, because its clock was ahead, RecordFinal stores the later
-// time in the row. It returns the stored time.
+// column for that time. If the step before has a later time, because the clock of its instance was ahead,
+// RecordFinal stores that time instead. It returns the stored time.
 func (t *Table[R, P]) RecordFinal(
 	tx *sqlstore.Tx, id string, act schema.StepAct, answer schema.StepAnswer, at time.Time, column string,
 ) (time.Time, error) {

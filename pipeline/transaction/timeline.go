@@ -74,12 +74,12 @@ func (c *Core[R, P]) Timeline(ctx context.Context, o schema.Owner, id string) (r
 // Summary is the part of a timeline that the row of a recharge or verification holds.
 type Summary struct {
 	Created time.Time
-	// Sent is the time of the last call of kind Act; zero if there was none. During that call,
-	// Sent is the latest time at which the call can start.
+	// Sent is the time of the last call of the kind Act; zero if there was none. While the call
+	// lasts, Sent is the latest time at which the call can start.
 	Sent time.Time
 	Act  schema.StepAct
-	// Answer is the answer that finished the transaction, if it may be the answer to the call Act; otherwise "". It is
-	// not used while the transaction is pending.
+	// Answer is the answer that finished the transaction, if it may be the answer to the call Act; otherwise "".
+	// While the transaction is pending, Answer has no effect.
 	Answer   schema.StepAnswer
 	Finished time.Time         // zero while pending
 	Outcome  schema.StepAnswer // success or failed; ignored while Finished is zero
@@ -116,8 +116,7 @@ func Timeline(o *Summary, steps []Step) []schema.Step {
 	return appendSteps(append(appendSteps(out, before), singleStep(o.Refunded, schema.ActSettled, schema.AnswerRefunded)), after)
 }
 
-// split splits steps at a time. Steps of exactly that time are in `before`. If the time is zero, all steps are in
-// `before`.
+// split splits steps at a time. Steps of exactly that time belong to `before`. If the time is zero, all steps do.
 func split(steps []Step, at time.Time) (before, after []Step) {
 	i := len(steps)
 	if !at.IsZero() {
@@ -138,9 +137,9 @@ func (o *Summary) finishes(s Step) bool {
 	}
 }
 
-// sentAt returns the time of the last call, but never a time before Created. `latest` is a time by which the call had
-// begun; zero if unknown. If Sent is after `latest`, or `latest` is zero, Sent is only an estimate: LeaseMargin after
-// the claim of the lease. Then sentAt returns the time of the claim.
+// sentAt returns the time of the last call, or Created if that is later. `latest` is a time by which the call had
+// begun; zero if unknown. If `latest` is zero or before Sent, Sent is only the latest possible start of the call.
+// Then sentAt returns the time of the lease's claim, which is LeaseMargin earlier.
 func (o *Summary) sentAt(latest time.Time) time.Time {
 	at := o.Sent
 	if latest.IsZero() || at.After(latest) {
@@ -176,8 +175,8 @@ func (t *Table[R, P]) nextPoll(q sqlstore.Querier, id string) (string, error) {
 
 func formatTime(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000000Z") }
 
-// Step is one step of a timeline: an act, such as a call or a callback, and the kind of its answer. Consecutive steps
-// with the same act and answer are one Step. Times is their number.
+// Step is one or several steps of a timeline. It has an act, such as a call or a callback, and the kind of the
+// answer. Consecutive steps with the same act and answer are one Step, and Times is their number.
 type Step struct {
 	Act         schema.StepAct
 	Answer      schema.StepAnswer
@@ -187,7 +186,7 @@ type Step struct {
 
 // maxSteps bounds the stored steps of one subject (a recharge or verification). An enquiry every
 // ten minutes, with alternating answers, would add 144 steps a day. At the limit, a new step
-// replaces the last one. So the beginning and the newest step stay.
+// replaces the last one. So the table keeps the first steps and the newest one.
 const maxSteps = 100
 
 const (
@@ -205,9 +204,9 @@ const (
 )
 
 // RecordStep stores a call to a provider and the kind of its answer, in the transaction that records the result. The
-// caller must update the subject's row first, to lock out concurrent writers. A final first answer needs no step,
-// because the subject's row has the answer. RecordStep returns the time of the step. It is the given time, or the time
-// of the previous step if that is later.
+// caller must update the subject's row first, to lock out concurrent writers. If the first answer is final, the
+// caller need not record a step, because the subject's row has the answer. RecordStep returns the time of the step:
+// `at`, or the time of the previous step if that is later.
 func RecordStep(tx *sqlstore.Tx, subject string, act schema.StepAct, answer schema.StepAnswer, at time.Time) (time.Time, error) {
 	args := []any{subject, string(act), string(answer), at.UnixMicro()}
 	var last int64
@@ -254,8 +253,8 @@ func Steps(q sqlstore.Querier, subject string) ([]Step, error) {
 }
 
 // readWithSteps reads the steps of a subject, and then its row with `find`. So the steps of a pending row are never
-// newer than the row. If the row is finished, as `ended` reports, the steps are read again, to include the step that
-// finished the row.
+// newer than the row. If `ended` reports that the row is finished, readWithSteps reads the steps again, to include
+// the last one.
 func readWithSteps[R any](q sqlstore.Querier, subject string, find func() (R, error), ended func(*R) bool) (r R, steps []Step, err error) {
 	if steps, err = Steps(q, subject); err != nil {
 		return r, nil, err

@@ -9,7 +9,8 @@ import (
 	"vayu/schema"
 )
 
-// totalsMost is the number of rows up to which totals are complete. BenchmarkTotals takes 0.3 s on SQLite, 0.6 s on PostgreSQL.
+// totalsMost is the maximum number of rows for complete totals. BenchmarkTotals: 0.3 s on SQLite, 0.6 s on
+// PostgreSQL.
 const totalsMost = 100_000
 
 // Total is a number of transactions and the sum of their amounts; nil for a kind without amounts.
@@ -25,8 +26,8 @@ type StateTotal struct {
 }
 
 // Totals are the totals of all rows that match a filter, on all pages. Complete is false in two cases: more than
-// totalsMost rows match, or more rows would have to be read for conditions without an index. The oldest rows are not
-// counted then.
+// totalsMost rows match, or more rows would have to be read for conditions without an index. Then the totals lack
+// the oldest rows.
 type Totals struct {
 	Complete bool `json:"complete"`
 	Total
@@ -92,8 +93,8 @@ func (t *Table[R, P]) totalsQuery(f *Filter, states []string, floor string) (str
 		text, args := t.query(columns, f, floor)
 		return "SELECT " + begin.String() + " FROM (" + text + ") matching", args
 	}
-	// Appending an empty text to a column prevents the use of the account's index, which would read more rows than the
-	// batch has.
+	// With an empty text appended to a column, the database does not use the account's index, which would read more
+	// rows than the batch has.
 	q := queryBuilder{text: "SELECT " + columns + " FROM " + t.Name + " WHERE id IN (SELECT subject FROM batch_item WHERE subject <> '' AND batch_id = "}
 	q.text += q.value(f.Batch) + ") AND account_id || '' = " + q.value(f.Owner.Account) + " AND mode || '' = " + q.value(f.Owner.World.String()) +
 		" AND created_at >= " + q.value(f.From) + " AND created_at < " + q.value(f.To)

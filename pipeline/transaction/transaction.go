@@ -73,8 +73,8 @@ type Kind[R any, P Record[R]] struct {
 	// Reply returns a transaction as replies show it. Detail returns it with its calls.
 	Reply  func(P) any
 	Detail func(P, schema.ProviderCalls) any
-	// Summary returns the steps that follow from the row of a transaction. Other steps are in a table. `hasSteps` means
-	// that the table has some. Otherwise an older version may have stored the row, which then lacks the last answer.
+	// Summary returns the steps that follow from the row of a transaction. Other steps are in a table, and `hasSteps`
+	// means that the table has some. Otherwise an older version may have stored the row without the last answer.
 	Summary func(r P, hasSteps bool) *Summary
 }
 
@@ -157,8 +157,8 @@ func (c *Core[R, P]) Link(world schema.World, name string) *Link {
 	return nil
 }
 
-// CloseWaiters ends all waits for results, current and future ones, so that a stopping server
-// does not wait for clients. It is idempotent.
+// CloseWaiters ends all current and future waits for results, so that a stopping server does not
+// wait for clients. It is idempotent.
 func (c *Core[R, P]) CloseWaiters() { c.Waiters.Close() }
 
 // Names converts states to strings.

@@ -11,7 +11,7 @@ type Waiters[T any] struct {
 	mu      sync.Mutex
 	waiting map[string][]chan T
 	closed  context.Context //nolint:containedctx // ends with Close
-	// Close ends all waits, current and future ones. It is idempotent.
+	// Close ends all current and future waits. It is idempotent.
 	Close func()
 }
 

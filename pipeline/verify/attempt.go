@@ -39,8 +39,7 @@ func firstCall(r *Record) call {
 }
 
 // nextCall returns the call that a due verification needs. `first` means that nothing was sent to the bank before the
-// current lease. If something was sent, the call is another lookup of the address, or an enquiry about a possible
-// deposit.
+// current lease. After a possible deposit, the call is an enquiry. The lookup of a UPI address is simply repeated.
 func nextCall(r *Record, first bool) call {
 	if first || r.Method == schema.VerifyUPI {
 		return firstCall(r)
@@ -79,10 +78,10 @@ func (s *Service) runJob(j job) {
 	j.Pool.Release(j.rec.InBatch())
 }
 
-// callAndSettle makes one call and records its result. It reports whether another call follows immediately.
+// callAndSettle makes one call and records its result. It returns true if another call follows immediately.
 func (s *Service) callAndSettle(ctx context.Context, j *job) bool {
 	if j.call == callDeposit && !s.Now().Before(j.lease.Until.Add(-j.Timeout)) {
-		// The call could end after the lease. An enquiry follows under the next lease.
+		// The call could outlast the lease. The instance with the next lease then makes an enquiry.
 		s.metrics.Overdue.Inc()
 		return false
 	}
@@ -172,5 +171,5 @@ func callConnection(ctx context.Context, j *job) (bank.Answer, error) {
 	}
 }
 
-// notCalled reports whether the call was not attempted.
+// notCalled reports whether the bank's circuit breaker prevented the call.
 func (res *providerResult) notCalled() bool { return errors.Is(res.err, httpconnector.ErrNotCalled) }

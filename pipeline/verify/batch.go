@@ -13,10 +13,10 @@ import (
 
 const (
 	batchPath = "/v1/verification/batch"
-	// resultsKept is the retention of the results of a batch.
+	// resultsKept is how long the results of a batch are kept.
 	resultsKept = 7 * 24 * time.Hour
-	// itemWait limits each of two waits of a batch record: for a slot of the bank, and for the end
-	// of its verification. A slower verification continues without a slot for batch records.
+	// itemWait limits each of two waits of a batch record: for a slot of the bank, and for the end of its
+	// verification. A verification that takes longer continues without occupying a slot of the batch.
 	itemWait = 800 * time.Millisecond
 )
 
@@ -34,8 +34,8 @@ func (s *Service) resultsURL(id string) string {
 	return s.publicURL() + batchPath + "/" + id + "/results"
 }
 
-// requireBank rejects a batch if its world (live or sandbox) has no bank. Otherwise each record
-// would be rejected later, when the client no longer waits.
+// requireBank returns an error for a batch if its world (live or sandbox) has no bank. Otherwise
+// each record would fail later, when the client no longer waits.
 func (s *Service) requireBank(world schema.World) error {
 	if s.Core.Connected(world) {
 		return nil

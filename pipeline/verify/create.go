@@ -23,9 +23,8 @@ import (
 // pending. Do returns early after a failed call, unless `patient` is set.
 //
 // `replayed` reports that the ref_id or the Idempotency-Key was used before for the same request. If either was used
-// for another request, the error is duplicate_ref_id or idempotency_conflict. Every *schema.Problem means that nothing
-// was recorded. For a batch item, even the same request gets duplicate_ref_id, unless the item itself created the
-// verification.
+// for another request, the error is duplicate_ref_id or idempotency_conflict. A batch item gets duplicate_ref_id for
+// every existing verification that it did not create itself. After a *schema.Problem, nothing is recorded.
 func (s *Service) Do(ctx context.Context, r request.Request, wait time.Duration, patient bool) (rec Record, replayed bool, err error) {
 	enough := func(u transaction.Update[Record]) bool { return !patient && u.Record.DelayCode != "" }
 	rec, replayed, err = transaction.CreateOnce(
@@ -49,7 +48,7 @@ func (s *Service) Do(ctx context.Context, r request.Request, wait time.Duration,
 	return rec, replayed, err
 }
 
-// findByRef returns the verification that the request's Idempotency-Key or ref_id created.
+// findByRef returns the verification that an earlier request with the same Idempotency-Key or ref_id created.
 func (s *Service) findByRef(ctx context.Context, r *request.Request) (Record, bool, error) {
 	made, err := r.Once.CreatedPath(s.DB.View(ctx), s.Now())
 	if err != nil {
@@ -77,7 +76,7 @@ type draft struct {
 	lease      workqueue.Lease  // lease of the acquired slot; empty if the verification is queued
 }
 
-// draft prepares the record of a request and acquires a slot if one is free. If it rejects the
+// draft prepares the record of a request, and acquires a slot if one is free. If draft rejects the
 // request, the error is a *schema.Problem.
 func (s *Service) draft(ctx context.Context, r *request.Request) (*draft, error) {
 	now := sqlstore.TruncateMicros(s.Now())
@@ -124,14 +123,14 @@ func (s *Service) threshold(ctx context.Context, r *request.Request) (int, error
 	return int(set.Int64), nil
 }
 
-// selectCached reads the last outcome of a bank for the same target. It ignores verifications that reused an earlier
-// outcome.
+// selectCached reads the last outcome that a bank itself has given for the same account or address. It ignores
+// verifications that reused an earlier outcome.
 const selectCached = "SELECT " + columns + ` FROM verification
 	WHERE account_id = $1 AND mode = $2 AND same = $3 AND finished_at >= $4 AND answered_by = '' AND (state = 'success' OR error_code = 'account_not_found' OR error_code = 'vpa_not_found')
 	ORDER BY finished_at DESC LIMIT 1`
 
-// useCachedAnswer fills the draft with the bank's answer of a recent verification that has the same owner and CacheKey.
-// It reports whether it found such a verification. It finds none if caching is disabled.
+// useCachedAnswer fills the draft with the bank's answer of a recent verification that has the same owner and
+// CacheKey. It returns false if there is no such verification, or if caching is disabled.
 func (s *Service) useCachedAnswer(ctx context.Context, r *request.Request, d *draft) (bool, error) {
 	if s.settings.Cache <= 0 || r.Owner.World == schema.Sandbox { // sandbox answers depend on the expected name
 		return false, nil
@@ -150,7 +149,7 @@ func (s *Service) useCachedAnswer(ctx context.Context, r *request.Request, d *dr
 	return true, nil
 }
 
-// create stores a verification and starts its first call, if it has a slot.
+// create stores a verification. If the verification has a slot, create starts its first call.
 func (s *Service) create(ctx context.Context, r *request.Request, d *draft) (Record, error) {
 	err := s.DB.Update(sqlstore.WithGroup(ctx, verifications.Name, r.Owner), func(tx *sqlstore.Tx) error { return s.insert(tx, r, d) })
 	if s.Core.Inserted(&d.Record, s.Core.Link(d.Owner.World, d.Provider), d.lease, err) {
@@ -166,8 +165,8 @@ const insertRow = `INSERT INTO verification (id, account_id, mode, ref_id, diges
 		$30, $31, $32, $33, $34)
 	ON CONFLICT (account_id, mode, ref_id) DO NOTHING`
 
-// insert stores a verification, its idempotency key and its audit row. For a cached answer, it also
-// stores the audit row of the end, and the event or the result of the batch record.
+// insert stores a verification, its idempotency key and its audit row. If a cached answer ends the verification at
+// once, it also stores the audit row of the end, and the event or the result of the batch record.
 func (s *Service) insert(tx *sqlstore.Tx, r *request.Request, d *draft) error {
 	if err := transaction.BeginItem(tx, &d.Base); err != nil {
 		return err

@@ -25,8 +25,8 @@ const (
 	fail                         // pending -> failed
 )
 
-// decide maps a provider result to the transition of a pending verification. [transitionTx.apply]
-// replaces retryLater, retryAsNew and requeue by fail when it gives up the verification.
+// decide maps a provider result to the transition of a pending verification. If [transitionTx.apply] gives up
+// the verification, it replaces retryLater, retryAsNew and requeue by fail.
 func decide(r *Record, res *providerResult, resendAfter time.Duration) transition {
 	switch {
 	case res.err != nil:
@@ -45,8 +45,8 @@ func decide(r *Record, res *providerResult, resendAfter time.Duration) transitio
 	return retryLater
 }
 
-// afterError decides about a call that ended with an error. If the first deposit call did not reach the bank, the bank
-// has certainly made no deposit.
+// afterError returns the transition after a call that ended with an error. If the first deposit call did not reach
+// the bank, the bank has certainly made no deposit.
 func afterError(res *providerResult) transition {
 	switch {
 	case res.notCalled():
@@ -59,7 +59,7 @@ func afterError(res *providerResult) transition {
 	return retryLater
 }
 
-// troubleOf returns the error code for a delayed outcome. It is "" if nothing failed, or if no call was made.
+// troubleOf returns the error code that explains a delay. It is "" if nothing failed, or if no call was made.
 func troubleOf(res *providerResult) schema.Code {
 	switch {
 	case res.err == nil && res.Outcome == bank.NotMade:
@@ -104,15 +104,15 @@ func nextLook(r *Record, res *providerResult, resendAfter time.Duration, now tim
 	return r.NextCall(min(res.RetryAfter, longestRetryAfter), res.Outcome == bank.Unknown && res.call == callEnquire, resendAfter, now)
 }
 
-// recordStep stores the call and the kind of its answer in the timeline.
+// recordStep stores the call and the kind of its answer as a step of the timeline.
 func (st *transitionTx) recordStep() error {
 	_, err := transaction.RecordStep(st.tx, st.out.ID, st.result.stepAct(), st.result.stepAnswer(), sqlstore.TruncateMicros(st.now))
 	return err
 }
 
-// recordFinalStep records the step that ends a verification. The answer to the first call is no step: the row of the
-// verification has it. Clocks of instances differ, so the previous step can have a later time than this one. The
-// verification then ends at that later time.
+// recordFinalStep records the step that ends a verification. If the first call ends it, there is no step, because
+// the row has the answer. Clocks of instances differ, so the previous step may have a later time. Then the
+// verification ends at that later time.
 func (st *transitionTx) recordFinalStep() error {
 	r, res := &st.out.Record, st.result
 	if res.err == nil && res.call == firstCall(r) && !res.resent && r.Tries == 0 && (res.Outcome == bank.Found || res.Outcome == bank.NotFound) {
@@ -128,7 +128,7 @@ func (st *transitionTx) recordCallback() error {
 	if st.result.call != callNone {
 		return nil
 	}
-	// The update locks the row against concurrent steps.
+	// The update locks the row, so that no other transaction writes steps at the same time.
 	n, err := st.tx.Exec("UPDATE verification SET tries = tries WHERE id = $1 AND state = 'pending'", st.out.ID)
 	if err != nil || n == 0 {
 		return err
@@ -136,12 +136,12 @@ func (st *transitionTx) recordCallback() error {
 	return st.recordStep()
 }
 
-// stepAct returns the name that the timeline uses for the call to the bank.
+// stepAct returns the act that the timeline shows for the call.
 func (res *providerResult) stepAct() schema.StepAct {
 	return [...]schema.StepAct{callNone: schema.ActCallback, callDeposit: schema.ActDeposit, callEnquire: schema.ActEnquire, callResolve: schema.ActResolve}[res.call]
 }
 
-// stepAnswer returns the timeline's name of the answer, or of its absence.
+// stepAnswer returns the answer that the timeline shows; for a failed call, the kind of failure.
 func (res *providerResult) stepAnswer() schema.StepAnswer {
 	if res.err != nil {
 		return transaction.MissingAnswer(res.err)
@@ -152,15 +152,15 @@ func (res *providerResult) stepAnswer() schema.StepAnswer {
 }
 
 // summaryOf returns the part of the timeline that the row of a verification holds. `noted` means
-// that the timeline has stored steps.
+// that the table of steps has some of it.
 func summaryOf(r *Record, noted bool) *transaction.Summary {
 	o := &transaction.Summary{Created: r.CreatedAt, Sent: r.SentAt, Act: (&providerResult{call: firstCall(r)}).stepAct(), Finished: r.FinishedAt, Outcome: schema.AnswerSuccess}
 	answer := schema.AnswerFound
 	if r.State == schema.VerificationFailed {
 		o.Outcome, answer = schema.AnswerFailed, schema.AnswerNotFound
 	}
-	// o.Answer stays empty in two cases. A retried row without steps was written by an older version without timelines,
-	// so its last answer is unknown. A verification that was given up has no outcome of the bank.
+	// o.Answer stays empty in two cases. An older version without timelines wrote a retried row without steps, so its
+	// last answer is unknown. A verification that was given up has no outcome of the bank.
 	if (noted || r.Tries == 0) && reached(r) {
 		o.Answer = answer
 	}

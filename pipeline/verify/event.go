@@ -36,7 +36,7 @@ func eventOf(r *Record) (schema.EventType, *schema.VerificationEvent) {
 	return schema.EventVerificationCompleted, e
 }
 
-// bulkCompleted appends the event of a completed batch.
+// bulkCompleted appends the event for a completed batch to the outbox.
 func (s *Service) bulkCompleted(tx *sqlstore.Tx, done *item.Finished) error {
 	_, err := s.Events.Append(tx, done.Owner.Account, done.Owner.World, schema.EventVerificationBulkCompleted, schema.BulkCompleted{
 		BatchID: done.ID, Total: done.Total, Successful: done.Successful, Failed: done.Failed,

@@ -45,7 +45,7 @@ func (s *Service) count(out *result) {
 	}
 }
 
-// missSpan is the window in which requests for accounts that do not exist are counted.
+// missSpan is the length of the window in which misses counts requests.
 const missSpan = time.Hour
 
 // misses counts, by API key, requests for accounts that do not exist, to detect enumeration of account numbers. It

@@ -104,7 +104,7 @@ func scanReply(row sqlstore.Scanner) (r Record, err error) {
 	return r, err
 }
 
-// readReasons parses the stored reasons of a verification.
+// readReasons parses the stored reasons of a verification, and sets them in r.
 func readReasons(r *Record, text string) error {
 	r.Beneficiary.SuspiciousReasons = []string{}
 	if text == "" {
@@ -138,7 +138,7 @@ func (s *Service) encryptPrivate(id string, p *request.Private) ([]byte, error) 
 	return private.Encrypt(s.Cipher, text, id), nil
 }
 
-// decryptPrivate reads the private part of a pending verification.
+// decryptPrivate decrypts the private fields of a pending verification.
 func (s *Service) decryptPrivate(r *Record) (p request.Private, err error) {
 	text, err := private.Decrypt(s.Cipher, r.Encrypted, r.ID)
 	if err == nil {
@@ -151,7 +151,7 @@ func (s *Service) decryptPrivate(r *Record) (p request.Private, err error) {
 	return p, nil
 }
 
-// private is the column of the encrypted request data that bank calls need.
+// private is the encrypted column with the data of a request that calls to a bank need.
 var private = encryption.Column{
 	Table: "verification", Name: "private", Key: []string{"id"},
 	AssociatedData: func(key ...string) string { return "verification/" + key[0] + "/private" },

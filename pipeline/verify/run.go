@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// giveUpEvery is the interval of the check for banks that are not configured.
+	// giveUpEvery is how often the service looks for verifications of banks that are not configured.
 	giveUpEvery = time.Minute
 	// deleteEvery is the interval between deletions of old verifications.
 	deleteEvery = 10 * time.Minute
@@ -24,7 +24,7 @@ const (
 )
 
 // Run makes due calls and purges old verifications until ctx ends. Then it waits for calls in
-// flight. If the result of a call is not recorded, the next call follows when the lease expires.
+// flight. If a result could not be recorded, the next call follows when the lease expires.
 func (s *Service) Run(ctx context.Context) error {
 	if err := s.DB.Ready(ctx); err != nil {
 		return nil //nolint:nilerr // ctx ended before the store was ready
@@ -50,8 +50,8 @@ func (s *Service) checkUnconfigured(ctx context.Context) {
 
 const (
 	// clearStrandedLeases removes the tokens of expired leases from pending rows of a bank that is not configured.
-	// Normally the next claim replaces an expired lease, but no instance claims these rows. giveUpUnconfigured needs
-	// rows without a token.
+	// Normally the next claim replaces an expired lease, but no instance claims these rows. giveUpUnconfigured
+	// handles only rows without a token.
 	clearStrandedLeases = "UPDATE verification SET token = '' WHERE mode = $1 AND provider = $2 AND state = 'pending' AND due_at < $3 AND token <> ''"
 	// selectStranded reads the pending verifications of an unconfigured bank that are to be given up.
 	selectStranded = "SELECT " + columns + " FROM verification WHERE mode = $1 AND provider = $2 AND state = 'pending' AND due_at < $3 AND created_at <= $4"
@@ -84,8 +84,7 @@ const (
 	// deleteSingle deletes the oldest verifications that belong to no batch.
 	deleteSingle = `DELETE FROM verification WHERE id IN (
 		SELECT id FROM verification WHERE batch_id = '' AND finished_at < $1 ORDER BY finished_at LIMIT $2) RETURNING id`
-	// deleteBatched deletes the oldest verifications of batches, if the batch no longer has an item for the
-	// verification.
+	// deleteBatched deletes the oldest verifications whose batches no longer have an item for them.
 	deleteBatched = `DELETE FROM verification WHERE id IN (
 		SELECT v.id FROM verification v WHERE v.batch_id <> '' AND v.finished_at < $1
 			AND NOT EXISTS (SELECT 1 FROM batch_item i WHERE i.batch_id = v.batch_id AND i.place = v.batch_index)

@@ -71,7 +71,7 @@ func (s *Service) settle(ctx context.Context, r *Record, res *providerResult, ow
 	return st.out, nil
 }
 
-// apply decides the transition and executes it.
+// apply decides on the transition and executes it.
 func (st *transitionTx) apply() error {
 	r := &st.out.Record
 	var resendAfter time.Duration
@@ -98,8 +98,8 @@ const finishRow = `UPDATE verification SET state = $2, private = NULL, provider_
 		verified = $7, beneficiary = $8, bank = $9, branch = $10, reasons = $11, utr = $12, error_code = $13, finished_at = $14
 	WHERE id = $1 AND state = 'pending'`
 
-// finish ends a verification. An outcome needs no lease, because it may come in a callback.
-// Giving up without an outcome needs the lease.
+// finish ends a verification. It stores an outcome without a lease, because the outcome may come in
+// a callback. It gives up only with the lease.
 func (st *transitionTx) finish() error {
 	r := &st.out.Record
 	st.copyReferences()
@@ -137,7 +137,7 @@ func (st *transitionTx) finish() error {
 }
 
 // fillBeneficiary copies the bank's description of an account to the record, and sets the state success. If the bank
-// omits its name or the branch, they come from our directories.
+// omits its own name or the branch, fillBeneficiary takes them from our directories.
 func (st *transitionTx) fillBeneficiary() {
 	r, a := &st.out.Record, st.result.Account
 	if a.Bank == "" {
@@ -153,8 +153,8 @@ func (st *transitionTx) fillBeneficiary() {
 	r.Beneficiary, r.Verified = beneficiaryOf(st.private, r.Threshold, &a)
 }
 
-// writeAuditAndEvent stores the audit row and the event of a final state. A batch record has no event of its own;
-// instead, its batch is updated.
+// writeAuditAndEvent stores the audit row and the event of a final state. A batch record has no event of its own,
+// so for a batch record it updates the batch instead.
 func (s *Service) writeAuditAndEvent(tx *sqlstore.Tx, now time.Time, r *Record, by string) error {
 	if r.Batch.Batch == "" {
 		typ, data := eventOf(r)
@@ -175,7 +175,7 @@ func (s *Service) writeAuditAndEvent(tx *sqlstore.Tx, now time.Time, r *Record, 
 	return item.Finish(tx, now, r.Batch.Batch, r.Batch.Index, reached(r), s.bulkCompleted)
 }
 
-// reached reports whether the bank gave an outcome. That the account does not exist is an outcome, too.
+// reached reports whether the bank gave an outcome: the account, or that it does not exist.
 func reached(r *Record) bool {
 	return r.State == schema.VerificationSuccess || r.ErrorCode == notFound(r.Method)
 }
@@ -302,7 +302,7 @@ func compare(expected, registered string, threshold int) (schema.NameMatch, int)
 	}
 }
 
-// beneficiaryOf returns the bank's description of an account, and whether the account satisfies a request.
+// beneficiaryOf returns the bank's description of an account, and whether the account passes the verification.
 func beneficiaryOf(p *request.Private, threshold int, a *bank.Account) (found schema.Beneficiary, verified bool) {
 	found = schema.Beneficiary{
 		NameMatch: schema.NameNone, BeneficiaryName: a.Name, Bank: a.Bank, Branch: a.Branch, AccountStatus: a.Status,

@@ -1,7 +1,7 @@
-// Package verify finds the registered holder of bank accounts and UPI addresses, and compares the
-// holder's name with an expected one. A penny drop is a deposit of one rupee. Because it moves
-// money, it is stored before the first call to a bank. An enquiry precedes each repeated penny
-// drop, unless the earlier one was certainly not made. A verification ends once, with one event.
+// Package verify finds the registered holder of bank accounts and UPI addresses, and compares the holder's
+// name with an expected one. A penny drop is a deposit of one rupee. Because it moves money, the verification
+// is stored before the first call to a bank. An enquiry precedes each repeated penny drop, unless the bank
+// certainly did not make the earlier one. A verification ends once, with one event.
 package verify
 
 import (

@@ -56,13 +56,13 @@ type statementLine struct {
 	available, held schema.Paise
 }
 
-// selectLines scans the index "posting_account" backwards, and stops after a page. An entry has several postings, but
-// needs one line: that of the ledger "held" if the entry is a commit, else that of "available". The newest entry comes
-// first. If the entries of a subject have the same time, the reserve was the first of them, and comes last.
+// selectLines scans the index "posting_account" backwards, so the newest entry comes first. An entry has several
+// postings, but the statement shows one line: the posting in "held" for a commit, otherwise the posting in
+// "available". If the entries of a subject have the same time, the reserve was the first of them, and comes last.
 const selectLines = selectLine + "FROM posting " + whereLines
 
-// selectSubjectLines selects what selectLines selects, for one subject (a recharge or payment). It first materializes
-// the few postings of the subject. Otherwise SQLite would scan all postings of the account.
+// selectSubjectLines does the same as selectLines for one subject (a recharge or payment). It first materializes the
+// few postings of the subject. Otherwise SQLite would scan all postings of the account.
 const selectSubjectLines = "WITH few AS MATERIALIZED (SELECT * FROM posting WHERE subject = $9) " + selectLine + "FROM few " + whereLines
 
 const selectLine = "SELECT subject, kind, ledger, at, amount "

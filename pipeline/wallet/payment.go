@@ -64,8 +64,8 @@ type request struct {
 const insertPayment = `INSERT INTO payment (id, account_id, mode, ref_id, method, amount, state, error_code, note, created_at)
 	VALUES ($1, $2, $3, $4, $5, $6, 'pending', '', '', $7) ON CONFLICT (account_id, mode, ref_id) DO NOTHING`
 
-// insertPending stores a pending payment and returns its id. The id is "" if the account has
-// another payment with the same reference; then nothing is stored.
+// insertPending stores a pending payment and returns its id. If the account has another payment
+// with the same reference, it stores nothing and returns "".
 func insertPending(tx *sqlstore.Tx, now time.Time, r request) (id string, err error) {
 	id = idPrefix + ulid.MustNewDefault(now).String()
 	n, err := tx.Exec(insertPayment, id, r.owner.Account, r.owner.World.String(), sql.NullString{String: r.ref, Valid: r.ref != ""},
@@ -105,14 +105,14 @@ type decision struct {
 }
 
 const (
-	// decideRow settles only a pending payment, so that two settlements cannot both succeed.
+	// decideRow changes only a pending payment, so that two decisions cannot both succeed.
 	decideRow = `UPDATE payment SET state = $2, error_code = $3, note = $4, completed_at = $5 WHERE id = $1 AND state = 'pending'
 		RETURNING ` + paymentColumns
 	keepBalance = "UPDATE payment SET balance = $2 WHERE id = $1"
 )
 
-// decide settles a pending payment and appends its event. A success also credits the wallet.
-// decide returns nil if no pending payment has the id.
+// decide sets the outcome of a pending payment, and appends its event. A success also credits the
+// wallet. decide returns nil if no pending payment has the id.
 func (s *Service) decide(tx *sqlstore.Tx, now time.Time, id string, v decision) (*Payment, error) {
 	to, code, event := schema.PaymentSuccess, schema.Code(""), schema.EventPaymentSucceeded
 	if !v.succeeded {
@@ -144,7 +144,7 @@ func (s *Service) decide(tx *sqlstore.Tx, now time.Time, id string, v decision) 
 // failureText is the message to clients about a failed payment.
 const failureText = "The bank could not carry the payment out. Nothing was paid."
 
-// eventBody returns the body of the event that reports the payment's success or failure. toWire uses it, too.
+// eventBody returns the body of the event that reports the payment's success or failure. Replies contain it, too.
 func (p *Payment) eventBody() schema.Payment {
 	out := schema.Payment{
 		PaymentID: p.ID, Amount: p.Amount, Currency: schema.Currency, Method: p.Method, Purpose: schema.WalletTopup, Status: p.State,

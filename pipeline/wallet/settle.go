@@ -12,10 +12,10 @@ import (
 )
 
 // Settle decides a pending payment and returns it. It writes postings, event and audit row in one transaction. `note`
-// is the reference of the decision, such as a bank's; it may be empty only if the payment failed. A note can credit
-// only one payment; in the sandbox, one payment of each account. Case and blanks of notes do not matter. `by` is the
-// actor in the audit log. Settle returns an error if the payment does not exist or is decided already, or if the note
-// has credited another payment.
+// is the reference of the decision, such as a bank's; it may be empty only if the payment failed. The same note
+// cannot credit two payments, in the sandbox two of the same account. Case and blanks of notes do not matter. `by` is
+// the actor in the audit log. Settle returns an error if the payment does not exist or is decided already, or if the
+// note has credited another payment.
 func (s *Service) Settle(ctx context.Context, id string, succeeded bool, note, by string) (*Payment, error) {
 	var p *Payment
 	err := s.DB.Update(ctx, func(tx *sqlstore.Tx) (err error) {

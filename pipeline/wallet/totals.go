@@ -8,7 +8,7 @@ import (
 	"vayu/schema"
 )
 
-// totalsMost is the number of entries up to which the totals of a statement are complete.
+// totalsMost is the maximum number of entries for which the totals of a statement are complete.
 const totalsMost = 100_000
 
 // entryTotals are the sums of all entries that match the filter of a statement, on all pages.

@@ -46,8 +46,8 @@ func (f Fault) String() string {
 const (
 	// faultsMost is the maximum length of Report.Faults. The first ones usually show the cause.
 	faultsMost = 1000
-	// verifyRows limits the rows of a page, or of a part of the postings. A statement with so many
-	// rows takes half a second. The limit for statements is ten seconds.
+	// verifyRows limits the rows that one statement reads: a page, or a part of the postings. A statement
+	// with so many rows takes half a second. The time limit of a statement is ten seconds.
 	verifyRows = 20_000
 )
 
@@ -75,7 +75,7 @@ func verify(view sqlstore.View, account string, rows int) (Report, error) {
 	return v.report, err
 }
 
-// each runs the checks for both worlds (live and sandbox) of an account; "" means every account.
+// each runs the checks for both worlds (live and sandbox) of an account, or of every account if `account` is "".
 func (v *verifier) each(account string, checks ...func() error) error {
 	accounts, err := sqlstore.All(v.view, sqlstore.Scalar[string], "SELECT id FROM account WHERE $1 = '' OR id = $1 ORDER BY id", account)
 	if err != nil {
@@ -137,8 +137,8 @@ func verifyAudited(view sqlstore.View, account string, rows int) (Report, error)
 	return v.report, err
 }
 
-// selectAudited lists the rows of a table by id, and whether each row is pending or has its audit row. The audit log
-// has an index by subject.
+// selectAudited lists the rows of a table by id. The third column is true if a row is pending, or has its audit row.
+// The audit log has an index by subject.
 const selectAudited = `SELECT id, state, state = 'pending' OR EXISTS (SELECT 1 FROM audit a
 		WHERE a.account_id = t.account_id AND a.mode = t.mode AND a.subject = t.id AND a.action = '%[1]s.' || t.state)
 	FROM %[1]s t WHERE account_id = $1 AND mode = $2 AND id > $3 ORDER BY id LIMIT $4`

@@ -9,13 +9,13 @@ import (
 	"vayu/schema"
 )
 
-// Postings that are older than the newest posting by settledAfter are settled: no more postings with such times can
+// A posting is settled if it is older than the newest posting by settledAfter: no more postings with such times can
 // appear. settledAfter exceeds the time from a posting's timestamp to its commit, plus clock skew.
 const settledAfter = time.Minute
 
-// checkBalances compares the balances of a wallet with the sums of its postings. Within its time
-// limit, one statement cannot sum all postings of a large account. Settled postings do not change,
-// so they are summed in parts. One statement reads the newer postings and the wallet.
+// checkBalances compares the balances of a wallet with the sums of its postings. One statement cannot sum all
+// postings of a large account within its time limit. So checkBalances sums settled postings, which do not
+// change, in parts. Then one statement reads the newer postings and the wallet.
 func (v *verifier) checkBalances() error {
 	var newest sql.NullInt64
 	err := v.view.QueryRow("SELECT max(at) FROM posting WHERE account_id = $1 AND mode = $2",

@@ -100,7 +100,7 @@ func scanSubject(row sqlstore.Scanner) (*subject, *posting, error) {
 	return &s, &posting{kind.String, ledger.String, owner, schema.Paise(amount.Int64)}, nil
 }
 
-// kindsKey joins kinds of entries into one text, sorted, so that sets of kinds can be compared.
+// kindsKey joins kinds of entries into one sorted text, so that two sets of kinds can be compared.
 func kindsKey(all ...string) string { return strings.Join(slices.Sorted(slices.Values(all)), " ") }
 
 // entriesOfPayment returns the set of entries that a payment in this state has (see kindsKey).
@@ -140,7 +140,7 @@ func (s *subject) entriesOfRecharge() []string {
 }
 
 // checkSubject checks that a subject has one of the allowed sets of entries. It also checks that
-// each entry moves the amount between the ledgers of the entry's route.
+// each entry moves the amount between the two ledgers that route returns for it.
 func (v *verifier) checkSubject(s *subject, allowed []string) {
 	byKind := map[string][]posting{}
 	for _, p := range s.postings {

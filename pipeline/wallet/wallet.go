@@ -11,7 +11,7 @@ import (
 	"vayu/schema"
 )
 
-// Statements that change balances. They run before postings are inserted. On PostgreSQL, they lock
+// These statements change balances. They run before postings are inserted. On PostgreSQL, they lock
 // the wallet until the transaction ends, so changes of one wallet happen one after the other.
 const (
 	takeAvailable = `UPDATE wallet SET available = available - $1, held = held + $1
@@ -111,8 +111,8 @@ const postingColumns = "INSERT INTO posting (subject, kind, ledger, account_id, 
 
 const insertEntry = postingColumns + "VALUES ($1, $2, $3, $5, $6, -CAST($7 AS BIGINT), $8), ($1, $2, $4, $5, $6, $7, $8)"
 
-// insertNext inserts both postings of an entry if two conditions hold. The subject must have the required earlier entry
-// with the same amount and owner, and no entry of the excluded kind.
+// insertNext inserts both postings of an entry if the subject has the required earlier entry, with the same amount
+// and owner, and no entry of the excluded kind.
 const insertNext = postingColumns + `
 	SELECT p.subject, CAST($2 AS TEXT), side.column1, p.account_id, p.mode, side.column2 * p.amount, CAST($8 AS BIGINT)
 	FROM posting p CROSS JOIN (VALUES (CAST($3 AS TEXT), -1), (CAST($4 AS TEXT), 1)) AS side
@@ -129,8 +129,8 @@ func (e entry) post(tx *sqlstore.Tx, now time.Time, o schema.Owner) error {
 	return nil
 }
 
-// postAfter executes the SQL statement `balance`, if not empty, and then inserts the postings. It fails if `balance`
-// changes no row. It also fails unless the subject has an entry of the kind `before` and none of the kind `bar`.
+// postAfter executes the SQL statement `balance`, unless it is "", and then inserts the postings. It fails if
+// `balance` changes no row, or if the subject has no entry of the kind `before`, or has one of the kind `bar`.
 func (e entry) postAfter(tx *sqlstore.Tx, now time.Time, o schema.Owner, balance, before, bar string) error {
 	world := o.World.String()
 	if balance != "" {
@@ -155,7 +155,7 @@ func (e entry) postAfter(tx *sqlstore.Tx, now time.Time, o schema.Owner, balance
 	return nil
 }
 
-// Ledgers. Only the first two are balances of a wallet.
+// These are the ledgers. Only the first two are balances of a wallet.
 const (
 	available      = "available" // can be spent on recharges
 	held           = "held"      // reserved for pending recharges

@@ -28,8 +28,7 @@ func allSlots() string {
 }
 
 // prepare fills the table forecast_input with the days of a span, and with the time since which each day is known. If
-// ingested is true, that is the time at which the last reading of the day was stored. Otherwise it is the end of the
-// day.
+// `ingested` is true, a day is known since its last reading was stored. Otherwise it is known since its end.
 func (f *Forecaster) prepare(ctx context.Context, input string, days Span, ingested bool) error {
 	text := f.sql.input
 	if ingested {
@@ -38,7 +37,7 @@ func (f *Forecaster) prepare(ctx context.Context, input string, days Span, inges
 	return f.exec(ctx, "input", text, clickhouse.Parameters{"input": input, "from": dayText(days.First), "to": dayText(days.Last)})
 }
 
-// fit fits the model to the days of an input (see prepare) that were known at the time `known`. It works on one
+// fit fits the model to the days of an input (see prepare) that were known at the time `known`. It fits one
 // parameter after the other, because the residuals of all parameters together would need several gigabytes.
 func (f *Forecaster) fit(ctx context.Context, run, input string, days Span, known time.Time) error {
 	recent := Span{First: max(days.First, days.Last-residualDays+1), Last: days.Last}

@@ -13,8 +13,8 @@ import (
 const (
 	// hoursEvery is the time between two bases of hourly forecasts. The bases are 0, 6, 12 and 18 o'clock Indian time.
 	hoursEvery = 6 * time.Hour
-	// Sources usually deliver the readings of an hour within hoursDelay. If less than half of the places have readings
-	// then, an issue waits for the others, at most for hoursPatience.
+	// An issue of hourly forecasts starts hoursDelay after its base, when sources have usually delivered the readings.
+	// If fewer than half as many places as a day before have readings then, the issue waits for up to hoursPatience.
 	hoursDelay, hoursPatience = time.Hour, 2 * time.Hour
 	// fitHoursEvery is the least time between two fits of the model of hours.
 	fitHoursEvery = 24 * time.Hour
@@ -64,7 +64,7 @@ func hourBase(at time.Time) time.Time {
 	return start.Add(at.Sub(start).Truncate(hoursEvery))
 }
 
-// hourSpan returns the query parameters for a number of hours that ends with base.
+// hourSpan returns the query parameters for the last `hours` hours up to base.
 func hourSpan(base time.Time, hours int) clickhouse.Parameters {
 	return clickhouse.Parameters{"base": hourText(base), "from": hourText(base.Add(-time.Duration(hours) * time.Hour))}
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Policy of the forecasts of hours.
+// These constants define how hourly forecasts are computed.
 const (
 	// hourHorizons is the number of hours that are forecast. The next issue comes six to ten hours after a base. Until
 	// then the forecasts reach at least 48 hours into the future.

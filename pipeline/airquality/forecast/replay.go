@@ -18,11 +18,11 @@ const fitEvery = 7
 
 // Replay describes a replay: forecasts for past days, from what was known then.
 type Replay struct {
-	// Targets are the days for which the replay has forecasts made one day before. Forecasts with a longer horizon
-	// reach beyond Targets.
+	// Targets are the days for which the replay issues forecasts on the day before. Forecasts with a longer
+	// horizon reach beyond Targets.
 	Targets Span
-	// AsMeasured treats each reading as known at the end of its day. Otherwise, a reading is known from the time
-	// at which it was stored. Imported archives need AsMeasured, because they were stored long after their days.
+	// AsMeasured means that each reading counts as known at the end of its day. Otherwise it counts as known
+	// when it was stored. Imported archives need AsMeasured, because they were stored long after their days.
 	AsMeasured bool
 }
 
@@ -57,7 +57,7 @@ func (f *Forecaster) Replay(ctx context.Context, r Replay) (run string, rows uin
 func issueTime(base schema.Day) time.Time { return base.End().Add(2 * time.Hour) }
 
 // WriteScore writes the score of a run as a table: by parameter, horizon and model, over all cities or all
-// stations. The run "" has the issued forecasts.
+// stations. The run "" stands for the forecasts that were really issued, not replayed.
 func (f *Forecaster) WriteScore(ctx context.Context, run string, w io.Writer) error {
 	rows, err := f.conn.Query(clickhouse.Context(ctx, clickhouse.WithParameters(clickhouse.Parameters{"run": run})),
 		`SELECT place_kind, parameter, horizon, if(model = '', 'served', model) AS name, count(), avg(abs(error)), sqrt(avg(error * error)), avg(error), 100 * avg(covered)

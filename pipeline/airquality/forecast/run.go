@@ -23,7 +23,7 @@ const (
 )
 
 // Run issues the forecasts of each Indian day and of hours until ctx ends, and fits the models. Only one instance
-// may run it. It logs and counts failures, and retries.
+// may run it. After a failure, which it logs and counts, it retries.
 func (f *Forecaster) Run(ctx context.Context) error {
 	defer f.metrics.reset()
 	for failures := 0; ctx.Err() == nil; {
@@ -116,7 +116,7 @@ type issued struct {
 	fitted time.Time
 }
 
-// state returns the last issue, and the time of the fit that the next issue can use; the year 1970 for none. A fit
+// state returns the last issue, and the time of the fit that the next issue can use. Times in 1970 mean none. A fit
 // counts only after an issue has used it, because an interrupted fit may lack parameters. A fit without coefficients
 // does not count either: it was made before an archive was imported.
 func (f *Forecaster) state(ctx context.Context) (last issued, fitted time.Time, err error) {

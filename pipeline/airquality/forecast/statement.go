@@ -14,15 +14,15 @@ import (
 //go:embed *.sql
 var texts embed.FS
 
-// Policy of the model of days.
+// These constants define how daily forecasts are computed.
 const (
 	// horizons is the number of days after the base that are forecast. The base is yesterday. Until the first issue
 	// after midnight, it is the day before yesterday. There are thus always forecasts for the three days after today.
 	horizons = 5
 	// members is the number of equally probable values of a forecast. It gives probabilities in steps of 2 %.
 	members = 50
-	// climateReach is half the width of the window of days of the year over which a climatology is computed, in days.
-	// minClimate is the least number of values in the window.
+	// A climatology uses the values of all years within climateReach days of the same day of the year. minClimate is
+	// the least number of these values.
 	climateReach, minClimate = 15, 10
 	// minHistory is the least number of days of a climatology. In the archive that was used to evaluate the model, nine
 	// cities have at least 536 days. The next city has 394 days, with only one winter.
@@ -31,9 +31,9 @@ const (
 	minSeen    = 7  // least number of days with data within the last hundred, for persistence
 	minErrors  = 20 // least number of errors for recalibrating an interval or comparing models
 	// minResiduals is the least number of residuals of a season. For a series shorter than longHistory, all seasons
-	// together count as a further season.
+	// together also form a season.
 	minResiduals = 30
-	// longHistory is the number of days of data from which on a series has enough residuals in each season.
+	// longHistory is the number of days after which a series has enough residuals in each season.
 	longHistory = 2 * 365
 	// largest is the value with which instruments report that they measured nothing. No daily mean of CPCB's archives
 	// reaches it.
@@ -90,8 +90,8 @@ func newStatements(database string) (statements, error) {
 	for h := range horizons {
 		d.Horizons = append(d.Horizons, h+1)
 	}
-	// Condition on the places whose data determines figures for all places. It excludes sensors, because anybody can
-	// publish sensors, and one account can publish many.
+	// Shared selects the places whose data determines figures for all places. It excludes sensors, because anybody
+	// can publish sensors, and one account can publish many.
 	d.Shared = "(place_kind = 'city' OR place IN (SELECT id FROM " + database + ".station FINAL WHERE kind = 'reference'))"
 	levels := make([]string, members)
 	for i := range members {

@@ -44,10 +44,9 @@ func New(conn Conn, database string, settings Settings) (*Tester, error) {
 	return &Tester{conn: conn, database: database, settings: settings, sql: sql}, nil
 }
 
-// Values runs the tests that compare a reading with thresholds or with readings of the
-// same time. It covers the stations' readings whose end is from one instant to another,
-// both included. It stores results that are not good, and removes outdated results. It
-// is idempotent.
+// Values runs the tests that compare a reading with thresholds or with readings of the same time.
+// It tests the stations' readings that end from one instant to another, both included. It stores
+// results that are not good, and removes outdated results. It is idempotent.
 func (t *Tester) Values(ctx context.Context, stations []string, from, to time.Time) error {
 	return t.run(ctx, t.sql.values, columnstore.NameGroups(stations), from, to)
 }
@@ -76,7 +75,7 @@ func (r Range) Parameters() clickhouse.Parameters {
 	return clickhouse.Parameters{"first": r.First, "last": r.Last}
 }
 
-// Between returns a statement with query parameters of a [Range] in place of a list of stations. ClickHouse reads a
+// Between changes a statement for a list of stations into a statement for a [Range] of stations. ClickHouse reads a
 // range of the tables' keys much faster than it reads a list of thousands of names.
 func Between(statement string) string {
 	return strings.ReplaceAll(statement, " IN {stations:Array(String)}", " BETWEEN {first:String} AND {last:String}")

@@ -19,8 +19,8 @@ var files embed.FS
 // `stations`.
 type statement struct {
 	name, text string
-	// short is a faster SQL text with the same result for time spans of up to shortSpan;
-	// "" if there is none.
+	// short is a faster SQL text for time spans of up to shortSpan, with the same result. It is ""
+	// if there is none.
 	short string
 }
 
@@ -170,8 +170,8 @@ func newTemplateData(database string, settings Settings) templateData {
 	return f
 }
 
-// of returns a copy of the template data for a statement that runs the given tests. `among` is the SQL condition on the
-// stations, and `span` is the SQL condition on the time.
+// The method `of` returns a copy of the template data for a statement that runs the given tests. `among` is the SQL
+// condition on the stations, and `span` is the SQL condition on the time.
 func (f templateData) of(settings Settings, tests []string, among, span string) templateData {
 	var names, versions, off []string
 	for _, name := range tests {

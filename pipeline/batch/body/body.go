@@ -120,7 +120,7 @@ func (b *parser) refID(d *jsontext.Decoder) error {
 	return nil
 }
 
-// records splits the array into chunks. The decoder reports only a record's end, so its length gives the start.
+// records splits the array into chunks. The decoder reports only where a record ends, so records subtracts its length.
 func (b *parser) records(d *jsontext.Decoder) error {
 	switch d.PeekKind() {
 	case jsontext.KindNull:
@@ -186,9 +186,9 @@ type duplicate struct {
 	index, first int // indexes of the record, and of the first record with its ref_id
 }
 
-// duplicatesMark is the first byte in the stored text of a chunk that has duplicates. JSON cannot start with this byte.
-// Pairs "index:first" follow, separated by commas: indexes of the batch, as in [duplicate]. Then come a line feed and
-// the records. The stored text of a chunk without duplicates is just its records.
+// duplicatesMark is the first byte in the stored text of a chunk that has duplicates. JSON cannot start with this
+// byte. Pairs "index:first" follow, separated by commas: the two fields of each [duplicate]. Then come a line feed
+// and the records. The stored text of a chunk without duplicates is just its records.
 const duplicatesMark = 1
 
 // Text returns the text that is stored for the chunk. `body` is the request's body.

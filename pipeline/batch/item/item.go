@@ -46,18 +46,18 @@ type Kind struct {
 	// Ready returns an error if no record of a world (live or sandbox) can begin, for example
 	// without a provider. Then the service rejects new batches with that error. Ready may be nil.
 	Ready func(w schema.World) error
-	// Completed is called if the rejection of duplicates by package batch completes a batch. It runs in the transaction
-	// that completes the batch, and may be nil. If [Finish] completes a batch, it calls a function that its caller
-	// passes. If [Reject] completes a batch, its caller handles the completion.
+	// Package batch calls Completed if it completes a batch by rejecting duplicates, in the same transaction.
+	// Completed may be nil. If [Finish] completes a batch, it calls a function that its caller passes. If [Reject]
+	// completes a batch, its caller handles the completion.
 	Completed func(tx *sqlstore.Tx, done *Finished) error
 	// Render returns the current state of the subjects of the records [from, to). The map has a
 	// value for each subject. Each value must encode as a JSON object without a field "index".
 	Render func(q sqlstore.Querier, o schema.Owner, batch string, from, to int) (map[string]any, error)
 	// Concurrency is the maximum number of records that an instance processes at a time.
 	Concurrency int
-	// Retention is how long the results of a completed batch are available; 0 means for ever. After
-	// this time the batch is expired, and its items are deleted somewhat later. The row of the
-	// batch stays, so that a repeated ref_id is recognized.
+	// Retention is how long the results of a completed batch are available. If it is 0, they never
+	// expire. After this time the batch is expired, and its items are deleted somewhat later. The
+	// row of the batch stays, so that a repeated ref_id is recognized.
 	Retention time.Duration
 	// ResultsURL returns the URL of a batch's results, for replies. If it is nil, replies have no such URL.
 	ResultsURL func(batchID string) string
@@ -95,7 +95,7 @@ func (k *Kind) StatesText() string {
 	return "queued, processing, completed or expired"
 }
 
-// Statements for records. A record usually needs one statement to begin and two to finish.
+// These are the statements for records. A record usually needs one statement to begin and two to finish.
 const (
 	insertBegun = `INSERT INTO batch_item (batch_id, place, subject, outcome) VALUES ($1, $2, $3, 'begun')
 		ON CONFLICT (batch_id, place) DO NOTHING`
@@ -140,9 +140,9 @@ func Reject(tx *sqlstore.Tx, now time.Time, item Item, why *schema.Problem) (*Fi
 
 // Finish counts a record as successful or failed, in the transaction that makes its outcome final. It does nothing if
 // [Begin] has not begun the record, or if the record was counted before. The counters of the batch are updated at the
-// end of the transaction, because the update locks the row of the batch. If the batch is then complete, the function
-// completed is called, unless it is nil. An error of this update or of completed is returned by sqlstore.DB.Update, not
-// by Finish.
+// end of the transaction, because the update locks the row of the batch. If the batch is then complete, the update
+// calls the function `completed`, unless it is nil. If the update or `completed` fails, sqlstore.DB.Update returns
+// the error, not Finish.
 func Finish(tx *sqlstore.Tx, now time.Time, batchID string, index int, successful bool, completed func(*sqlstore.Tx, *Finished) error) error {
 	outcome, n := outcomeFailed, count{batch: batchID, failed: 1, now: now, completed: completed}
 	if successful {

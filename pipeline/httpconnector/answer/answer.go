@@ -110,7 +110,7 @@ func (r *Reader) Read(status int, body []byte) (Reply, error) {
 	return reply, err
 }
 
-// readFields reads the fields of an answer, or of one item. `decided` has the fields that the HTTP status sets.
+// readFields reads the fields of an answer or of one item. The HTTP status determines the fields in `decided`.
 func (r *Reader) readFields(doc gjson.Result, decided map[string]string) (map[string]string, error) {
 	out := make(map[string]string, len(r.fields))
 	for _, f := range r.fields {
@@ -144,7 +144,7 @@ func (f *field) isRequired(fields map[string]string) bool {
 	return f.required
 }
 
-// readLists reads the fields that may have several values.
+// readLists reads the fields that may have several values (see FieldShape.Repeated).
 func (r *Reader) readLists(doc gjson.Result) map[string][]string {
 	var out map[string][]string
 	for _, f := range r.fields {
@@ -224,8 +224,8 @@ func text(v gjson.Result) (string, bool) {
 // ErrOtherReference means that an answer is about another order than the request.
 var ErrOtherReference = errors.New("the answer is about another reference")
 
-// CheckEcho returns ErrOtherReference if a field of the reply differs from what the request sent. A
-// reused connection may deliver the answer to an earlier request.
+// CheckEcho returns ErrOtherReference if the answer has another value than `sent` in a field that repeats a
+// value of the request. On a reused connection, the answer may belong to an earlier request.
 func (r Reply) CheckEcho(field, sent string) error {
 	if echo, ok := r.Fields[field]; ok && echo != sent {
 		return ErrOtherReference
@@ -244,13 +244,13 @@ type FieldShape struct {
 	PathRequired bool
 	// Values are our values, to which the provider's values are mapped; nil for any text.
 	Values []string
-	// Defaults are the elements of Values that the description may choose for unmapped values.
+	// Defaults are the elements of Values that the description may choose as the value for unmapped values.
 	Defaults []string
 	// RequiredWith maps names of other fields to values. If one of those fields has its value in an
 	// answer, the answer must have this field.
 	RequiredWith map[string]string
 	// Absent are the elements of Values that the description may choose for answers without the
-	// field. If it chooses one, it may omit the path.
+	// field. If the description chooses one, it may omit the path.
 	Absent []string
 	// Repeated allows a list of values as well as a single value. [Reply.Lists] has the values.
 	Repeated bool

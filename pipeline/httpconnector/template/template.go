@@ -123,7 +123,7 @@ func HasText(v any) bool {
 	return err == nil && text != ""
 }
 
-// Render returns the text with the values of fields. escape, unless nil, is applied to each value.
+// Render returns the text with the values of fields. If `escape` is not nil, Render applies it to each value.
 func (t Template) Render(fields map[string]any, escape func(string) (string, error)) (string, error) {
 	var out strings.Builder
 	for _, p := range t.pieces {
@@ -164,7 +164,7 @@ var (
 	errNumber = errors.New("is not a number")
 )
 
-// textOf returns a value as text. An amount is in rupees: 199.50 with the format of {name:text}, otherwise 199.5.
+// textOf returns a value as text. It writes an amount in rupees: 199.50 for {name:text}, otherwise 199.5.
 func textOf(v any, format string) (string, error) {
 	switch v := v.(type) {
 	case nil:

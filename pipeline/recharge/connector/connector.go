@@ -73,8 +73,8 @@ func (b *providerCodes) read(root *section.Section, d *httpconnector.Description
 	b.readServes(s)
 }
 
-// readServes reads the served operators from the key "serves". Without this key, they are the
-// operators with a code, or all operators if the file has no codes.
+// readServes reads the served operators from the key "serves". Without this key, the connection
+// serves the operators with a code, or all operators if the file has no codes.
 func (b *providerCodes) readServes(s *section.Section) {
 	known := operatorNames()
 	if b.operators.codes != nil {
@@ -134,7 +134,7 @@ func (c *codeTable) distinct(s *section.Section, names []string) {
 	}
 }
 
-// code returns the code of a name; false if the name has none. If the file has no codes, every name is its own code.
+// code returns the provider's code for a name. If the file has no codes, every name is its own code.
 func (c *codeTable) code(name string) (string, bool) {
 	if c.codes == nil {
 		return name, true

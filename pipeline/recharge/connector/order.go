@@ -48,7 +48,8 @@ func (p *provider) call(ctx context.Context, call string, o order.Order) (order.
 	return p.answer(reply.Fields), nil
 }
 
-// fields returns the values of orderFields for an order. The circle is "" if it is unknown, or has no code.
+// fields returns the values of orderFields. The circle is "" if the order has none, or if the file has no code for
+// it.
 func (p *provider) fields(o order.Order) (map[string]any, error) {
 	operator, ok := p.operators.code(o.Operator)
 	if !ok {
@@ -65,7 +66,7 @@ func (p *provider) fields(o order.Order) (map[string]any, error) {
 	}, nil
 }
 
-// answer converts the fields of a provider's reply. The file has mapped the status.
+// answer converts the fields of a provider's reply. Their status is already one of our values.
 func (p *provider) answer(fields map[string]string) order.Answer {
 	a := order.Answer{Outcome: outcomes[fields["status"]], ProviderRef: httpconnector.CleanReference(fields["provider_ref"])}
 	if circle := fields["circle"]; circle != "" {

@@ -9,7 +9,7 @@ import (
 	"vayu/schema"
 )
 
-// Names of the calls of an aggregator in a description.
+// These are the names of an aggregator's calls in a description.
 const (
 	submit  = "submit"
 	enquire = "enquire"
@@ -29,8 +29,8 @@ var outcomes = map[string]order.Outcome{
 	"refused":        order.Failed, // the answer to a refund call
 }
 
-// Values to which a file can map the status in the answer to each call. The value unknown permits sending the order
-// again, so only the answer to an enquiry can have it.
+// These are the values to which a file can map the status in the answer to each call. The value unknown permits
+// sending the order again, so only the answer to an enquiry can have it.
 var (
 	ofOrder   = []string{"success", "failed", "pending", "not_subscriber", "refunded"}
 	ofEnquiry = append(slices.Clone(ofOrder), "unknown")
@@ -38,13 +38,13 @@ var (
 	ofNumber  = []string{"found", "unknown"}
 )
 
-// codes are the possible reasons of a failed recharge.
+// codes are the reasons of a failed recharge to which a file can map a provider's error code.
 var codes = []string{
 	string(schema.OperatorNetworkError), string(schema.InvalidNumber), string(schema.AmountNotSupported),
 	string(schema.OperatorUnavailable), string(schema.InsufficientBalance),
 }
 
-// Fields that identify an order. Every order has a reference of its own. The provider carries out
+// These fields identify an order. Every order has a reference of its own. The provider carries out
 // at most one order for each reference.
 const (
 	ourName   = "reference"
@@ -58,8 +58,8 @@ var orderFields = []string{ourName, theirName, "type", "number", "operator", "ci
 // provider's reference, which comes with the answer.
 var submitFields = slices.DeleteFunc(slices.Clone(orderFields), func(f string) bool { return f == theirName })
 
-// shape returns the structure of an aggregator's description. For unmapped statuses of an order, a description can
-// choose no default but pending.
+// shape returns the rules for an aggregator's description. The only default that a description can choose for
+// unmapped statuses of an order is pending.
 func shape() httpconnector.Shape {
 	status := func(values []string) answer.Shape {
 		return answer.Shape{

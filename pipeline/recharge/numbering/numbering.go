@@ -12,7 +12,7 @@ import (
 	"unicode/utf8"
 )
 
-// maxTextLength is the limit of a written number in bytes, with its blanks and hyphens.
+// maxTextLength is the maximum length of a number as a client writes it, in bytes, with blanks and hyphens.
 const maxTextLength = 32
 
 // Mobile reads an Indian mobile number: [6-9] and nine more ASCII digits. The prefix +91, 91 or 0 is optional; so are
@@ -85,8 +85,8 @@ var seriesCSV string
 
 type subscriber struct{ operator, circle string }
 
-// seriesTable has the operator to which each series was first assigned. The key is the first four
-// digits of the numbers, or the first five where four are ambiguous.
+// seriesTable has the operator to which each series was first assigned. A series is the first four
+// digits of its numbers, or the first five where four are ambiguous.
 var seriesTable = sync.OnceValue(func() map[string]subscriber {
 	names := make(map[string]string, len(circles))
 	for _, c := range circles {
@@ -109,7 +109,7 @@ func rows(table string) [][]string {
 	return all
 }
 
-// Series returns the operator and circle that the series of a ten-digit mobile number was assigned to. The names are
+// Series returns the operator and circle to which the series of a ten-digit mobile number was assigned. The names are
 // canonical. For a merged operator it returns the successor. The circle is "" if it is unknown.
 //
 // The result has a low confidence. Numbers have been portable within a circle since 2011 and across India since 2015,

@@ -52,8 +52,8 @@ type Answer struct {
 	ProviderRef string
 	Circle      string // empty if the provider names none
 	Reason      string // why the order was reversed, for people; never the provider's text
-	// RetryAfter requests another enquiry after this pause, even after a final outcome. 0 means the
-	// usual backoff or, after a final outcome, no enquiry.
+	// RetryAfter requests another enquiry after this pause, even after a final outcome. If it is 0,
+	// the usual backoff applies, and no enquiry follows a final outcome.
 	RetryAfter time.Duration
 }
 

@@ -91,8 +91,8 @@ func isResolved(r *record.Record, k Kind) bool {
 	}
 }
 
-// classifyLine returns how a line and its recharge differ; "" if they agree. The file shows only refunds that were made
-// before `until`. If `until` is zero, the file shows all refunds.
+// classifyLine returns how a line and its recharge differ; "" if they agree. The file has only refunds that were made
+// before `until`. If `until` is zero, the file has all refunds.
 func classifyLine(l *Line, r *record.Record, until time.Time) Kind {
 	if l.Amount != r.Amount {
 		return AmountDiffers
@@ -136,8 +136,8 @@ func classifyFailed(l *Line, r *record.Record) Kind {
 	return ""
 }
 
-// classifyUnmatched classifies a line whose reference is unknown for this provider. r is the recharge whose id is in
-// that reference; nil if there is none.
+// classifyUnmatched classifies a line whose reference this provider's recharges do not have. r is the recharge whose
+// id is in that reference; nil if there is none.
 func classifyUnmatched(l *Line, r *record.Record) Kind {
 	switch {
 	case r == nil:

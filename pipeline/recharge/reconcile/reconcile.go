@@ -37,7 +37,7 @@ type Comparison struct {
 	Settler Settler
 }
 
-// Difference is a line or a recharge on which the file and the store do not agree.
+// Difference is a line of the file, or a recharge without a line, on which the file and the store do not agree.
 type Difference struct {
 	Kind Kind
 	Line *Line          // nil for a missing or unreadable line
@@ -53,8 +53,8 @@ type Difference struct {
 type Settled struct {
 	State schema.RechargeState
 	Alarm string
-	// Done means that the recharge has the proposed state or alarm. Otherwise the settlement was
-	// refused, or the recharge changed meanwhile.
+	// Done means that the recharge has the proposed state or alarm. Otherwise the action was
+	// refused, or the recharge has changed meanwhile.
 	Done bool
 	// Refusal is the reason of a refused settlement, otherwise "".
 	Refusal string
@@ -85,7 +85,7 @@ type Summary struct {
 	// Resolved counts the differences whose alarm was resolved. These differences are not reported.
 	Resolved Counts
 	Done     map[Kind]int // number of differences settled as proposed
-	// Left is the number of differences that need an investigation, or were not settled.
+	// Left counts the differences that Run has not settled, and those that still need an investigation.
 	Left int
 }
 
@@ -109,10 +109,10 @@ func keyOf(reference string) key {
 	return key(sum[:16])
 }
 
-// Run reads the file twice. The first pass collects the references, to detect duplicates. The second pass calls `tell`
-// for every difference, unless an alarm for the difference was resolved. Then Run calls `tell` for the recharges that
-// the file lacks. If `tell` fails, Run returns its error. After an error, the summary has what was done before the
-// error. Running again is safe, because Settle is idempotent.
+// Run reads the file twice. The first pass collects the references, to detect duplicates. The second pass calls
+// `tell` for every difference, unless an alarm for the difference was resolved. Then Run calls `tell` for the
+// recharges that the file lacks. If `tell` fails, Run returns its error. After an error, the summary covers the work
+// before the error. The caller may call Run again, because Settle is idempotent.
 func (c *Comparison) Run(ctx context.Context, file io.ReadSeeker, tell func(Difference) error) (Summary, error) {
 	r := &run{Comparison: c, ctx: ctx, report: tell, seen: map[key]uint32{}}
 	r.sum = Summary{Matches: map[Status]Counts{}, Kinds: map[Kind]Counts{}, Done: map[Kind]int{}}

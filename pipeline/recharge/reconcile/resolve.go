@@ -54,10 +54,10 @@ func unresolvableError(q sqlstore.Querier, id string) error {
 	return fmt.Errorf("recharge %s is resolved already, since %s", id, r.ResolvedAt.Format(time.RFC3339))
 }
 
-// SettleManually settles a recharge by a result that a person got from the operator. A pending recharge accepts any
-// final outcome. A successful recharge accepts only [order.Reversed]. The note is stored in the audit log first, so
-// that an interrupted call can be repeated. SettleManually fails if there is no such recharge, if the outcome does not
-// apply to the recharge's state, or if that state changed meanwhile.
+// SettleManually settles a recharge by a result that a person got from the operator. For a pending recharge, any
+// final outcome is valid. For a successful recharge, only [order.Reversed] is valid. The note is stored in the audit
+// log first, so that an interrupted call can be repeated. SettleManually fails if there is no such recharge, if the
+// outcome does not apply to the recharge's state, or if that state changed meanwhile.
 func SettleManually(ctx context.Context, db *sqlstore.DB, by Settler, now time.Time, outcome order.Outcome, what Resolution) (record.Record, error) {
 	if err := what.check(); err != nil {
 		return record.Record{}, err

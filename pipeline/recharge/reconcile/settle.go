@@ -46,9 +46,9 @@ func (r *run) processGroup(lines []*Line) error {
 	return failed
 }
 
-// find looks up the recharges of lines. `ours` maps a reference to the recharge whose current order has that reference
-// at this provider. For each other line, `strangers` maps the recharge id in the line's reference to that recharge, if
-// the recharge is in this world.
+// find looks up the recharges of lines. `ours` has those whose current order at this provider has the reference of a
+// line, by the reference. For the other lines, `strangers` has the recharges of this world whose ids are in the
+// references, by the id.
 func (r *run) find(lines []*Line) (ours, strangers map[string]*record.Record, err error) {
 	view := r.DB.View(r.ctx)
 	names := make([]string, len(lines))
@@ -133,7 +133,7 @@ func answerFor(k Kind, id string) order.Answer {
 	return a
 }
 
-// isDone reports whether a recharge has the state or alarm that a kind of difference proposes.
+// isDone reports whether a recharge already has the state or alarm that a kind of difference proposes.
 func isDone(k Kind, r *record.Record) bool {
 	switch k {
 	case SettleSuccess:

@@ -39,16 +39,16 @@ const (
 )
 
 // The form of these queries makes SQLite use the index of references, and the primary key. Without statistics, SQLite
-// estimates ten rows for each lookup in an index. With IN for references, SQLite would choose an index that begins with
-// the provider. With a condition on the mode beside ids, it would choose one that begins with the mode. Both would read
-// all recharges of the provider or world.
+// estimates ten rows for each lookup in an index. With IN for references, SQLite would choose an index that begins
+// with the provider. With a condition on the mode beside ids, it would choose one that begins with the mode. With
+// either index, a query would read all recharges of the provider or of the world.
 var (
 	selectByReference = sqlstore.NewBatchStatement(2, columnsOf+"(VALUES ", "(?)", ") AS w CROSS JOIN recharge WHERE mode = $1 AND provider = $2 AND reference = w.column1")
 	selectByID        = sqlstore.NewBatchStatement(0, columnsOf+"recharge WHERE id IN (", "?", ")")
 )
 
-// find looks up recharges by `names`, which are references or ids. `fixed` holds the first arguments of the statement.
-// The keys of the resulting map come from the function `key`.
+// find looks up recharges by `names`, which are references or ids. `fixed` holds the first arguments of the
+// statement. The function `key` returns a recharge's key in the result.
 func find(q sqlstore.Querier, statement *sqlstore.BatchStatement, fixed []any, names []string, key func(*record.Record) string) (map[string]*record.Record, error) {
 	found := map[string]*record.Record{}
 	err := statement.Each(len(names), func(text string, from, to int) error {

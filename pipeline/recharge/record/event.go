@@ -8,7 +8,7 @@ import (
 	"vayu/schema"
 )
 
-// AppendEvent stores the event of the recharge's state, in the transaction that changes the state.
+// AppendEvent appends the event for the recharge's state to the outbox, in the transaction that changes the state.
 func AppendEvent(tx *sqlstore.Tx, events transaction.Events, r *Record) error {
 	typ, data := eventOf(r)
 	if _, err := events.Append(tx, r.Owner.Account, r.Owner.World, typ, data); err != nil {
@@ -41,8 +41,8 @@ func eventOf(r *Record) (schema.EventType, *schema.RechargeEvent) {
 	}
 }
 
-// failure returns the error of a failed recharge for clients. The error is never retryable, because
-// a repeated request with the same ref_id returns the same recharge.
+// failure returns a failed recharge's error for clients. The error is never retryable, because a
+// repeated request with the same ref_id returns the same recharge.
 func failure(r *Record) *schema.Problem {
 	p := &schema.Problem{Code: r.ErrorCode, Message: r.ErrorMessage}
 	if r.ErrorCode == schema.InvalidNumber {

@@ -97,12 +97,11 @@ const selectByReference = "SELECT " + Columns + " FROM recharge WHERE mode = $1 
 // ErrMissing is the error for an unknown recharge.
 var ErrMissing = schema.NewProblem(schema.NotFound, "", "There is no such recharge.")
 
-// The first order of a recharge has the recharge's id as its reference. selectReplaced finds the recharge by that
-// reference in two cases: another order has replaced the first one, or no order was sent (the column reference is
-// empty).
+// selectReplaced finds a recharge by the reference of its first order, which is the recharge's id, in two cases.
+// Another order has replaced the first one, or no order was sent (the column reference is empty).
 const selectReplaced = "SELECT " + Columns + " FROM recharge WHERE id = $1 AND mode = $2 AND reference <> id AND (first_provider = $3 OR reference = '')"
 
-// ByReference finds the recharge for a provider's reference, even if the order was replaced or never sent.
+// ByReference finds the recharge of an order by the order's reference, even if the order was replaced or never sent.
 func ByReference(q sqlstore.Querier, world schema.World, provider, reference string) (Record, error) {
 	if !schema.IsID(strings.TrimSuffix(reference, SecondOrder)) {
 		return Record{}, ErrMissing

@@ -5,7 +5,7 @@ import (
 	"vayu/schema"
 )
 
-// Values of the column "detection".
+// These are the values of the column "detection".
 const (
 	SourceLookup = "lookup"
 	SourceSeries = "series"
@@ -68,16 +68,16 @@ func message(r *Record) string {
 	}
 }
 
-// Summary returns the steps that follow from the row of a recharge. `hasSteps` means that other steps of the recharge
-// are stored in their own table.
+// Summary returns the steps that follow from the row of a recharge. `hasSteps` means that the table of steps has
+// further steps of the recharge.
 func Summary(r *Record, hasSteps bool) *transaction.Summary {
 	o := &transaction.Summary{Created: r.CreatedAt, Sent: r.SentAt, Act: schema.ActSubmit, Finished: r.FinishedAt, Outcome: schema.AnswerSuccess, Refunded: r.RefundedAt}
 	answer := schema.AnswerSucceeded
 	if r.State == schema.RechargeFailed {
 		o.Outcome, answer = schema.AnswerFailed, schema.AnswerFailed
 	}
-	// A recharge stored by an older version has no steps. If it was polled, its last answer is unknown, and o.Answer
-	// stays empty.
+	// A recharge that an older version stored has no steps. If that version polled the recharge, the last answer is
+	// unknown, and o.Answer stays empty.
 	if r.Reference == r.ID && (hasSteps || r.Tries == 0) {
 		o.Answer = answer
 	}

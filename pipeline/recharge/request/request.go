@@ -16,8 +16,8 @@ import (
 	"vayu/schema"
 )
 
-// Request is the request for one recharge, validated without the store and the providers. All fields are valid except
-// that Number may be invalid.
+// Request is the request for one recharge, validated without the store and the providers. All fields but Number are
+// valid.
 type Request struct {
 	transaction.Origin
 
@@ -43,7 +43,7 @@ const (
 	maxAmount schema.Paise = 10_000_00
 )
 
-// Auto is the operator name by which a client requests detection.
+// Auto is the operator name by which a client lets the service detect the operator.
 const Auto = "auto"
 
 // requestBody is the body of POST /v1/recharge, or a record of a batch. Its values stay raw
@@ -78,7 +78,7 @@ func Parse(body []byte) (Request, error) {
 type form struct {
 	schema.RequestErrors
 
-	// least and most are the limits of the amount; 0 after a fault in operator or type.
+	// least and most are the limits of the amount. After a fault in operator or type, both are 0.
 	least, most schema.Paise
 }
 
@@ -145,7 +145,7 @@ func (f *form) kind(v jsontext.Value) schema.RechargeType {
 // NoSuchType is the message for an unknown type of recharge.
 const NoSuchType = "The type must be prepaid or dth."
 
-// subscriber returns the id of a DTH subscriber, which may be in either field. It returns an invalid id unchanged.
+// subscriber returns the id of a DTH subscriber, from either field. It returns an invalid id unchanged.
 func (f *form) subscriber(mobile, subscriber string) (id string, valid bool) {
 	first, ok := numbering.SubscriberID(mobile)
 	if !ok {

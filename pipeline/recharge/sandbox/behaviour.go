@@ -9,8 +9,8 @@ import (
 	"vayu/schema"
 )
 
-// behaviour is the simulated result of an order. When the order has the age `delay`, its answer changes from `first` to
-// `later`. If `delay` is 0, the answer never changes.
+// behaviour is the simulated result of an order. The answer is `first` until the order has the age `delay`, and then
+// `later`. If `delay` is 0, the answer is always `first`.
 type behaviour struct {
 	first order.Answer
 	delay time.Duration
@@ -26,7 +26,7 @@ func failed(code schema.Code) order.Answer {
 	return order.Answer{Outcome: order.Failed, Code: code}
 }
 
-// ported is the digit of the magic number that was ported: it belongs to another operator than its series.
+// ported is the digit of the magic number that was ported to another operator than that of its series.
 const ported = 8
 
 // magic has the behaviours of magic numbers, by the digit that magicDigit returns.
@@ -46,8 +46,8 @@ var magic = [...]behaviour{
 // prefix.
 const magicPrefix = "900000000"
 
-// magicDigit returns the digit that selects the behaviour; 0 if the number is not magic. The last digit of a
-// magic mobile number selects the behaviour. So do the last two digits of a DTH id, if they are 01 to 09.
+// magicDigit returns the digit that selects the behaviour; 0 if the number is not magic. It is the last
+// digit of a magic mobile number. A DTH id is magic if it ends in 01 to 09.
 func magicDigit(t schema.RechargeType, number string) int {
 	begin := magicPrefix
 	if t == schema.DTH {

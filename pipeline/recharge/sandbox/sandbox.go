@@ -51,8 +51,8 @@ func (p provider) Enquire(ctx context.Context, o order.Order) (order.Answer, err
 	return p.answer(ctx, o, true)
 }
 
-// Reverse reverses a success and changes no other outcome. The sandbox is stateless, so a later
-// enquiry returns success again.
+// Reverse reverses an order whose outcome is success, and no other. The sandbox is stateless, so a
+// later enquiry returns success again.
 func (p provider) Reverse(ctx context.Context, o order.Order) (order.Answer, error) {
 	a, err := p.answer(ctx, o, true)
 	if err == nil && a.Outcome == order.Succeeded {

@@ -8,14 +8,14 @@ import (
 	"vayu/schema"
 )
 
-// Values of the column "alarm". The alarm is open while the column "resolved_at" is empty.
+// These are the values of the column "alarm". An alarm is open while the column "resolved_at" is empty.
 const (
-	// AlarmLateSuccess means that the order of a failed recharge, or a replaced or unsent order, was carried out. The
-	// alarm is raised once, because it leaves a mark: a posting of kind "suspend" for a failed recharge, or the column
-	// "stray_at" for a replaced or unsent order.
+	// AlarmLateSuccess means that the provider carried out the order of a failed recharge, or a replaced or unsent
+	// order. A mark keeps the alarm from being raised twice: a posting of kind "suspend" for a failed recharge, or
+	// the column "stray_at" for a replaced or unsent order.
 	AlarmLateSuccess = "late_success"
-	// AlarmLateFailure means that a charged recharge was not carried out. The alarm is raised once, because the column
-	// "alarm" keeps the value.
+	// AlarmLateFailure means that the provider did not carry out a charged recharge. The column "alarm" keeps the
+	// value, so that the alarm is not raised twice.
 	AlarmLateFailure = "late_failure"
 )
 
@@ -27,8 +27,8 @@ func AlarmOf(v Transition) string {
 	return AlarmLateFailure
 }
 
-// raiseAlarm raises the alarm of the transition LateSuccess or LateFailure. The state of the recharge stays. It returns
-// false if the alarm was already raised, or if another transaction has meanwhile changed the order or the state.
+// raiseAlarm raises the alarm of the transition LateSuccess or LateFailure, and keeps the state of the recharge. It
+// returns false if the alarm was raised before, or if another transaction has changed the order or the state.
 func (st *transitionTx) raiseAlarm() (bool, error) {
 	r := &st.out.Record
 	raise := st.raiseLateFailure
@@ -52,8 +52,8 @@ func (st *transitionTx) raiseAlarm() (bool, error) {
 	return true, st.audit("recharge."+AlarmOf(st.out.Transition), map[string]any{"said": st.result.Outcome.String(), "reference": st.result.Reference})
 }
 
-// raiseLateSuccess posts the amount of a late success from the ledger "suspense". It returns the alarm of the recharge;
-// "" if it raised none. raiseStray and raiseLateFailure return the same.
+// raiseLateSuccess posts the amount of a late success from the ledger "suspense". Like raiseStray and
+// raiseLateFailure, it returns the alarm of the recharge, or "" if it raised none.
 func (st *transitionTx) raiseLateSuccess() (alarm string, err error) {
 	r := &st.out.Record
 	// Lock the row before searching the posting. Otherwise two concurrent transactions on
@@ -73,9 +73,9 @@ func (st *transitionTx) raiseLateSuccess() (alarm string, err error) {
 	return AlarmLateSuccess, err
 }
 
-// raiseStray records that a replaced or unsent order was carried out. Nothing is reserved for that order, so nothing is
-// posted. If the recharge has another alarm already, the column "alarm" keeps that alarm, so that it is not raised
-// twice.
+// raiseStray records that a replaced or unsent order was carried out. No amount is reserved for that order, so there
+// is no posting. If the recharge already has another alarm, the column "alarm" keeps the other alarm, so that it is
+// not raised twice.
 func (st *transitionTx) raiseStray() (alarm string, err error) {
 	alarm, _, err = sqlstore.One(st.tx, sqlstore.Scalar[string], `UPDATE recharge SET stray_at = $2, resolved_at = NULL,
 			alarm = CASE WHEN alarm = '' THEN $3 ELSE alarm END
@@ -94,7 +94,7 @@ func (st *transitionTx) raiseLateFailure() (alarm string, err error) {
 	return AlarmLateFailure, nil
 }
 
-// alarmAnswer returns the answer of the step for a result that raises an alarm.
+// alarmAnswer returns the answer that the timeline step shows for a result that raises an alarm.
 func (st *transitionTx) alarmAnswer() schema.StepAnswer {
 	switch {
 	case st.out.Transition == LateFailure:

@@ -41,7 +41,7 @@ type Result struct {
 	Reroute     *Reroute // the other operator, if the number belongs to one
 }
 
-// Reroute is the operator that a number turned out to belong to.
+// Reroute is the operator to which a number belongs according to a new lookup.
 type Reroute struct {
 	*order.Connection
 
@@ -109,8 +109,8 @@ func decide(r *record.Record, res *Result) Transition {
 	return v
 }
 
-// afterError decides after a failed call or lookup. It fails a pending order only if the order was certainly never
-// sent. Otherwise an earlier request may still arrive at the provider.
+// afterError returns the transition after a failed call or lookup. A pending order fails only if it was certainly
+// never sent. Otherwise an earlier request may still arrive at the provider.
 func afterError(r *record.Record, res *Result) Transition {
 	switch {
 	case r.State == schema.RechargePending && res.Call == CallSubmit && !res.Resent && errors.Is(res.Err, httpconnector.ErrNotSent) && !res.notCalled():
@@ -124,8 +124,8 @@ func afterError(r *record.Record, res *Result) Transition {
 // notCalled reports whether the provider's circuit breaker prevented the call.
 func (res *Result) notCalled() bool { return errors.Is(res.Err, httpconnector.ErrNotCalled) }
 
-// afterReverse decides about a refund call. The provider may refuse a repeated call, although an earlier call succeeded
-// and only its answer was lost.
+// afterReverse returns the transition after a refund call. The provider may refuse a repeated call, although an
+// earlier call succeeded and only its answer was lost.
 func afterReverse(res *Result) Transition {
 	switch {
 	case res.Outcome == order.Reversed:
@@ -139,9 +139,9 @@ func afterReverse(res *Result) Transition {
 	}
 }
 
-// afterRefundEnquiry decides about an enquiry after a refund call. If the provider still reports success, the refund
-// was not granted. If the provider has refused the refund call, the refusal is then final. Otherwise the refund is
-// requested again.
+// afterRefundEnquiry returns the transition after an enquiry that follows a refund call. If the order is still
+// successful, the provider has not granted the refund. Then a refusal of the refund call is final. Without a
+// refusal, the refund is requested again.
 func afterRefundEnquiry(res *Result) Transition {
 	switch {
 	case res.Outcome == order.Pending || res.Outcome == order.Unknown:
@@ -156,7 +156,7 @@ func afterRefundEnquiry(res *Result) Transition {
 }
 
 // failureOf returns the error code of a failed recharge. For NotSubscriber it is invalid_number. For Failed it is the
-// code of the answer, if the code has a text. In all other cases it is operator_network_error.
+// code of the answer, if there is a text for that code. In all other cases it is operator_network_error.
 func failureOf(res *Result) schema.Code {
 	switch {
 	case res.Err != nil || res.Outcome == order.Reversed:

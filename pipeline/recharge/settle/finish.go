@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	// FinishRow needs no lease, because a provider's outcome is valid with or without a lease.
+	// FinishRow applies a provider's outcome to a pending row. It needs no lease: the outcome is valid without one.
 	FinishRow = `UPDATE recharge SET state = $3, provider_ref = $4, circle = $5, error_code = $6, error_message = $7, due_at = $8, token = '', finished_at = $9,
 		sent_at = COALESCE($10, sent_at)
 	WHERE id = $1 AND reference = $2 AND state = 'pending'`
-	// finishOwnRow is FinishRow after a failed call. It requires the lease, because without the lease another instance
+	// finishOwnRow applies the failure of a call. It requires the lease, because without the lease another instance
 	// may have sent the order.
 	finishOwnRow = FinishRow + " AND token = $11"
 )
@@ -59,8 +59,8 @@ func (st *transitionTx) finish(to schema.RechargeState, code schema.Code, text s
 	return true, FinishItem(st.tx, st.now, r)
 }
 
-// sentAt returns the start of the submit call that has ended; zero for other calls. This time replaces the column
-// sent_at, which was written before the call: the latest time at which the call could start.
+// sentAt returns the start of the submit call that has ended; zero for other calls. It replaces the column
+// sent_at. Before the call, that column has the latest time at which the call could start.
 func (st *transitionTx) sentAt() time.Time {
 	if st.result.Call != CallSubmit {
 		return time.Time{}
@@ -87,7 +87,7 @@ func (st *transitionTx) copyReferences() {
 	}
 }
 
-// FinishItem counts the batch item of a recharge in a final state as finished.
+// FinishItem marks the batch item of a recharge as finished, once the recharge is in a final state.
 func FinishItem(tx *sqlstore.Tx, now time.Time, r *record.Record) error {
 	if r.Batch.Batch == "" {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"vayu/schema"
 )
 
-// postpone schedules the next poll, and appends the pending event of a pending recharge once. If
-// the lease is lost, it changes nothing.
+// postpone schedules the next poll. If the recharge is pending and has no event recharge.pending
+// yet, it appends that event. If the lease is lost, it changes nothing.
 func (st *transitionTx) postpone() error {
 	if st.result.notCalled() {
 		return st.requeue()
@@ -42,8 +42,8 @@ func (res *Result) nextEnquiry(now time.Time) time.Time {
 	return now.Add(res.RetryAfter)
 }
 
-// requeue schedules a call again that the circuit breaker prevented. If it was the first submit call, the order counts
-// as not sent.
+// If the circuit breaker prevented a call, requeue schedules the call again. If it was the first submit call, the
+// order counts as not sent.
 func (st *transitionTx) requeue() error {
 	r := &st.out.Record
 	was := *r
@@ -56,7 +56,7 @@ func (st *transitionTx) requeue() error {
 	return st.storePostponed(&was, st.now.Add(workqueue.RetryPause))
 }
 
-// storePostponed stores a recharge with a later due time. If the lease is lost, nothing is changed.
+// storePostponed stores a recharge with a later due time. If the lease is lost, it changes nothing.
 func (st *transitionTx) storePostponed(was *record.Record, due time.Time) error {
 	stored, err := record.Table.Postpone(st.tx, &st.out.Record, st.lease, due)
 	if err != nil || !stored {
@@ -88,8 +88,8 @@ func (st *transitionTx) sendPendingEvent() error {
 	return record.AppendEvent(st.tx, st.Events, r)
 }
 
-// renewLease renews the lease, to resend an order or for another call about a requested
-// refund. If the lease is lost, nothing changes.
+// renewLease renews the lease, so that the order can be sent again, or another refund call or
+// enquiry can follow. If the lease is lost, it changes nothing.
 func (st *transitionTx) renewLease() error {
 	r, next := &st.out.Record, st.out.Transition
 	until, renewed, err := record.Table.Renew(st.tx, r, st.Link(r.Owner.World, r.Provider), st.lease, next == Resend, st.now)
@@ -101,9 +101,9 @@ func (st *transitionTx) renewLease() error {
 	return st.recordStep(st.result.stepAnswer())
 }
 
-// releaseLease releases the lease. If the provider requested another enquiry, releaseLease schedules the enquiry, even
-// if a callback has ended the lease before. For a requested refund, it schedules the next poll instead. If there is
-// neither a lease nor a requested enquiry, it records a callback.
+// releaseLease releases the lease. If the provider requested another enquiry, it schedules the enquiry, even if a
+// callback has ended the lease before. For a requested refund, it schedules the next poll instead. Without a lease
+// and a requested enquiry, it records the result if it came in a callback.
 func (st *transitionTx) releaseLease() error {
 	if r := &st.out.Record; st.lease.Token != "" && r.State == schema.RechargeSuccess && r.RefundID != "" {
 		return st.postpone()

@@ -12,7 +12,7 @@ const redirectRow = `UPDATE recharge SET first_provider = provider, operator = $
 		sent = $7, sent_at = $8, due_at = $9, token = $10, tries = 0
 	WHERE id = $1 AND reference = $2 AND state = 'pending'`
 
-// redirect replaces the order by an order to the operator that has the number. The new order has another reference.
+// redirect replaces the order by one to the operator of the number. The new order has another reference.
 func (st *transitionTx) redirect() (bool, error) {
 	r, onto := &st.out.Record, st.result.Reroute
 	was, due, sentAt := *r, st.now, time.Time{}

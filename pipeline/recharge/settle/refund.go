@@ -43,9 +43,9 @@ func (st *transitionTx) refund() (bool, error) {
 	return true, st.audit("recharge.refunded", map[string]any{"refund_id": r.RefundID})
 }
 
-// refuse withdraws a refund that the provider refused. The recharge becomes due now, because the refund has overwritten
-// the time of its next poll. If the lease is lost, nothing changes, because the refund call of another instance may
-// succeed.
+// refuse deletes the request for a refund that the provider refused. The recharge becomes due now, because the refund
+// has overwritten the time of its next poll. If the lease is lost, nothing changes, because the refund call of
+// another instance may succeed.
 func (st *transitionTx) refuse() (bool, error) {
 	r := &st.out.Record
 	n, err := st.tx.Exec(`UPDATE recharge SET refund_id = '', refund_reason = '', due_at = $3, token = '', tries = 0

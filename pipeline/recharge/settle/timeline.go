@@ -11,8 +11,8 @@ import (
 	"vayu/schema"
 )
 
-// stepTime returns the time of a step. If the recharge was final before the step, the time is later than FinishedAt,
-// even if this instance's clock is behind.
+// stepTime returns the time of a step. A step after the final state is always later than FinishedAt, even if this
+// instance's clock is behind.
 func (st *transitionTx) stepTime() time.Time {
 	at := sqlstore.TruncateMicros(st.now)
 	if final := st.out.FinishedAt; !final.IsZero() && !at.After(final) {
@@ -21,14 +21,14 @@ func (st *transitionTx) stepTime() time.Time {
 	return at
 }
 
-// recordStep stores the result as a step of the timeline, with the given kind of answer.
+// recordStep stores the result as a step of the timeline. `answer` is the kind of answer that the step shows.
 func (st *transitionTx) recordStep(answer schema.StepAnswer) error {
 	_, err := transaction.RecordStep(st.tx, st.out.ID, st.result.stepAct(), answer, st.stepTime())
 	return err
 }
 
 // recordFinalStep stores the step that finished or refunded a recharge, and returns the time of the
-// final state. An answer to the first call needs no step, because the row has that answer.
+// final state. If the first call had that answer, there is no step, because the row has the answer.
 func (st *transitionTx) recordFinalStep(was *record.Record, first CallKind, at time.Time, column string) (time.Time, error) {
 	res := st.result
 	if res.Err == nil && res.Call == first && !res.Resent && was.Tries == 0 && (first == CallReverse || was.Reference == was.ID) {
@@ -37,13 +37,13 @@ func (st *transitionTx) recordFinalStep(was *record.Record, first CallKind, at t
 	return record.Table.RecordFinal(st.tx, was.ID, res.stepAct(), res.stepAnswer(), at, column)
 }
 
-// recordCallback records a result that leaves a recharge pending, if it came in a callback or from a file.
+// recordCallback records a result from a callback or a file that leaves a recharge pending.
 func (st *transitionTx) recordCallback() error {
 	r := &st.out.Record
 	if st.result.Call != CallNone || r.State != schema.RechargePending {
 		return nil
 	}
-	// An update of the row locks out concurrent writers of steps.
+	// The update locks the row, so that no other transaction writes steps at the same time.
 	n, err := st.tx.Exec("UPDATE recharge SET tries = tries WHERE id = $1 AND reference = $2 AND state = 'pending'", r.ID, st.result.Reference)
 	if err != nil || n == 0 {
 		return err

@@ -19,7 +19,7 @@ import (
 	"vayu/schema"
 )
 
-// Effect is the effect of a provider result on a recharge.
+// Effect is what a provider result has changed in a recharge.
 type Effect struct {
 	record.Record
 
@@ -34,7 +34,7 @@ type Settler struct {
 	Waiters *transaction.Waiters[transaction.Update[record.Record]]
 	// Link returns the link to a provider; nil if the provider is not configured any more.
 	Link func(world schema.World, name string) *transaction.Link
-	// Observe counts and logs the effect of a result, after the effect is stored.
+	// Observe counts and logs an effect after it is stored.
 	Observe func(*Effect, *Result)
 }
 
@@ -49,7 +49,7 @@ type transitionTx struct {
 	out    Effect
 }
 
-// Settle applies a provider result to a recharge as it was last read. Each change is a compare-and-set on that state.
+// Settle applies a provider result to a recharge. Each change is a compare-and-set on the state that was last read.
 // If the state has changed, Settle locks the row, reads it and decides again.
 func (s *Settler) Settle(ctx context.Context, r *record.Record, res *Result, own workqueue.Lease) (Effect, error) {
 	st := transitionTx{Settler: s, result: res, lease: own}
@@ -72,8 +72,8 @@ func (s *Settler) Settle(ctx context.Context, r *record.Record, res *Result, own
 	return st.out, nil
 }
 
-// applyOrReread applies the transition for the recharge as last read. If that copy is stale, it reads the current row
-// and decides again.
+// applyOrReread applies the transition to the recharge as it was last read. If that copy is stale, applyOrReread
+// reads the current row and decides again.
 func (st *transitionTx) applyOrReread() error {
 	id := st.out.ID
 	for locked := false; ; locked = true {
@@ -98,7 +98,7 @@ func (st *transitionTx) applyOrReread() error {
 	}
 }
 
-// ErrMissingRow returns an error unless found is true. It is for rows that are never deleted.
+// ErrMissingRow returns an error if `found` is false. It is for rows that are never deleted.
 func ErrMissingRow(found bool) error {
 	if found {
 		return nil
@@ -106,8 +106,8 @@ func ErrMissingRow(found bool) error {
 	return errors.New("the row is missing in the state store")
 }
 
-// decideReplaced decides about a result for a replaced or unsent order. Only a success has an effect, because money may
-// have moved.
+// decideReplaced returns the transition for a result of a replaced or unsent order. Only a success has an effect,
+// because money may have moved.
 func decideReplaced(res *Result) Transition {
 	if res.Err == nil && res.Outcome == order.Succeeded {
 		return LateSuccess
@@ -116,7 +116,7 @@ func decideReplaced(res *Result) Transition {
 }
 
 // apply applies the transition. It returns false if the recharge has changed since it was read, or if the alarm was
-// raised before. It also returns false for a refusal if the lease is lost.
+// raised before. If the provider refused a refund, it also returns false for a lost lease.
 func (st *transitionTx) apply() (bool, error) {
 	switch st.out.Transition {
 	case Succeed:

@@ -11,7 +11,7 @@ import (
 	"vayu/schema"
 )
 
-// Order is a verification in the form that is sent to a bank.
+// Order is a verification as it is sent to a bank.
 type Order struct {
 	// Reference is our identifier of the order. A repeated order has the same reference. A bank
 	// must make at most one deposit for each reference.
@@ -23,8 +23,8 @@ type Order struct {
 	CreatedAt time.Time
 	// ProviderRef is the bank's own reference, once known.
 	ProviderRef string
-	// Expected is the expected name. Only the sandbox reads it, so that its magic values work
-	// with every name. It is never sent to a bank.
+	// Expected is the name that the client expects. Only the sandbox reads it, so that its magic
+	// values work with every name. It is never sent to a bank.
 	Expected string
 }
 
@@ -63,7 +63,7 @@ type Answer struct {
 	Account     Account // set with Found
 	ProviderRef string
 	UTR         string // unique transaction reference of the deposit, if one was made
-	// RetryAfter is the pause that the bank requests before the next enquiry; 0 for the usual backoff.
+	// RetryAfter is the pause that the bank requests before the next enquiry. If it is 0, the usual backoff applies.
 	RetryAfter time.Duration
 }
 

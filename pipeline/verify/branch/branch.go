@@ -21,17 +21,17 @@ import (
 // Summary is the result of an import.
 type Summary struct {
 	// Read is the number of rows below the header. Imported is the number of branches from these rows that are in the
-	// directory now. Changed is the number of these branches that were new or different.
+	// directory now. Changed is the number of imported branches that were new or different.
 	Read, Imported, Changed int
 	// Rejected lists the reasons of rejected rows, the most frequent first.
 	Rejected []Rejection
 }
 
-// Rejection is one reason of rejected rows.
+// Rejection is a reason to reject rows, with the rejected rows.
 type Rejection struct {
 	Reason string
 	Rows   int
-	// Lines are the line numbers, from 1, of the first rows that were rejected for this reason, at most [FirstLines].
+	// Lines are the line numbers, from 1, of the rejected rows, at most the first [FirstLines] of them.
 	Lines []int
 }
 
@@ -100,8 +100,8 @@ func Import(ctx context.Context, db *sqlstore.DB, r io.Reader) (Summary, error) 
 	return s, nil
 }
 
-// Find returns the branch name of a code, which must be as ifsc.Parse returns it. `found` is false if
-// the directory does not have the code.
+// Find returns the branch name of an IFSC that ifsc.Parse has returned. `found` is false if the
+// directory does not have the code.
 func Find(q sqlstore.Querier, code string) (branch string, found bool, err error) {
 	branch, found, err = sqlstore.One(q, sqlstore.Scalar[string], `SELECT branch FROM ifsc_branch WHERE ifsc = $1`, code)
 	if err != nil {

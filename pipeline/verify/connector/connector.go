@@ -1,8 +1,8 @@
 // Package connector builds a bank.Connection from a description file of a bank or an aggregator
 // with JSON over HTTP. docs/banks.md describes the file.
 //
-// An answer is an outcome only if the file maps it to one. Anything else is an error, such as an
-// unmapped value, an HTML page, 5xx or no answer. After these errors a deposit may have been made.
+// An answer is an outcome only if the file maps it to one. An unmapped value, an HTML page, 5xx or
+// no answer is an error. After such an error, the bank may have made a deposit.
 package connector
 
 import (
@@ -94,7 +94,7 @@ func (b *provider) readMethods(s, calls *section.Section, d *httpconnector.Descr
 	}
 }
 
-// Names of the calls of a bank in a description.
+// These are the names of a bank's calls in a description.
 const (
 	deposit = "deposit"
 	enquire = "enquire"
@@ -110,11 +110,10 @@ var outcomes = map[string]bank.Outcome{
 	"not_made":  bank.NotMade,
 }
 
-// Values that the field status may have in the answers to each call.
+// These are the values that the field status may have in the answers to each call.
 var (
 	ofDeposit = []string{"found", "not_found", "pending", "not_made"} // also for callbacks
-	// ofEnquiry also has unknown, which permits a second deposit. Answers to other calls must not permit a second
-	// deposit.
+	// ofEnquiry also has unknown, which permits a second deposit. No other call may permit one.
 	ofEnquiry = append(slices.Clone(ofDeposit), "unknown")
 	ofAddress = []string{"found", "not_found", "not_made"} // a lookup is never pending
 )
@@ -123,7 +122,7 @@ var (
 // suspicious.
 const noReason = "none"
 
-// Fields that identify an order.
+// These fields identify an order.
 const (
 	ourReference   = "reference"    // each order has its own, because banks deduplicate by it
 	theirReference = "provider_ref" // the bank's reference, from its first answer
@@ -132,13 +131,13 @@ const (
 // orderFields are the fields that templates of enquiries can use.
 var orderFields = []string{ourReference, theirReference, "account", "ifsc", "created_at"}
 
-// depositFields are the fields that templates of deposits can use. They do not include the bank's
-// reference, because it does not exist yet.
+// depositFields are the fields that templates of deposits can use. They lack the bank's reference,
+// because the bank assigns it only with its answer.
 var depositFields = slices.DeleteFunc(slices.Clone(orderFields), func(f string) bool { return f == theirReference })
 
-// shape returns the rules for a bank's description. A description may treat unmapped statuses as pending, except in the
-// call resolve, which is never pending. It cannot have a default for unmapped account statuses: "active" would be a
-// guess.
+// shape returns the rules for a bank's description. A description may treat unmapped statuses as pending, except for
+// the call resolve, whose outcome is never pending. It cannot have a default for unmapped account statuses, because
+// "active" would be a guess.
 func shape() httpconnector.Shape {
 	var standings []string
 	for _, s := range schema.AccountStatuses {

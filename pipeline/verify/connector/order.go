@@ -55,7 +55,7 @@ func (b *provider) Receive(header http.Header, body []byte, now time.Time) (tran
 // mostText is the limit of the name of a person, bank or branch, in characters. A longer name is cut.
 const mostText = 200
 
-// answerOf converts a reply. It reads account details only for the outcome Found.
+// answerOf converts a reply. Only if the outcome is Found does it read the details of the account.
 func answerOf(reply answer.Reply) bank.Answer {
 	a := bank.Answer{Outcome: outcomes[reply.Fields["status"]], ProviderRef: httpconnector.CleanReference(reply.Fields[theirReference])}
 	switch a.Outcome {

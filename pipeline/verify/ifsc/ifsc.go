@@ -1,4 +1,4 @@
-// Package ifsc holds the Indian Financial System Codes and their banks. They are the list of the
+// Package ifsc holds the Indian Financial System Codes and their banks. The list is that of the
 // Reserve Bank of India, from the npm package ifsc. Package ifsc does no I/O. The list is embedded,
 // in 74 KB, and takes 1.5 MB of memory from its first use (BenchmarkDecode).
 package ifsc
@@ -21,9 +21,9 @@ const (
 
 var form = regexp.MustCompile(`^[A-Za-z]{4}0[A-Za-z0-9]{6}$`)
 
-// Parse reads an IFSC: four letters of the bank, a zero, and six letters or digits of the branch. The RBI reserves the
-// fifth character for later use. Surrounding blanks are dropped and lower case becomes upper. For any other text ok is
-// false, for example if it has the letter O instead of the zero. [Find] checks that the code exists.
+// Parse reads an IFSC: four letters of the bank, a zero, and six letters or digits of the branch. The RBI reserves
+// the fifth character for later use. Parse drops surrounding blanks and converts to upper case. For any other text ok
+// is false, for example for the letter O instead of the zero. [Find] checks that the code exists.
 func Parse(text string) (code string, ok bool) {
 	code = strings.Trim(text, " \t\r\n")
 	if !form.MatchString(code) {
@@ -32,8 +32,8 @@ func Parse(text string) (code string, ok bool) {
 	return strings.ToUpper(code), true
 }
 
-// Find reports whether a code exists, and returns the name of its bank. The code must be as Parse returns it. A bank
-// may have sublet the code to another bank, such as a co-operative bank. Then Find returns the name of that other bank.
+// Find reports whether a code exists, and returns the name of its bank. The code must come from Parse. A bank may
+// have sublet the code to another bank, such as a co-operative bank. Then Find returns the name of that other bank.
 // If the list has no name for a bank, Find returns the four letters of its codes.
 func Find(code string) (bank string, ok bool) {
 	if _, valid := Parse(code); !valid {
@@ -47,8 +47,8 @@ func Find(code string) (bank string, ok bool) {
 //go:embed codes.gz
 var packed []byte
 
-// nameBits is the number of bits in an entry for the index of the bank's name. A code's number is below 26^4 · 36^6 <
-// 2^50, which leaves 14 of 64 bits. 14 bits suffice for 16,384 names; the list has 1,100.
+// nameBits is the number of bits in an entry for the index of the bank's name. The number of a code (see number) is
+// below 26^4 · 36^6 < 2^50, which leaves 14 of 64 bits. They suffice for 16,384 names; the list has 1,100.
 const nameBits = 14
 
 // table holds every code in 8 bytes: the code as a sortable number, then the index of the bank's name.

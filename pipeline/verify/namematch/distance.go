@@ -1,8 +1,8 @@
 package namematch
 
-// Costs of an edit between two sound keys, the phonetic forms of words. Frequent variations of a name are cheap. Edits
-// that make the name of another person cost a wholeEdit. Among these are edits of the last vowel (Anil, Anila), of
-// consonants, and of the vowel of the first syllable (Rohan, Rehan).
+// These are the costs of an edit between two sound keys, the phonetic forms of words. Frequent variations of a name
+// are cheap. Edits that make the name of another person cost a wholeEdit. Among these are edits of the last vowel
+// (Anil, Anila), of consonants, and of the vowel of the first syllable (Rohan, Rehan).
 const (
 	wholeEdit  = 4
 	looseLimit = 2 // the limit of the function loose: one doubtful vowel, or two silent ones
@@ -40,7 +40,7 @@ func loose(a, b []byte) bool {
 }
 
 // sameLength does the same as the function loose, for keys of equal length. It only replaces letters. It never drops
-// one letter of each key, because Pravin is not Parveen.
+// one letter of each key, so that Pravin and Parveen stay different.
 func sameLength(a, b []byte) bool {
 	sum := 0
 	for i := range a {
@@ -49,8 +49,8 @@ func sameLength(a, b []byte) bool {
 	return sum <= looseLimit
 }
 
-// drop returns the cost of leaving out w[i]. The letter a between two consonants is cheap, because
-// it is silent in the middle of a long word (Kamala, Kamla; Arvind, Aravind).
+// drop returns the cost of leaving out the letter w[i]. An a between two consonants is cheap,
+// because it is silent in the middle of a long word (Kamala, Kamla; Arvind, Aravind).
 func drop(w []byte, i int) uint8 {
 	if w[i] == 'a' && len(w) > 5 && i > 0 && i < len(w)-1 && !isVowel(w[i-1]) && !isVowel(w[i+1]) {
 		return 1
@@ -77,7 +77,7 @@ func swap(a, b []byte, i, j int) uint8 {
 	return wholeEdit
 }
 
-// slip reports whether two long words differ by at most one letter, which is replaced or missing.
+// slip reports whether two long words differ by at most one letter, which is wrong or missing in one of them.
 func slip(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// fold returns s in lower case without accents, invisible marks and punctuation. It uses the memory
-// of buf. Blanks separate words. A slash after a letter stays, because S/O and M/S have a meaning.
+// fold returns s in lower case without accents, invisible marks and punctuation, and reuses the memory of
+// buf. Blanks separate words. A slash after a letter stays, because S/O and M/S have a meaning.
 func fold(buf []byte, s string) string {
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
@@ -60,7 +60,7 @@ func foldUnicode(buf []byte, s string) string {
 	return string(buf)
 }
 
-// plainDevanagari reports whether r is a Devanagari letter that folds to itself. Such letters skip the slower foldRune.
+// plainDevanagari reports whether r is a Devanagari letter that fold does not change, which needs no foldRune.
 func plainDevanagari(r rune) bool { return 'अ' <= r && r <= 'ह' }
 
 func foldRune(buf []byte, r rune) []byte {
@@ -81,8 +81,8 @@ func foldRune(buf []byte, r rune) []byte {
 	case unseen(r):
 		return buf
 	}
-	// The conversion to upper case comes first. It turns dotless i into I and final sigma into Σ, and lower case then
-	// gives i and σ.
+	// The conversion to upper case comes first, because it turns dotless i into I and final sigma into Σ. Lower case
+	// then gives i and σ.
 	r = unicode.ToLower(unicode.ToUpper(r))
 	if plain, ok := plainLetters[r]; ok {
 		return append(buf, plain...)

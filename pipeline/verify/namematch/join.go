@@ -1,7 +1,7 @@
 package namematch
 
-// join matches a word of x, such as Venkataramana, with the words of y that form it. These are two or three words, or a
-// single word whose leading Sri was removed.
+// join matches a word of x, such as Venkataramana, with the words of y that form it. These are two or three words, or
+// a single word from which strip removed a leading Sri.
 func join(x, y *side) {
 	for i := range x.n {
 		if x.how[i] != unmatched || len(x.w[i].text) < 2 {

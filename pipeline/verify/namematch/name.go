@@ -9,9 +9,9 @@ type word struct {
 	// initial means that the word is a single letter. cluster means that the word has two to four letters without a
 	// vowel (RK), but is neither a prefix nor weak.
 	initial, cluster bool
-	// weak, surname and prefix report whether the sound has the trait weak, surname or prefix.
+	// weak, surname and prefix mean that the sound of the word has the trait of that name (see vocabulary.go).
 	weak, surname, prefix bool
-	// form, filler and trade report whether the spelling has the trait companyForm, filler or trade.
+	// form, filler and trade mean that the spelling has the trait companyForm, filler or trade (see vocabulary.go).
 	form, filler, trade bool
 	traits              trait // traits of the sound
 }
@@ -80,8 +80,8 @@ func vowelless(b []byte) bool {
 }
 
 // given returns the index of the given name, or -1. The given name is the first written-out word that is not skipped.
-// Before the last word, given skips prefixes such as Md. Before the last word, it also skips surnames, unless the last
-// word is a surname.
+// Except for the last word, given skips prefixes such as Md. It also skips surnames, unless the last word is a
+// surname.
 func (m *name) given() int {
 	for i := range m.n {
 		w := &m.w[i]

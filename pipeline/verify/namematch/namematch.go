@@ -7,9 +7,9 @@ package namematch
 
 import "slices"
 
-// Limits of a comparison. Two longer names can still match exactly, because Exact compares whole names. Otherwise only
-// their beginnings are scored, and the score stays below Standard, because the rest may differ. Both limits are far
-// above any registered name: NPCI and NEFT fields end at 100 characters or fewer.
+// These limits bound a comparison. Two longer names can still match exactly, because Exact compares whole names.
+// Otherwise only their beginnings are scored, and the score stays below Standard, because the rest may differ. Both
+// limits are far above any registered name: NPCI and NEFT fields end at 100 characters or fewer.
 const (
 	maxWords   = 16
 	maxLetters = 200 // bytes of the folded name
@@ -77,8 +77,8 @@ func sameWords(a, b []string) bool {
 	return slices.Equal(a, b)
 }
 
-// letterSum returns a sum over all letters, which does not depend on the order of the words. Lists
-// of words with different sums differ, so that most pairs of lists need no sorting.
+// letterSum returns a sum over all letters, which does not depend on the order of the words. Two
+// lists with different sums have different words, so most lists need no sorting.
 func letterSum(words []string) (sum uint64) {
 	for _, w := range words {
 		for i := range len(w) {

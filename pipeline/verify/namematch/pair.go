@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// how is the kind of a match between two words. [pair.score] tries the kinds in this order. Each
-// kind costs points (see cost).
+// how is the kind of a match between two words. [pair.score] tries the kinds in this order. A match
+// costs the points that `cost` has for its kind.
 type how uint8
 
 const (
@@ -37,7 +37,7 @@ func match(x *side, i int, y *side, j, n int, h how) {
 	}
 }
 
-// score matches the words of both names, with the surest kind of match first. It returns the score of the names.
+// score matches the words of both names, the surest kinds of match first. It returns the score of the pair.
 func (p *pair) score() int {
 	company := p.a.company || p.b.company
 	p.each(letters, company)
@@ -58,7 +58,7 @@ func (p *pair) score() int {
 	return p.scorePerson()
 }
 
-// each matches unmatched words of a with unmatched words of b, by the kind of match h.
+// each matches words of a and b that are still unmatched, by the kind of match h.
 func (p *pair) each(h how, company bool) {
 	for i := range p.a.n {
 		if p.a.how[i] != unmatched {
@@ -126,8 +126,8 @@ func affix(w string) string {
 	return ""
 }
 
-// compounds matches Rama in one name with Ram in the other if a matched compoundTail or nameTail,
-// such as Krishna, follows both.
+// compounds matches Rama in one name with Ram in the other if the next words match and are a
+// compoundTail or nameTail, such as Krishna.
 func (p *pair) compounds() {
 	for i := range p.a.n - 1 {
 		for j := range p.b.n - 1 {
@@ -144,7 +144,7 @@ func (p *pair) compounds() {
 }
 
 // sameStem reports whether the longer of two words sounds like the shorter one with an additional final a. It returns
-// false if the shorter word lacks the trait that the parameter `head` names.
+// false if the shorter word lacks the trait `head`.
 func sameStem(x, y *word, head trait) bool {
 	if x.sound.n > y.sound.n {
 		x, y = y, x
@@ -157,8 +157,8 @@ func sameStem(x, y *word, head trait) bool {
 // systems of banks hold 20, 30, 35 or 40 letters.
 const shortestCut = 20
 
-// Banks cut long names. truncation matches the last word of a long name with a longer word of the other name that
-// begins with it. It does not match a last word that is a known surname: Das is not a cut Dasgupta.
+// truncation handles names that a bank has cut: it matches the last word of a long name with a longer word of the
+// other name that begins with it. It does not match a last word that is a known surname: Das is not a cut Dasgupta.
 func truncation(x, y *side) {
 	last := x.n - 1
 	if x.how[last] != unmatched || !x.mayBeCut() {

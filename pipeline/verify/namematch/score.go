@@ -1,18 +1,18 @@
 package namematch
 
-// cost holds the points that a score loses for each kind of match. The lost points never reduce the
-// score of matching names below Standard.
+// cost has the points that a score loses for a match of each kind. Names that match never fall
+// below Standard.
 var cost = [...]int{letters: 0, phonetic: 2, loosely: 6, affixed: 4, joined: 2, truncated: 6, initially: 6}
 
 const (
-	// Points lost for a word without a match.
+	// The score loses these points for a word without a match.
 	lostInitial = 5
 	lostWeak    = 8
 	lostMiddle  = 10
 	lostEnd     = 12 // the last word, usually the surname
 	lostOnlyOne = 20 // the last word, if at most one other word matches
 
-	// Scores of names that do not match. The score conflict is a maximum.
+	// These are the scores of names that do not match. For `conflict` it is the maximum.
 	subset   = 55 // the given name or a company's word is missing in the other name
 	thin     = 62 // too little matches, or the forms of two companies differ
 	slipped  = 55 // two long words differ by one letter
@@ -49,7 +49,7 @@ func (p *pair) scorePerson() int {
 	return max(99-t.lost, Standard)
 }
 
-// left returns the number of unmatched words of m, except a prefix that is spare.
+// left returns the number of unmatched words of m, without a leading prefix that may be omitted (see spare).
 func (m *side) left() (n int) {
 	for i := range m.n {
 		if m.how[i] == unmatched {
@@ -63,10 +63,10 @@ func (m *side) left() (n int) {
 }
 
 // spare reports whether m begins with an unmatched prefix, such as Mohammed in Mohammed Salim. The
-// other name (Salim) may omit it.
+// other name (Salim) may omit the prefix.
 func (m *side) spare() bool { return m.w[0].prefix && m.how[0] == unmatched }
 
-// countMatches counts the words of a that match words of b, and the points that these matches cost.
+// countMatches counts the words of a that match words of b, by kind, and adds up the points of these matches.
 func (p *pair) countMatches() (t counts) {
 	for i := range p.a.n {
 		h := p.a.how[i]
@@ -101,14 +101,14 @@ func (t *counts) enough() bool {
 	return t.weak > 0 && t.initial > 1
 }
 
-// lostGiven reports whether the given name of one name has no match in the other.
+// lostGiven reports whether one of the two names has a given name without a match in the other.
 func (p *pair) lostGiven() bool {
 	g, h := p.a.given(), p.b.given()
 	return g >= 0 && p.a.how[g] == unmatched || h >= 0 && p.b.how[h] == unmatched
 }
 
-// crossed reports whether the given name of one name matches only a trailing initial of the other
-// name. That name then has a different given name: Priya Mohan is not Mohan P.
+// crossed reports whether a given name matches only a trailing initial of the other name. The other
+// name then has a different given name: Priya Mohan is not Mohan P.
 func (p *pair) crossed() bool {
 	g, h := p.a.given(), p.b.given()
 	if g < 0 || h < 0 {

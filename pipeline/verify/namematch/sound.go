@@ -151,8 +151,8 @@ func plainConsonant(c byte) byte {
 	return c
 }
 
-// letterC encodes the c at w[i]. It returns the number of letters that belong to the c. The digraph
-// ch has a sound of its own; any other c sounds like s or k.
+// letterC encodes the c at w[i]. It returns the number of letters that belong to the sound. The
+// digraph ch has a sound of its own; any other c sounds like s or k.
 func (s *sound) letterC(w []byte, i int) int {
 	next := at(w, i+1)
 	switch {
@@ -176,7 +176,7 @@ func (s *sound) letterC(w []byte, i int) int {
 	return 1
 }
 
-// knowing returns the number of letters, from w[i] on, that write the Devanagari ज्ञ as jn, jny or dny; 0 for none.
+// knowing returns how many letters of w from i on write the Devanagari ज्ञ: jn, jny or dny; 0 for none.
 func knowing(w []byte, i int) int {
 	n := 1
 	if at(w, i) == 'g' || at(w, i+n) != 'n' {
@@ -192,7 +192,7 @@ func knowing(w []byte, i int) int {
 	return 0
 }
 
-// finish replaces the end of a sound if the ending has several spellings. All spellings get the same sound.
+// finish gives all spellings of an ending the same sound.
 func (s *sound) finish() {
 	if s.n > maxKey {
 		return
@@ -214,9 +214,9 @@ func (s *sound) finish() {
 	}
 }
 
-// cluster reports whether a Sanskrit word can end in the consonants x and y followed by an a. In any other pair, the
-// writer has left out an a between the consonants. After such a pair, the last a distinguishes persons: Kamla is
-// Kamala, not Kamal; Swapna is not Swapan.
+// cluster reports whether a Sanskrit word can end in the consonants x and y followed by an a. If not, the writer has
+// left out an a between x and y. Then the last a distinguishes persons: Kamla is Kamala, not Kamal; Swapna is not
+// Swapan.
 func cluster(x, y byte) bool {
 	switch {
 	case isVowel(x), isVowel(y), x == 'r' && y == 't': // Roberta

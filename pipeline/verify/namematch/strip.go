@@ -2,7 +2,7 @@ package namematch
 
 import "strings"
 
-// stripped is a folded name without honorifics and without a relation to another person ("son of …").
+// stripped is a folded name from which strip removed honorifics and a relation to another person ("son of …").
 type stripped struct {
 	words []string
 	marks
@@ -45,8 +45,8 @@ func strip(words []string, folded string) stripped {
 	return s.honorifics(words, company)
 }
 
-// appendWord appends the parts of w between slashes, with short forms spelled out. M/S marks a company, so appendWord
-// drops it and returns true. For any other word it returns `company` unchanged.
+// appendWord appends the parts of w between slashes, and spells out short forms. It returns whether the name is that
+// of a company: true for M/S, which it does not append, and otherwise the given value of `company`.
 func appendWord(words []string, w string, company bool) ([]string, bool) {
 	if w == "m/s" {
 		return words, true
@@ -73,7 +73,7 @@ func relation(w string) bool {
 	return strings.IndexByte("sdwch", w[0]) >= 0
 }
 
-// tailOf returns the number of words in front of a written-out relation such as "son of"; 0 for none.
+// tailOf returns the number of words before a relation that is written out, such as "son of"; 0 for none.
 func tailOf(words []string) int {
 	for i := 1; i+2 < len(words); i++ {
 		if words[i+1] != "of" {

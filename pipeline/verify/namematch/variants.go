@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// variants maps the sound of each spelling of a name to the sound of its usual spelling. Each line
-// of the file has the spellings of one name, the usual one first.
+// variants maps the sound of each spelling of a name to the sound of the usual spelling. Each line
+// of the file has all spellings of a name, the usual one first.
 var variants = variantMap(variantsText)
 
 //go:embed variants.txt

@@ -43,7 +43,7 @@ const (
 	compoundHead
 	compoundTail
 	// maleHead is the trait of a word that may also have a final a before a nameTail: Shiva Prasad is Shiv Prasad.
-	// Words with only compoundHead may not, because the a can make a woman's name: Rama Prasad is not Ram Prasad.
+	// With only compoundHead, the a can make a woman's name: Rama Prasad is not Ram Prasad.
 	maleHead
 	nameTail
 )
@@ -81,7 +81,7 @@ func table(key func(string) string, traits map[string]trait) map[string]trait {
 	return m
 }
 
-// soundText returns the sound of a word as text, which is the key of bySound.
+// soundText returns the sound of a word as text. The map bySound has these texts as keys.
 func soundText(w string) string {
 	k := soundOf([]byte(w))
 	return string(k.bytes())

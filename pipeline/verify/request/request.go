@@ -35,7 +35,7 @@ type Request struct {
 
 	RefID  string // "" for none
 	Method schema.VerificationMethod
-	// Tolerance is the minimum score of a name match, 0 to 100; negative for the account's default.
+	// Tolerance is the minimum score of a name match, 0 to 100. A negative value stands for the account's default.
 	Tolerance int
 	// Once is the request's Idempotency-Key; nil for none.
 	Once *idempotency.Key
@@ -57,14 +57,14 @@ func (r *Request) Target() string {
 	return schema.MaskNumber(r.Account)
 }
 
-// CacheKey returns a keyed digest, 32 bytes, of the method and the account or UPI address to verify, by which a cached
-// answer can be found. It panics as [encryption.Cipher.Digest] does.
+// CacheKey returns a keyed digest, 32 bytes, of the method and the account or UPI address. A cached answer is found
+// by this key. It panics as [encryption.Cipher.Digest] does.
 func (r *Request) CacheKey(cipher *encryption.Cipher) []byte {
 	return cipher.Digest("verification/same", []byte(r.Method), []byte(r.Account), []byte(r.IFSC), []byte(r.VPA))
 }
 
-// Digest returns a keyed digest, 32 bytes, of what CacheKey has, the expected name and the tolerance. A repeated
-// request is detected by it. It panics as [encryption.Cipher.Digest] does.
+// Digest returns a keyed digest, 32 bytes, of the input of CacheKey, the expected name and the tolerance. It is
+// equal for a repeated request. It panics as [encryption.Cipher.Digest] does.
 func (r *Request) Digest(cipher *encryption.Cipher) []byte {
 	return cipher.Digest("verification/request", []byte(r.Method), []byte(r.Account), []byte(r.IFSC), []byte(r.VPA), []byte(r.Name),
 		[]byte(strconv.Itoa(r.Tolerance)))

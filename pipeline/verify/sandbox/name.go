@@ -31,8 +31,8 @@ const (
 )
 
 // similarName returns a name that partly matches the expected one, such as a bank may have
-// registered for the same person. A single surname or letter has no variant that passes the
-// standard tolerance. For such a name it returns the variant with the best score.
+// registered for the same person. For a single surname or letter, no variant passes the standard
+// tolerance. Then similarName returns the variant with the best score.
 func similarName(expected string) string {
 	words := strings.Fields(expected)
 	initial, rest := firstLetter(words[0])+" ", strings.Join(words[1:], " ")

@@ -59,7 +59,7 @@ type fakeBank struct{ now func() time.Time }
 // slowness is the time from the creation of an order to its answer in the scenario isSlow.
 const slowness = 25 * time.Second
 
-// Deposit answers after the delay of the account's scenario. It is idempotent.
+// Deposit answers as the account's scenario defines, after its delay. It is idempotent.
 func (b fakeBank) Deposit(ctx context.Context, o bank.Order) (bank.Answer, error) {
 	return b.firstAnswer(ctx, o, scenarioOfAccount(o.Account, o.IFSC))
 }
@@ -81,7 +81,7 @@ func (b fakeBank) Resolve(ctx context.Context, o bank.Order) (bank.Answer, error
 func (b fakeBank) age(o bank.Order) time.Duration { return b.now().Sub(o.CreatedAt) }
 
 // firstAnswer answers a deposit or a lookup. In the scenario isTimeout, it blocks every call of an order that is
-// younger than timeout. Later calls get an answer, because the first call has then ended.
+// younger than timeout. It answers later calls, because by then the first call has ended.
 func (b fakeBank) firstAnswer(ctx context.Context, o bank.Order, f scenario) (bank.Answer, error) {
 	switch age := b.age(o); {
 	case f == isTimeout && age < timeout:

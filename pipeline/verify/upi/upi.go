@@ -1,5 +1,5 @@
-// Package upi parses UPI addresses (virtual payment addresses), finds the bank of their
-// handles and masks them. It does no I/O.
+// Package upi parses UPI addresses (virtual payment addresses), finds the banks of their handles,
+// and masks the addresses. It does no I/O.
 package upi
 
 import (
@@ -28,7 +28,7 @@ const (
 	// hidden replaces the characters that Mask removes. It does not show how many characters were removed.
 	hidden = "****"
 	// numberDigits is the minimum number of digits in a local part that Mask treats as a mobile or
-	// account number. Other characters may stand between the digits.
+	// account number. There may be other characters between the digits.
 	numberDigits = 6
 )
 
@@ -83,9 +83,9 @@ var handles = sync.OnceValue(func() map[string]string {
 	return table
 })
 
-// Bank returns the bank to which NPCI assigned the handle of an address, which must be as Parse
-// returns it. The account may be with another bank, which only a lookup of the address shows. ok
-// is false if the table (handles.csv) does not have the handle. New handles appear every month.
+// Bank returns the bank to which NPCI assigned the handle of an address that Parse has returned.
+// The account may be with another bank, which only a lookup of the address shows. ok is false if
+// the table (handles.csv) does not have the handle. New handles appear every month.
 func Bank(vpa string) (bank string, ok bool) {
 	_, handle, _ := strings.Cut(vpa, "@")
 	bank, ok = handles()[handle]
