@@ -85,8 +85,8 @@ func (s *Service) aqi(c *httpapi.Call) (httpapi.Response, error) {
 
 var errNoFigures = schema.NewProblem(schema.ServiceUnavailable, "", "There is no data yet. Retry later.")
 
-// snapshotOf returns the state and the snapshot of the world of a call. The error is errNoFigures if the world has no
-// snapshot yet.
+// snapshotOf returns the worldState and the snapshot for the world of a call. The error is errNoFigures if the world
+// has no snapshot yet.
 func (s *Service) snapshotOf(c *httpapi.Call) (*worldState, *snapshot.Snapshot, error) {
 	w := s.worlds[c.World]
 	snap := w.publisher.Latest()

@@ -34,8 +34,8 @@ func (s *Service) box(
 	return resp, c.Reserve(c.Count)
 }
 
-// boxPage renders a page of the records of the cities in a box, each with its position. A city without a record is left
-// out, because the client did not name it. boxPage calls `reserve` with the number of cities.
+// boxPage renders a page of the records of the cities in a box, each with its position. It leaves out cities without
+// a record, because the client did not name them. boxPage calls `reserve` with the number of cities.
 func (s *Service) boxPage(
 	c *httpapi.Call, w *worldState, snap *snapshot.Snapshot, q *request.Query, now time.Time, reserve func(int64) error,
 ) (resp httpapi.Response, err error) {

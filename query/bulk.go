@@ -57,7 +57,7 @@ func (s *Service) bulk(
 	return resp, err
 }
 
-// appendProblem appends a problem (an error for the client) as the result of a city. It returns other errors.
+// appendProblem appends a problem (an error for the client) as the result of a city, and returns any other error.
 func appendProblem(b []byte, name string, err error) ([]byte, error) {
 	var p *schema.Problem
 	if !errors.As(err, &p) {
@@ -70,7 +70,7 @@ func appendProblem(b []byte, name string, err error) ([]byte, error) {
 	return append(b, text...), err
 }
 
-// preload loads the histories of several cities into the cache with few queries.
+// preload loads the histories of several cities into the cache with only a few queries.
 func (w *worldState) preload(ctx context.Context, snap *snapshot.Snapshot, names []string) {
 	var cities []places.City
 	for _, name := range names {
@@ -81,7 +81,7 @@ func (w *worldState) preload(ctx context.Context, snap *snapshot.Snapshot, names
 	w.history.Preload(ctx, cities)
 }
 
-// withField returns a copy of a problem whose Field is field. It returns other errors unchanged.
+// withField returns a copy of a problem with the Field `field`. It returns other errors unchanged.
 func withField(err error, field string) error {
 	var p *schema.Problem
 	if !errors.As(err, &p) {

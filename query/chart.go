@@ -32,7 +32,7 @@ func (s *Service) chart(f chart.Format) httpapi.Handler {
 	}
 }
 
-// tile returns the handler of map tiles. The function parse parses their requests.
+// tile returns the handler of map tiles. The function `parse` parses the requests for them.
 func (s *Service) tile(parse func(*httpapi.Call) (tiles.Request, error)) httpapi.Handler {
 	return func(c *httpapi.Call) (resp httpapi.Response, err error) {
 		r, err := parse(c)

@@ -9,8 +9,8 @@ import (
 	"vayu/query/snapshot"
 )
 
-// cityCurrent answers a query for the current figures of a city. The usual answer needs no work, because package
-// snapshot renders its bytes in answers.go when it builds a snapshot.
+// cityCurrent answers a query for the current figures of a city. Usually it finds the answer ready: package
+// snapshot renders the answers when it builds a snapshot.
 func (w *worldState) cityCurrent(
 	ctx context.Context, snap *snapshot.Snapshot, q *request.Query, now time.Time,
 ) (resp httpapi.Response, err error) {

@@ -7,7 +7,7 @@ import (
 	"vayu/query/request"
 )
 
-// forecast handles GET /v1/forecast: the days after today, and the hours after now, of a city, a pin code or a position.
+// forecast handles GET /v1/forecast: the forecasts of a place for the days after today and the hours after now.
 func (s *Service) forecast(c *httpapi.Call) (httpapi.Response, error) {
 	q, r, err := parseForecast(c.Params)
 	if err != nil {
@@ -36,7 +36,7 @@ func (s *Service) forecast(c *httpapi.Call) (httpapi.Response, error) {
 	return resp, nil
 }
 
-// parseForecast returns the place, and the numbers of days and hours, that the parameters name.
+// parseForecast returns the place and the numbers of days and hours that the parameters select.
 func parseForecast(params map[string]string) (q request.Query, r forecast.Request, err error) {
 	if err := param.Texts(params); err != nil {
 		return q, r, err

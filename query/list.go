@@ -47,8 +47,8 @@ func (s *Service) list(
 	return resp, err
 }
 
-// page returns a page of a list that depends only on the snapshot, the URL and the Accept header of a call. It calls render
-// if the page is not in memory.
+// page returns a page that depends only on the snapshot, and on the URL and the Accept header of a call. It calls
+// `render` if the page is not in memory.
 func (w *worldState) page(c *httpapi.Call, snap *snapshot.Snapshot, now time.Time, render func() (httpapi.Response, error)) (httpapi.Response, error) {
 	return w.lists.Get(snap, now, c.URL.Path+"?"+c.URL.RawQuery+"\n"+strings.Join(c.Header["Accept"], ","), render)
 }
@@ -75,8 +75,8 @@ func (s *Service) oneStation(c *httpapi.Call) (httpapi.Response, error) {
 	return resp, err
 }
 
-// latest returns the latest reading of each parameter of a station. It returns nil if the readings cannot be read, so
-// that the rest of the answer can be sent.
+// latest returns the latest reading of each parameter of a station. If it cannot read them, it returns nil, so that
+// the rest of the answer can be sent.
 func (w *worldState) latest(ctx context.Context, st *air.Station) []air.LatestReading {
 	if !w.tables.Healthy() {
 		return nil

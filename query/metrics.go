@@ -41,7 +41,7 @@ func (m *metrics) world(w schema.World) *worldMetrics {
 	}
 }
 
-// watch registers the gauges of each world. Each scrape computes their values.
+// watch registers the gauges of each world, whose values are computed at each scrape.
 func (m *metrics) watch(s *Service) {
 	auto := promauto.With(m.reg)
 	for _, w := range s.worlds {

@@ -18,8 +18,8 @@ import (
 	"vayu/schema/naqi"
 )
 
-// explainTimeout limits the query for the readings of one station, which an error message describes. Without the
-// readings, the message has fewer details.
+// explainTimeout limits the query for a station's readings, which an error message needs. Without the readings,
+// the message has fewer details.
 const explainTimeout = 500 * time.Millisecond
 
 // noStationNear returns the error for a position that has no station with current figures nearby.
@@ -47,8 +47,8 @@ func (w *worldState) noStationNear(
 	return problem
 }
 
-// noFigures returns the error for a city that has no current figures. Before the first roll-up the error of a city with
-// stations is errNoFigures, so that a client repeats its request.
+// noFigures returns the error for a city that has no current figures. Before the first roll-up, the error is
+// errNoFigures if the city has stations, so that the client retries.
 func (w *worldState) noFigures(ctx context.Context, snap *snapshot.Snapshot, i int, q *request.Query, now time.Time) error {
 	kinds := snap.KindsFor(q.Kinds)
 	c := &snap.Cities[i]
@@ -60,8 +60,8 @@ func (w *worldState) noFigures(ctx context.Context, snap *snapshot.Snapshot, i i
 	if built, of := w.publisher.Built(); built != nil && of.Rollups == 0 {
 		return errNoFigures // the first roll-up has not ended yet
 	}
-	// The message is about a station that has figures but whose kind does not count. If there is none, it is about the
-	// nearest station.
+	// Describe a station that has an AQI but whose kind does not count. If there is none, describe the nearest
+	// station.
 	candidate := slices.IndexFunc(stations, func(sm aggregate.Sample) bool {
 		return sm.Figures.AQI >= 0 && !kinds.Has(snap.Stations[sm.Station].Kind)
 	})
@@ -107,8 +107,8 @@ func (w *worldState) explain(
 	problem.Message += " " + describe(n, subject)
 }
 
-// measuredPollutants returns the pollutants of the index that a station measures (has), and those with enough hours of
-// readings (whole). In a bulk query, or if the readings cannot be read, it uses only the station's latest hour.
+// measuredPollutants returns the pollutants of the index that a station measures (`has`), and those with enough hours
+// of readings (`whole`). In a bulk query, or without readings, it uses only the station's latest hour.
 func (w *worldState) measuredPollutants(ctx context.Context, st *snapshot.Station, q *request.Query) (has, whole []air.Pollutant) {
 	if !q.Bulk && w.tables.Healthy() {
 		ctx, cancel := context.WithTimeout(ctx, w.explainTimeout)
@@ -142,8 +142,7 @@ func particles(list []air.Pollutant) bool {
 	return slices.Contains(list, air.PM25) || slices.Contains(list, air.PM10)
 }
 
-// describe returns a text about the pollutants that a station measures, and the reasons why the station does not count.
-// The returned text begins with the argument `text`.
+// describe appends to `text` which pollutants a station measures, and the reasons why the station does not count.
 func describe(n *schema.NearestStation, text string) string {
 	if n.DistanceKM != nil {
 		text += fmt.Sprintf(", %.1f km away", float64(*n.DistanceKM)/100)

@@ -13,8 +13,8 @@ import (
 )
 
 // stationByID returns a station of the snapshot. If the snapshot lacks the station, it returns the station that the
-// calling account has registered under the id or name. For other stations, including private stations of other
-// accounts, the error is a *schema.Problem with not_found.
+// calling account has registered under the id or name. For any other station, including a private station of
+// another account, the error is a *schema.Problem with not_found.
 func (w *worldState) stationByID(c *httpapi.Call, snap *snapshot.Snapshot, id string) (*station.WithFigures, error) {
 	if i, ok := snap.ByID[id]; ok {
 		st := &snap.Stations[i]

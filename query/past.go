@@ -36,7 +36,7 @@ func (s *Service) past(c *httpapi.Call, w *worldState, snap *snapshot.Snapshot, 
 	return resp, s.noDataNear(c, w, snap, q, &h)
 }
 
-// periodOf returns the query for the days or hours that an account asks for. The caller sets the field City of the
+// periodOf returns the history query for the days or hours that q selects. The caller sets the field City of the
 // result.
 func periodOf(q *request.Query, account string) history.Query {
 	h := history.Query{

@@ -49,8 +49,8 @@ func (s *Service) pinsLike(ctx context.Context, r *search.Request) ([]places.Pin
 	return pins, err
 }
 
-// searchIndex returns the index of the places of a snapshot. It makes a new index if the last one does not fit the
-// snapshot. Concurrent calls may make it more than once.
+// searchIndex returns the index of the places of a snapshot. If the last index does not fit the snapshot, it makes
+// a new one. Concurrent calls may make several.
 func (w *worldState) searchIndex(snap *snapshot.Snapshot) *search.Index {
 	if x := w.places.Load(); x != nil && x.Fits(snap) {
 		return x

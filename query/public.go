@@ -5,8 +5,8 @@ import (
 	"vayu/query/public"
 )
 
-// PublicRoutes returns the routes that need no key. It returns none unless a world is public. baseURL returns the URL
-// of the API for clients. If limited is true, the rate of each address is limited.
+// PublicRoutes returns the routes that need no key. It returns none unless a world is public. `baseURL` returns the
+// URL of the API for clients. If `limited` is true, the rate of requests from each address is limited.
 func (s *Service) PublicRoutes(of public.Setting, baseURL func() string, limited bool) []httpapi.Route {
 	world, on := of.World()
 	if !on {

@@ -33,8 +33,8 @@ func (s *Service) scaled(
 	return u.Answer(&w.scaled, snap, q.Scale)
 }
 
-// answers returns a function that returns the answer for the nth of several cities. If the query names a scale, answers
-// reads the hourly means of all cities together.
+// answers returns a function that returns the answer for the nth of several cities. If the query names a scale,
+// answers first reads the hourly means of all cities together.
 func (s *Service) answers(
 	c *httpapi.Call, w *worldState, snap *snapshot.Snapshot, q *request.Query, names []string, now time.Time,
 ) func(n int) (httpapi.Response, error) {
@@ -60,7 +60,7 @@ func (s *Service) answers(
 }
 
 // unscaled answers a query for one place, without its index on another scale. If the cache has the answer with that
-// index, unscaled returns the cached one.
+// index, unscaled returns the cached answer.
 func (s *Service) unscaled(c *httpapi.Call, w *worldState, snap *snapshot.Snapshot, q *request.Query, now time.Time) *scales.Unscaled {
 	u := w.scaled.Lookup(snap, q, now)
 	if u.Whole || u.Err != nil {
@@ -94,8 +94,8 @@ func (s *Service) meansOf(c *httpapi.Call, w *worldState) func([]scales.Place) (
 	}
 }
 
-// figuresOf returns the figures of the record that answers a query for one place now or on a day. It also returns the
-// stations of the place.
+// figuresOf returns the figures for a query for one place, now or on a day: those of the record that answers the
+// query. It also returns the stations of the place.
 func (s *Service) figuresOf(
 	c *httpapi.Call, w *worldState, snap *snapshot.Snapshot, q *request.Query, now time.Time,
 ) (r scales.Record, of scales.Stations, err error) {
@@ -130,8 +130,8 @@ func (s *Service) figuresOf(
 	return r, of, err
 }
 
-// stationsOf returns the stations of a city, or those from which a position is interpolated. If q has a pin code, it
-// sets q.Point.
+// stationsOf returns the stations of a city, or the stations from which the figures of a position are interpolated.
+// If q has a pin code, it sets q.Point.
 func (s *Service) stationsOf(ctx context.Context, snap *snapshot.Snapshot, q *request.Query) (of scales.Stations, err error) {
 	kinds := snap.KindsFor(q.Kinds)
 	if q.Has(request.HasCity) {

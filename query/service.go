@@ -28,13 +28,13 @@ import (
 	"vayu/schema/air"
 )
 
-// Config configures a Service. For an optional field, the zero value selects the default that the
+// Config configures a Service. The zero value of an optional field selects the default that the
 // field's comment states.
 type Config struct {
 	// Conn runs the queries that answer clients, for both worlds.
 	Conn aggregate.Conn
 	// Snapshots runs the queries that build snapshots; nil means Conn. It should have its own connections, because
-	// queries of clients could use up those of Conn.
+	// queries of clients could occupy all connections of Conn.
 	Snapshots aggregate.Conn
 	// Database returns the name of the database of a world (live or sandbox). nil means [schema.World.Database].
 	Database func(schema.World) string
@@ -47,13 +47,14 @@ type Config struct {
 	// Directory is the directory of the snapshot files, which the next start
 	// restores. "" means that there are no files.
 	Directory string
-	// PinFile is the path of the file with pin codes. For "", see [places.FindPinFile].
+	// PinFile is the path of the file with pin codes. For "", the service searches for it (see
+	// [places.FindPinFile]).
 	PinFile string
-	// Poll is the interval between two polls for new roll-ups. 0 means 1 s.
+	// Poll is the interval between two polls for new roll-ups. If it is 0, the interval is 1 s.
 	Poll time.Duration
 	// HistoryBytes limits the memory of the history caches of both worlds together. Three quarters are for days of
-	// cities, and one quarter is for hours. 0 means 64 MiB. That is enough for 10 years of about 200 cities and a month
-	// of hours of about 300 places.
+	// cities, and one quarter is for hours. If it is 0, the limit is 64 MiB. That is enough for 10 years of about 200
+	// cities and a month of hours of about 300 places.
 	HistoryBytes int64
 	// Kinds are the kinds of stations that the city tables include. They count in an answer if the query names no
 	// kinds. nil means [air.Reference].
@@ -64,17 +65,17 @@ type Config struct {
 }
 
 const (
-	// defaultPoll is the default of Config.Poll. Answers must show a roll-up, by this or another instance, within two
-	// seconds. A poll interval of one second leaves a second for the refresh.
+	// defaultPoll is the default of Config.Poll. Answers must show each roll-up, by this or another instance, within
+	// two seconds. A poll interval of one second leaves another second for the refresh.
 	defaultPoll    = time.Second
 	defaultHistory = 64 << 20
 	// refreshTimeout limits a refresh of a snapshot. It is long, because the first refresh after an import of several
 	// years reads all hourly rows of the stations.
 	refreshTimeout = 2 * time.Minute
-	// listPeriod is how long a cached page can state the ages of an earlier time. The ages are in hours, so the error is
-	// small.
+	// listPeriod is how long a cached page may be used although it states the ages of an earlier time. The ages are
+	// in hours, so the error is small.
 	listPeriod = 10 * time.Second
-	// maxLists and maxListBytes limit the pages in memory to 32 MB for each world. Larger pages are rare and not cached.
+	// maxLists and maxListBytes limit the pages in memory to 32 MB for each world. Larger, rare pages are not cached.
 	maxLists, maxListBytes = 800, 40 << 10
 )
 
@@ -109,8 +110,8 @@ type worldState struct {
 	mu             sync.Mutex // serialises refreshes
 }
 
-// New returns a Service without data. Then Restore loads the snapshots of the last run, and Run keeps the snapshots up
-// to date.
+// New returns a Service without data. Afterwards, Restore loads the snapshots of the last run, and Run keeps the
+// snapshots up to date.
 func New(c Config) (*Service, error) {
 	if c.Conn == nil {
 		return nil, errors.New("query needs a connection to ClickHouse")
@@ -154,8 +155,8 @@ func New(c Config) (*Service, error) {
 }
 
 // Restore publishes the snapshots and forecasts of the last run from their files. It returns the
-// number of worlds that have a snapshot. It logs and ignores files that cannot be
-// used. It takes about 10 ms and must be called before the API listens.
+// number of worlds that have a snapshot. It logs and ignores unusable files. It takes about 10 ms,
+// and must be called before the API listens.
 func (s *Service) Restore() int {
 	n := 0
 	for _, w := range s.worlds {
@@ -222,8 +223,8 @@ func (s *Service) follow(ctx context.Context, w *worldState) {
 	}
 }
 
-// Refresh publishes a new snapshot of a world if there is none yet, after a new roll-up, and when an hour becomes
-// current (see [aggregate.CurrentHour]). Calls for the same world run one after the other.
+// Refresh publishes a new snapshot of a world in three cases: there is none yet, there is a new roll-up, or an
+// hour becomes current (see [aggregate.CurrentHour]). Calls for the same world run one after the other.
 func (s *Service) Refresh(ctx context.Context, world schema.World) error {
 	w := s.worlds[world]
 	w.mu.Lock()

@@ -13,7 +13,7 @@ func (s *Service) Live() sse.Feed { return feed{s} }
 
 type feed struct{ *Service }
 
-// Kinds returns the only kind of notice of this feed, with the scope that a key needs to receive it. It implements
+// Kinds returns the only kind of notice of this feed, with the scope that a key needs for it. It implements
 // sse.Feed.
 func (feed) Kinds() []sse.Kind {
 	return []sse.Kind{{Name: schema.LiveAir, Scopes: []schema.Scope{schema.AQIRead}}}

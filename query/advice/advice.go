@@ -21,8 +21,8 @@ func Routes() []httpapi.Route {
 	}}
 }
 
-// cached is the Cache-Control of a reply. The texts change only with a new version of the service, and a client gets
-// them within an hour.
+// cached is the Cache-Control of a reply. The texts change only with a new version of the service, and clients get a
+// new text within an hour.
 const cached = "private, max-age=3600"
 
 // reply is the reply to GET /v1/advice.
@@ -33,8 +33,8 @@ type reply struct {
 	Sources  []advice.Source `json:"sources"`
 }
 
-// get answers with the advice for one category or for all, and for one group or for all. A language
-// without advice gets the nearest one, which the reply names.
+// get answers with the advice for one category or for all, and for one group or for all. For a
+// language without advice, it uses the nearest language, which the reply names.
 func get(c *httpapi.Call) (httpapi.Response, error) {
 	var f schema.RequestErrors
 	header := map[string][]string{}

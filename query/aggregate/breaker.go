@@ -37,11 +37,11 @@ type busyError struct{ error }
 
 func (e *busyError) Unwrap() error { return e.error }
 
-// lastAnswer has the time at which ClickHouse last answered a query, in Unix nanoseconds.
+// lastAnswer has the time, in Unix nanoseconds, at which ClickHouse last answered a query.
 type lastAnswer struct{ at atomic.Int64 }
 
-// observe runs a query by calling do. If the query times out although ClickHouse
-// answered another query meanwhile, the error is a busyError.
+// observe runs a query by calling `do`. If the query times out although ClickHouse answered another
+// query meanwhile, the error is a busyError.
 func (a *lastAnswer) observe(do func() error) error {
 	began := time.Now()
 	err := do()

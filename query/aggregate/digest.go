@@ -12,20 +12,20 @@ import (
 // bucket has 24 stations on average. If 100 stations change, the rows of 2,400 stations are read again.
 const Buckets = 4096
 
-// Digest has a checksum of each bucket's rows in a table. The checksum changes if a row is added, replaced or removed.
-// It may also change when ClickHouse merges parts of the table.
+// Digest has a checksum for each bucket: that of the bucket's rows in a table. The checksum changes if a row is
+// added, replaced or removed. It may also change when ClickHouse merges parts of the table.
 type Digest []uint64
 
-// MarkDiffering sets the elements of changed for the buckets in which two digests
-// differ. A nil digest differs in all buckets.
+// MarkDiffering sets the elements of `changed` for the buckets in which two digests differ. A nil
+// digest differs in all buckets.
 func MarkDiffering(a, b Digest, changed []bool) {
 	for i := range changed {
 		changed[i] = changed[i] || a == nil || b == nil || a[i] != b[i]
 	}
 }
 
-// HashCondition returns an SQL condition: the hash of a column is in a marked bucket. The condition is "" if all
-// buckets are marked. some is false if no bucket is marked.
+// HashCondition returns the SQL condition that the hash of a column is in a marked bucket. The condition is ""
+// if all buckets are marked. `some` is false if no bucket is marked.
 func HashCondition(column string, changed []bool) (condition string, some bool) {
 	var list []string
 	for i, yes := range changed {
@@ -49,13 +49,13 @@ type Digests struct {
 	Cities   map[uint32]uint64 // checksums of the table city_hour, by hour
 }
 
-// digestReach limits the comparison by digest to hours that are at most this many seconds older than the newest hour of
-// the previous snapshot. After a roll-up of older hours, the hours of all stations are read.
+// digestReach limits the comparison by digest to hours that are at most this many seconds older than the newest hour
+// of the previous snapshot. After a roll-up of older hours, the snapshot reads the hours of all stations.
 const digestReach = 5 * 24 * 3600
 
-// ReadDigests reads the digests of hours at or after the time `since`, which is the earliest hour of a roll-up, into d.
-// old has the digests of the previous snapshot, or is nil. newest is the newest hour of that snapshot. ReadDigests
-// returns which buckets of stations have a changed hour, and whether old and d are equal.
+// ReadDigests reads into d the digests of the hours at or after the time `since`, the earliest hour of a roll-up.
+// `old` has the digests of the previous snapshot, or is nil. `newest` is the newest hour of that snapshot.
+// ReadDigests returns which buckets of stations have a changed hour, and whether `old` and d are equal.
 func (t Tables) ReadDigests(ctx context.Context, d, old *Digests, newest, since uint32) (changed []bool, same bool, err error) {
 	changed = make([]bool, Buckets)
 	if old == nil || since+digestReach < newest {

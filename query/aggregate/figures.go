@@ -1,5 +1,5 @@
-// Package rollup reads figures (concentrations and indices) of stations and cities from ClickHouse, and computes means
-// of them. The roll-up is the job that computes these figures from readings and stores them.
+// Package aggregate reads figures (concentrations and indices) of stations and cities from ClickHouse, and computes
+// means of them. The roll-up is the job that computes these figures from readings and stores them.
 package aggregate
 
 import (
@@ -10,8 +10,8 @@ import (
 	"vayu/schema/naqi"
 )
 
-// Records is the number of pollutants whose concentration a record has. Others is the number of further pollutants of
-// the index: NH3 and Pb. Only a detailed record has their concentration.
+// Records is the number of pollutants whose concentration each record has. Others is the number of further pollutants
+// of the index: NH3 and Pb. Only a detailed record has their concentration.
 const (
 	Records = len(air.RecordPollutants)
 	Others  = len(air.Pollutants) - Records
@@ -28,9 +28,9 @@ type Figures struct {
 	AQI                 int16                      // -1 for none
 	Dominant            air.Pollutant
 	Used, Total         uint16
-	// Sets of pollutants; bit p-1 is for pollutant p. A bit of Derived means that a concentration was computed from
-	// a sub-index. A bit of Daily means that it is a 24-hour mean and not an 8-hour mean. A bit of GapFilled means that it
-	// is from another place.
+	// These are sets of pollutants; bit p-1 is for pollutant p. A bit of Derived means that a concentration was
+	// computed from a sub-index. A bit of Daily means that it is a 24-hour mean and not an 8-hour mean. A bit of
+	// GapFilled means that it is from another place.
 	Derived, Daily, GapFilled uint8
 }
 
@@ -49,7 +49,7 @@ func NoFigures() Figures {
 	return f
 }
 
-// Stale reports whether the last reading is older than StaleAfter at now, or whether there is none.
+// Stale reports whether the last reading is older than StaleAfter at the time `now`, or whether there is none.
 func (f *Figures) Stale(now time.Time) bool {
 	return f.At == 0 || now.Sub(Instant(f.Updated)) > StaleAfter
 }
@@ -101,7 +101,7 @@ func (f *Figures) FillFrom(from *[Records]schema.Figure) {
 	}
 }
 
-// Record returns the figures as the record of a place with this label. The figures
+// Record returns the figures as a record (an entry of a reply) of the place `label`. The figures
 // must have an AQI.
 func (f *Figures) Record(label string) air.Record {
 	return air.Record{
@@ -115,5 +115,5 @@ func (f *Figures) Record(label string) air.Record {
 // Instant converts Unix seconds to a time in UTC.
 func Instant(seconds uint32) time.Time { return time.Unix(int64(seconds), 0).UTC() }
 
-// StaleAfter is the age beyond which a record is marked stale.
+// StaleAfter is the age of the last reading beyond which replies mark a record as stale.
 const StaleAfter = 3 * time.Hour

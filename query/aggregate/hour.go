@@ -7,14 +7,14 @@ import (
 )
 
 const (
-	// HourWait is the time after its end at which an hour with too few stations becomes current (see complete). Other
-	// hours become current at once.
+	// An hour with too few stations (see complete) becomes current only HourWait after its end. Other hours become
+	// current at once.
 	HourWait = 30 * time.Minute
-	// HourReach is the largest distance, in seconds, of two hours whose numbers of stations are compared.
+	// HourReach is the largest time, in seconds, between two hours whose numbers of stations are compared.
 	HourReach = 24 * 3600
 )
 
-// CityHour is an hour of a city. At is its end, and Used is the number of the city's stations that have an AQI in it.
+// CityHour is an hour of a city. At is its end, and Used is the number of the city's stations with an AQI then.
 type CityHour struct {
 	At   uint32
 	Used uint16
@@ -26,9 +26,9 @@ func complete(before, h CityHour) bool {
 	return h.At > before.At+HourReach || 2*int(h.Used) >= int(before.Used)
 }
 
-// CurrentHour returns the index of the hour whose figures are current. hours are in
-// time order. next is the time at which a later hour becomes current, in Unix
-// seconds; 0 if there is no later hour.
+// CurrentHour returns the index of the hour whose figures are current. `hours` are in time order.
+// `next` is the time at which a later hour becomes current, in Unix seconds. It is 0 if there is no
+// later hour.
 func CurrentHour(hours []CityHour, now time.Time) (current int, next int64) {
 	for i := 1; i < len(hours); i++ {
 		due := int64(hours[i].At) + int64(HourWait/time.Second)
@@ -43,8 +43,8 @@ func CurrentHour(hours []CityHour, now time.Time) (current int, next int64) {
 }
 
 // hourOfDay returns the index of the hour that represents a day: the last complete hour of the day. If no hour is
-// complete, it is the hour with the most stations. hours are in time order, and the hours of the day begin at index
-// first. The first of all hours counts as complete.
+// complete, it is the hour with the most stations. `hours` are in time order. The hours of the day begin at the
+// index `first`. hours[0] counts as complete.
 func hourOfDay(hours []CityHour, first int) int {
 	most := first
 	for i := len(hours) - 1; i >= first; i-- {

@@ -25,7 +25,7 @@ var DefaultKinds = KindsOf(air.Reference, air.CityMean)
 // Has reports whether the set includes a kind.
 func (s KindSet) Has(k air.StationKind) bool { return s&(1<<k) != 0 }
 
-// names returns the names of the kinds in the set, in the spelling of the query parameter kinds.
+// names returns the names of the kinds in the set, in the spelling of the query parameter "kinds".
 func (s KindSet) names() []string {
 	var out []string
 	for _, k := range [...]air.StationKind{air.Reference, air.Sensor} {
@@ -44,8 +44,8 @@ func (s KindSet) Named() []string {
 	return s.names()
 }
 
-// AppendTo adds the set as the field kinds to the JSON object in b. It adds nothing
-// for the empty set.
+// AppendTo adds the set as the field "kinds" to the JSON object in b. It adds nothing for the empty
+// set.
 func (s KindSet) AppendTo(b []byte) []byte {
 	if s == 0 {
 		return b

@@ -17,12 +17,11 @@ type Sample struct {
 	Figures *Figures
 }
 
-// InterpolationWindow is the largest age difference, in seconds, of two stations' hours in an interpolation.
+// InterpolationWindow is the maximum time, in seconds, between the hours of two stations in an interpolation.
 const InterpolationWindow = uint32(StaleAfter / time.Second)
 
-// WeightedMean returns the weighted mean of the samples whose hour is within
-// InterpolationWindow of the newest hour. It also returns the samples that it used.
-// Each sample must have an AQI.
+// WeightedMean returns the weighted mean of the samples whose hour is within InterpolationWindow of
+// the newest hour. It also returns these samples. Each sample must have an AQI.
 func WeightedMean(samples []Sample) (Figures, []Sample) {
 	var newest uint32
 	for _, s := range samples {
@@ -66,8 +65,8 @@ func WeightedMean(samples []Sample) (Figures, []Sample) {
 	return out, used
 }
 
-// HalfUp rounds to the nearest integer, and rounds a half up. It adds a small
-// tolerance, so that a half is not rounded down when the sum of weights is inexact.
+// HalfUp rounds to the nearest integer, and rounds a half up. It adds a small tolerance, so that an
+// inexact sum of weights does not make it round a half down.
 func HalfUp(v float64) float64 { return math.Floor(v + 0.5 + 1e-9) }
 
 func weightedIndex(used []Sample, p air.Pollutant) (float64, bool) {
@@ -132,7 +131,7 @@ func Mean(samples []Sample) Figures {
 			continue
 		}
 		out.Index[p-1] = int16(naqi.Mean(sum, n))
-		// If two pollutants have equal mean sub-indices, the dominant one is that which dominates at more stations.
+		// If two pollutants have equal mean sub-indices, that which dominates at more stations is the dominant one.
 		if m := float64(sum)/float64(n) + float64(led)/1e7; m > largest {
 			largest, out.Dominant = m, p
 		}

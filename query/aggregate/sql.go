@@ -11,13 +11,13 @@ import (
 	"vayu/schema/air"
 )
 
-// Hundredths returns an SQL expression that converts expr, a Nullable concentration, to a schema.Figure.
+// Hundredths returns an SQL expression that converts `expr`, a Nullable concentration, to a schema.Figure.
 func Hundredths(expr string) string {
 	return fmt.Sprintf("ifNull(toInt32(if(%[1]s > 2e7, NULL, floor(%[1]s * 100 + 0.5))), %[2]d)", expr, schema.Unknown)
 }
 
 // figureColumns returns the SQL expressions that [Scanned.Into] scans, in its order: concentrations, sub-indices, AQI
-// and numbers of stations. If counts is true, the numbers of stations come from the table (city_hour, city_day).
+// and numbers of stations. If `counts` is true, the numbers of stations come from the table (city_hour, city_day).
 // Otherwise they are 1, because station_hour has no such columns.
 func figureColumns(counts bool) string {
 	columns := []string{"toUInt32(at)", "toUInt32(updated)"}
@@ -54,8 +54,8 @@ type Scanned struct {
 	derived, daily uint8
 }
 
-// Into returns the destinations for scanning a row. leading are the destinations of the columns before those of the
-// figures.
+// Into returns the destinations for scanning a row. `leading` are the destinations of the columns before those of
+// the figures.
 func (r *Scanned) Into(leading ...any) []any {
 	dest := slices.Concat(leading, []any{&r.at, &r.updated})
 	for i := range r.amount {

@@ -6,12 +6,12 @@ import (
 )
 
 // StationHours reads one hour of each station: the latest hour with an AQI at or after the time `since` (Unix seconds).
-// If no such hour has an AQI, it reads the latest one. condition selects stations in SQL; "" for all.
+// If no such hour has an AQI, it reads the latest hour. The SQL condition `condition` selects stations; "" selects all.
 func (t Tables) StationHours(ctx context.Context, since uint32, condition string) (map[string]Figures, error) {
 	return t.hoursWith(ctx, since, condition, t.Each)
 }
 
-// HoursOf reads what [Tables.StationHours] reads, for the named stations and for hours of any age.
+// HoursOf does the same as [Tables.StationHours], for the named stations and for hours of any age.
 func (t Tables) HoursOf(ctx context.Context, names []string) (map[string]Figures, error) {
 	if len(names) == 0 {
 		return nil, nil

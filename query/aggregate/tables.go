@@ -13,8 +13,8 @@ import (
 
 const (
 	// QueryTimeout limits the time of ClickHouse for one query of a client. The 99th percentile of the time to load a
-	// city's history is well below a second. If ClickHouse answers no query for longer, it counts as down, even if the
-	// connection is open.
+	// city's history is well below a second. If ClickHouse answers no query for a longer time, it counts as down,
+	// even if the connection is open.
 	QueryTimeout = 3 * time.Second
 	// CachedTimeout is the longest time that a query for cached days waits for a reload of changed days. A reload takes
 	// a few milliseconds, or some hundred on a busy machine. While ClickHouse works, a slow answer is better than a
@@ -30,8 +30,8 @@ const (
 	breakerTimeout = 2 * time.Second
 )
 
-// Each runs a query. It scans each row into dest and then calls `row`. If t has a circuit breaker, the query goes
-// through it.
+// Each runs a query. It scans each row into `dest` and then calls `row`. If t has a circuit breaker, the query
+// goes through the breaker.
 func (t Tables) Each(ctx context.Context, dest []any, row func(), query string, args ...any) error {
 	run := func() error {
 		return t.lastAnswer.observe(func() error { return each(ctx, t.conn, dest, row, query, args...) })
@@ -43,8 +43,8 @@ func (t Tables) Each(ctx context.Context, dest []any, row func(), query string, 
 	return err
 }
 
-// MaxStationsPerQuery is the maximum number of stations in one query. Their ids are
-// sent in the URL, whose length servers limit (http_max_uri_size, 1 MiB).
+// MaxStationsPerQuery is the maximum number of stations in one query. The URL has their ids, and
+// servers limit its length (http_max_uri_size, 1 MiB).
 const MaxStationsPerQuery = 2000
 
 // EachNamed runs a query that has the SQL parameter `stations`. For a long list of
@@ -85,18 +85,18 @@ func NewTables(conn Conn, database string) Tables {
 	return Tables{conn: conn, Database: database, lastAnswer: &lastAnswer{}}
 }
 
-// WithBreaker returns the same tables on the connection conn, with a new circuit breaker of the given name.
+// WithBreaker returns the same tables on the connection `conn`, with a new circuit breaker of the given name.
 func (t Tables) WithBreaker(conn Conn, name string) Tables {
 	t.conn, t.breaker = conn, NewBreaker(name)
 	return t
 }
 
-// SQL returns format with the name of the database inserted.
+// SQL returns the SQL text `format` with the name of the database inserted.
 func (t Tables) SQL(format string) string {
 	return fmt.Sprintf(format, t.Database)
 }
 
-// each runs a query. It scans each row into dest and then calls `row`.
+// each runs a query. It scans each row into `dest` and then calls `row`.
 func each(ctx context.Context, conn Conn, dest []any, row func(), query string, args ...any) error {
 	rows, err := conn.Query(ctx, query, args...)
 	if err != nil {

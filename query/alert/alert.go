@@ -23,7 +23,7 @@ type Definition struct {
 	Language        string               `json:"language"`
 }
 
-// Alert is a stored alert. Only its State changes, and only package evaluation changes it.
+// Alert is a stored alert. Only its field State changes, and only package evaluation changes that field.
 type Alert struct {
 	ID string
 	schema.Owner
@@ -50,16 +50,16 @@ func (a *Alert) Fault() error { return a.fault }
 // CreatedAt returns the time at which the account created the alert.
 func (a *Alert) CreatedAt() time.Time { return a.createdAt }
 
-// State is the state of an alert: the results of its evaluations so far.
+// State is the state of an alert, which follows from its evaluations so far.
 type State struct {
 	// Triggered is true from an event air.alert.triggered to the next air.alert.resolved. For a condition "change", it
 	// means that the last change was announced by an event.
 	Triggered bool
-	// Level is the last known level (category or band) of a condition "change", and Before the level before it. Each is
-	// -1 if it is unknown.
+	// Level is the last known level (category or band) of a condition "change", and Before is the level before that.
+	// A level is -1 if it is unknown.
 	Level, Before int
-	// Hour is the end of the hour whose figures made the last change, in Unix seconds; 0 for none. While the alert is
-	// triggered, it is the hour of the crossing.
+	// Hour is the hour whose figures made the last change, as its end in Unix seconds; 0 for none. While the alert is
+	// triggered, it is the crossing: the hour in which the alert was triggered.
 	Hour        uint32
 	ChangedAt   time.Time // zero for never
 	TriggeredAt time.Time // time of the last event air.alert.triggered; zero for never
@@ -86,7 +86,7 @@ func (a *Alert) Wire() air.Alert {
 	return w
 }
 
-// The values of the column state.
+// These are the values of the column state.
 const (
 	stateOK        = "ok"
 	stateTriggered = "triggered"

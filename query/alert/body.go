@@ -29,17 +29,17 @@ type faults struct {
 	suggestions, candidates []string // of an unknown place
 }
 
-// invalid adds an error about a field of a place or a condition that is well formed but impossible.
+// invalid adds an error about a field of a place or a condition that has a valid form but an impossible value.
 func (f *faults) invalid(field, message string) { f.AddAs(schema.InvalidAlert, field, message) }
 
-// about reports whether there is an error about a field or a part of it.
+// The method about reports whether f has an error about a field or a part of it.
 func (f *faults) about(field string) bool {
 	return slices.ContainsFunc(f.RequestErrors, func(d schema.ProblemDetail) bool {
 		return d.Field == field || strings.HasPrefix(d.Field, field+".")
 	})
 }
 
-// add adds err to the faults if err is about a place. It returns any other error, such as service_unavailable.
+// add adds `err` to the faults if it is about a place. It returns any other error, such as service_unavailable.
 func (f *faults) add(err error) error {
 	problem, ok := errors.AsType[*schema.Problem](err)
 	if !ok || problem.Code.Status() >= http.StatusInternalServerError {
@@ -108,8 +108,8 @@ type patch struct {
 	named  bool // the body names at least one field
 }
 
-// patchOf parses a body, and adds the body's faults to f. If whole is true, the body must have a place and a condition.
-// It returns an error if the body is not a JSON object with the fields of `body`.
+// patchOf parses a body, and adds the body's faults to f. If `whole` is true, the body must have a place and a
+// condition. patchOf returns an error if the body is not a JSON object with the fields of `body`.
 func (f *faults) patchOf(c *httpapi.Call, whole bool) (patch, error) {
 	b, err := httpapi.Decode[body](c)
 	if err != nil {
@@ -249,7 +249,7 @@ func (f *faults) condition(o *optional[conditionBody]) (c air.AlertCondition) {
 	return c
 }
 
-// interval returns the seconds of a minimum interval: a whole number of seconds, or text such as 6h or 30m.
+// interval parses a minimum interval, a whole number of seconds or text such as 6h or 30m, and returns its seconds.
 func (f *faults) interval(o optional[jsontext.Value]) int64 {
 	const field = "minimum_interval"
 	if !o.present || o.null {

@@ -13,7 +13,7 @@ import (
 	"vayu/schema/naqi"
 )
 
-// Data returns the data of the event of a step, with PM in hundredths of µg/m³. f is nil for a place without figures.
+// Data returns the data of the event of a step, with PM in hundredths of µg/m³. f is nil if the place has no figures.
 func (a *Alert) Data(step *Step, f *aggregate.Figures, now time.Time) air.AlertData {
 	d := air.AlertData{
 		AlertID: a.ID, Name: a.Name, State: stateOK, Reason: step.Reason, Place: a.Place.AlertPlace, Condition: a.Condition,
@@ -96,7 +96,7 @@ func (a *Alert) text(value any, language advice.Language) string {
 	return fmt.Sprint(value)
 }
 
-// limitText formats the limit of a condition. raw is the limit as JSON: a number, or the name of a category.
+// limitText formats the limit of a condition. `raw` is the limit as JSON: a number, or the name of a category.
 func (a *Alert) limitText(raw []byte, language advice.Language) string {
 	text := string(raw)
 	if strings.HasPrefix(text, `"`) {

@@ -18,8 +18,8 @@ func Revision(ctx context.Context, db *sqlstore.DB) (n int64, err error) {
 	return n, nil
 }
 
-// Since calls take for each alert that accounts have changed after a revision, including deleted and invalid alerts.
-// With a negative revision, it calls take for all alerts that are not deleted, page by page.
+// Since calls `take` for each alert that accounts have changed after a revision, including deleted and invalid
+// alerts. With a negative revision, it calls `take` for all alerts that are not deleted, page by page.
 func Since(ctx context.Context, db *sqlstore.DB, revision int64, take func(*Alert)) error {
 	if revision >= 0 {
 		rows, err := sqlstore.All(db.View(ctx), scanAny, selectAlert+" WHERE revision > $1 ORDER BY revision", revision)
@@ -46,7 +46,7 @@ func Since(ctx context.Context, db *sqlstore.DB, revision int64, take func(*Aler
 	}
 }
 
-// Read returns an alert, which may have a fault; nil if it does not exist any more.
+// Read returns an alert, which may be invalid (see Alert.Fault); nil if it no longer exists.
 func Read(ctx context.Context, db *sqlstore.DB, id string) (*Alert, error) {
 	a, _, err := sqlstore.One(db.View(ctx), scanAny, selectAlert+" WHERE id = $1", id)
 	if err != nil {

@@ -17,7 +17,7 @@ type Place struct {
 	Point places.Point `json:"point"`
 }
 
-// Key identifies the figures of the place within a world.
+// Key identifies the place within a world: places with the same key have the same figures.
 func (p *Place) Key() string {
 	switch {
 	case p.Station != "":

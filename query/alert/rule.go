@@ -16,7 +16,7 @@ import (
 // metric is the quantity that a condition compares with a limit, such as the AQI or a concentration.
 type metric string
 
-// The metrics besides the pollutants, whose names are those of the record's fields.
+// These are the metrics besides the pollutants. The metric of a pollutant has the name of the record's field.
 const (
 	metricAQI      metric = "aqi"
 	metricCategory metric = "category"  // of the AQI
@@ -34,8 +34,8 @@ func metrics() []metric {
 	return append(all, metricCategory, metricBand, metricAge, metricForecast)
 }
 
-// bandEdges are the largest AQIs of the bands 0 (none) to III of the Graded Response Action Plan for Delhi (CAQM). The
-// SQL function grap_band has the same limits.
+// bandEdges has the largest AQI of each of the bands 0 (none) to III of the Graded Response Action Plan for Delhi
+// (CAQM). The SQL function grap_band has the same limits.
 var bandEdges = [...]int{200, 300, 400, 450}
 
 // edges returns the largest AQI of each level (category or band) but the last.
@@ -53,7 +53,7 @@ func (m metric) edges() (edges []int) {
 // direction states which changes of the level (category or band) an alert announces.
 type direction string
 
-// The directions of a condition "change".
+// These are the directions of a condition "change".
 const (
 	anyChange direction = "any"
 	worse     direction = "worse"
@@ -62,8 +62,8 @@ const (
 
 var directions = []direction{anyChange, worse, better}
 
-// rule is a condition in the form in which it is evaluated. A condition on the category or the band is a condition on
-// the AQI.
+// rule is a condition in the form for evaluation. A condition on the category or the band becomes a condition on the
+// AQI.
 type rule struct {
 	metric     metric
 	pollutant  int // index in Figures.Concentrations; -1 for none
@@ -85,7 +85,7 @@ func (r *rule) changes() bool { return r.direction != "" }
 // returns false if there is no such forecast. Calls must not overlap.
 type Chances func(category string, day int) (float64, bool)
 
-// Observation has the figures of a place in one hour, and the forecasts of the place.
+// Observation has the figures of a place in one hour, and its forecasts.
 type Observation struct {
 	aggregate.Figures
 
@@ -130,7 +130,7 @@ func (r *rule) cleared(v float64) bool {
 	return v <= r.limit-r.hysteresis
 }
 
-// correctable reports whether the value belongs to an hour, whose figures can be corrected later.
+// correctable reports whether the condition is about an hour. The figures of an hour can be corrected later.
 func (r *rule) correctable() bool { return r.metric != metricAge && r.metric != metricForecast }
 
 // ofAQI reports whether the rule is about the AQI of an hour, and not about a pollutant, a forecast or the age of data.
@@ -149,8 +149,8 @@ func (r *rule) level(aqi float64) int {
 	return n
 }
 
-// next returns the level that follows `level` when the AQI is aqi. It differs from `level` only if the AQI is beyond
-// the edge by more than the hysteresis.
+// next returns the level at the AQI `aqi` if the last level was `level`. It returns another level only if the AQI is
+// beyond the edge between them by more than the hysteresis.
 func (r *rule) next(level int, aqi float64) int {
 	if up := r.level(aqi - r.hysteresis); up > level {
 		return up
@@ -189,7 +189,7 @@ func (q *quietHours) has(now time.Time) bool {
 	return minute >= q.from || minute < q.to
 }
 
-// Limits of definitions.
+// These are the limits of definitions.
 const (
 	maxConcentration = 10_000.0       // far above any concentration, in µg/m³ or mg/m³
 	minAge           = 3600           // an hour, because figures are of hours
@@ -198,7 +198,7 @@ const (
 	maxDay           = 3              // days of a forecast
 )
 
-// newRule checks a definition and returns its rule. It adds the faults, each with its field, to f.
+// newRule checks a definition and returns its rule. It adds the faults to f, each with its field.
 func newRule(f *faults, d *Definition) rule {
 	r := rule{metric: metric(d.Condition.Metric), pollutant: -1, hysteresis: d.Hysteresis, minimum: time.Duration(d.MinimumInterval) * time.Second}
 	for i, p := range air.RecordPollutants {
@@ -297,7 +297,7 @@ func (f *faults) numberLimit(r *rule, field string, raw json.RawMessage) {
 	}
 }
 
-// possible returns the smallest and the largest limit with which a value can meet the condition.
+// possible returns the smallest and the largest useful limit: any other limit is always or never met.
 func (r *rule) possible() (low, high float64) {
 	const smallest = 0.01
 	switch {
@@ -321,7 +321,7 @@ func (r *rule) possible() (low, high float64) {
 	return 0, naqi.MaxIndex - 1
 }
 
-// span returns the largest hysteresis: a larger one would never resolve the alert.
+// span returns the largest possible hysteresis. With a larger one, the alert would never be resolved.
 func (r *rule) span() float64 {
 	const narrowest = 50 // the category Good has 50
 	switch {
@@ -369,7 +369,7 @@ func (f *faults) quietHours(q *air.AlertQuietHours) *quietHours {
 	return out
 }
 
-// clock parses a time of day, HH:MM, and returns its minute.
+// clock parses a time of day, HH:MM, and returns the minute of the day.
 func (f *faults) clock(field, text string) int {
 	t, err := time.Parse("15:04", text)
 	if err != nil || len(text) != len("15:04") {

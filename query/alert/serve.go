@@ -58,7 +58,7 @@ func New(c Config) *Service {
 
 const path = "/v1/alerts"
 
-// errUnlocked means that the state of an alert could not be reset although its row was locked.
+// errUnlocked means that the state of an alert could not be reset, although its row was locked.
 var errUnlocked = errors.New("resetting the state of an alert: the row has changed")
 
 // Routes returns the endpoints under /v1/alerts.
@@ -85,7 +85,7 @@ func shown(status int, a *Alert) httpapi.Response {
 	return httpapi.Response{Status: status, Value: air.AlertReply{Status: schema.Success, Alert: a.Wire()}}
 }
 
-// check returns the rule of a definition, and adds its faults to f, except for fields that already have one.
+// check returns the rule of a definition. It adds faults to f, except for fields that already have one.
 func (s *Service) check(f *faults, d *Definition) rule {
 	var found faults
 	r := newRule(&found, d)
@@ -102,7 +102,7 @@ func (s *Service) check(f *faults, d *Definition) rule {
 	return r
 }
 
-// resolve finds the place of a request, and adds the faults of the place to f. requested is nil for no place.
+// resolve finds the place of a request, nil for none, and adds the faults of the place to f.
 func (s *Service) resolve(f *faults, c *httpapi.Call, requested *air.AlertPlace) (p Place, err error) {
 	if requested == nil {
 		return p, nil
@@ -196,7 +196,7 @@ func (s *Service) history(c *httpapi.Call) (httpapi.Response, error) {
 		func(r change) *string { return pagination.Cursor(c, name, strconv.FormatInt(r.number, 10)) })
 }
 
-// patch changes an alert. A change of the place or the condition, and a pause, resolve a triggered alert.
+// patch changes an alert. A change of the place or the condition, or a pause, resolves a triggered alert.
 func (s *Service) patch(c *httpapi.Call) (httpapi.Response, error) {
 	var f faults
 	p, err := f.patchOf(c, false)
@@ -250,7 +250,7 @@ func (s *Service) patch(c *httpapi.Call) (httpapi.Response, error) {
 	})(c)
 }
 
-// reasonOf returns why a change by the account resets the state of an alert; "" if it does not.
+// reasonOf returns why a change by the account resets the state of an alert; "" if the state stays.
 func reasonOf(before, after *Alert) air.AlertReason {
 	old, changed := &before.Condition, &after.Condition
 	same := old.Metric == changed.Metric && old.Change == changed.Change && old.Category == changed.Category && old.Day == changed.Day &&
@@ -264,8 +264,8 @@ func reasonOf(before, after *Alert) air.AlertReason {
 	return ""
 }
 
-// reset sets the state of an alert to that of a new one. If the alert is triggered, it also makes the event
-// air.alert.resolved, with the definition before the change.
+// reset sets the state of an alert to that of a new one. If the alert is triggered, reset also appends the
+// event air.alert.resolved, with the definition before the change.
 func (s *Service) reset(tx *sqlstore.Tx, before, after *Alert, reason air.AlertReason, now time.Time) error {
 	step := Step{State: initial(), Event: schema.EventAlertResolved, Reason: reason}
 	step.State.Version, step.State.ChangedAt, step.State.TriggeredAt = before.State.Version+1, before.State.ChangedAt, before.State.TriggeredAt
@@ -320,7 +320,7 @@ func (s *Service) delete(c *httpapi.Call) (httpapi.Response, error) {
 	})(c)
 }
 
-// test appends the event air.alert.test with the current figures.
+// The method test appends the event air.alert.test with the current figures.
 func (s *Service) test(c *httpapi.Call, tx *sqlstore.Tx) (httpapi.Response, audit.Entry, error) {
 	a, err := one(tx, c.Owner(), idOf(c))
 	if err != nil {

@@ -17,14 +17,14 @@ type Step struct {
 	previous any
 }
 
-// Step evaluates the figures of an hour. It returns false if nothing changes. Repeating an evaluation with the new
-// state changes nothing, so an evaluation that was interrupted can be repeated.
+// Step evaluates the figures of an hour. It returns false if nothing changes. A repeated evaluation with the new
+// state changes nothing, so an interrupted evaluation can be repeated.
 //
-// Figures of an earlier hour than that of the last change are ignored, because another instance may have newer ones. A
-// correction of that hour is found when the hour or a later one is current again.
+// Step ignores figures of an hour before that of the last change, because another instance may have newer figures. It
+// finds a correction of the hour of the last change when that hour or a later one is current again.
 //
-// During quiet hours nothing changes. While the minimum interval lasts, an alert does not trigger. A later evaluation
-// finds what is still true then.
+// During quiet hours nothing changes. While the minimum interval lasts, an alert does not trigger. If a condition is
+// still met afterwards, a later evaluation finds it.
 func (a *Alert) Step(f *Observation, now time.Time) (Step, bool) {
 	v, known := a.rule.value(f, now)
 	if !known || a.rule.quiet.has(now) || a.rule.correctable() && f.At < a.State.Hour {
@@ -74,10 +74,10 @@ func (a *Alert) stepLevel(f *Observation, aqi float64, now time.Time) (Step, boo
 	return step, true
 }
 
-// Recheck compares the crossing of a triggered alert with the present figures of that hour, which a correction may have
-// changed. hours are the hours of the place from the crossing to the current one, in time order. If a later hour also
-// meets the condition, it becomes the hour of the crossing. Otherwise the alert is resolved as corrected. A change of a
-// level is compared likewise.
+// Recheck compares the crossing of a triggered alert with the present figures of its hour, which a correction may
+// have changed. `hours` are the hours of the place from the crossing to the current one, in time order. If only a
+// later hour meets the condition, that hour becomes the crossing. If none does, the alert is resolved as corrected.
+// For a condition "change", Recheck compares the change of the level likewise.
 func (a *Alert) Recheck(hours []Observation, now time.Time) (Step, bool) {
 	if !a.Correctable() || a.rule.quiet.has(now) {
 		return Step{}, false
@@ -110,8 +110,8 @@ func (a *Alert) Recheck(hours []Observation, now time.Time) (Step, bool) {
 	return a.resolve(hours[last].At, air.AlertCorrected, a.shown(v), now), true
 }
 
-// recheckLevel evaluates the hours since an announced change again, from the level before the change. If they lead to a
-// third level it finds nothing, because the evaluation of the present hour announces that level.
+// recheckLevel evaluates the hours since an announced change again, beginning with the level before the change. If
+// they now lead to a third level, it changes nothing: the evaluation of the present hour announces that level.
 func (a *Alert) recheckLevel(hours []Observation, now time.Time) (Step, bool) {
 	s := a.State
 	level, last := s.Before, -1
@@ -136,7 +136,7 @@ func (a *Alert) recheckLevel(hours []Observation, now time.Time) (Step, bool) {
 	return a.undoLevel(hours[last].At, now), true
 }
 
-// undoLevel returns to the level before the last change, which was announced.
+// undoLevel returns to the level before the last change, which an event has announced.
 func (a *Alert) undoLevel(hour uint32, now time.Time) Step {
 	s := &a.State
 	step := a.resolve(hour, air.AlertCorrected, a.rule.levelValue(s.Before), now)
@@ -145,7 +145,7 @@ func (a *Alert) undoLevel(hour uint32, now time.Time) Step {
 	return step
 }
 
-// OfHour reports whether the value of the condition belongs to an hour. An age or a forecast belongs to the present time.
+// OfHour reports whether the value of the condition belongs to an hour. Ages and forecasts belong to the present.
 func (a *Alert) OfHour() bool { return a.rule.correctable() }
 
 // Correctable reports whether a correction of earlier hours can resolve the alert.

@@ -14,7 +14,7 @@ import (
 	"vayu/schema/air"
 )
 
-// Limits of the alerts of an account.
+// These are the limits of the alerts of an account.
 const (
 	mostLive    = 1000
 	mostSandbox = 100
@@ -32,7 +32,7 @@ func scan(row sqlstore.Scanner) (*Alert, error) {
 	return a, err
 }
 
-// scanAny reads a row of selectAlert as [scan] does. If the definition is invalid, the field fault has the error.
+// scanAny does the same as [scan]. If the definition is invalid, it returns no error but sets the field fault.
 func scanAny(row sqlstore.Scanner) (*Alert, error) {
 	a := &Alert{}
 	var mode, definition, state string
@@ -84,7 +84,7 @@ func one(q sqlstore.Querier, of schema.Owner, id string) (*Alert, error) {
 	return a, nil
 }
 
-// locked returns an alert of an owner as [one] does, and locks its row until the transaction ends. The evaluation then
+// locked returns an alert of an owner as [one] does, and locks its row until the transaction ends. So the evaluation
 // cannot change the state meanwhile.
 func locked(tx *sqlstore.Tx, of schema.Owner, id string) (*Alert, error) {
 	if schema.IsID(id) {
@@ -95,7 +95,7 @@ func locked(tx *sqlstore.Tx, of schema.Owner, id string) (*Alert, error) {
 	return one(tx, of, id)
 }
 
-// list returns at most limit alerts of an owner, the oldest first, after an id; "" for the first page.
+// list returns at most `limit` alerts of an owner with ids after `after`, or from the first one for "".
 func list(q sqlstore.Querier, of schema.Owner, after string, limit int) ([]*Alert, error) {
 	return sqlstore.All(q, scan, selectAlert+" WHERE account_id = $1 AND mode = $2 AND deleted_at IS NULL AND id > $3 ORDER BY id LIMIT $4",
 		of.Account, of.World.String(), after, limit)
@@ -151,15 +151,15 @@ func (a *Alert) save(tx *sqlstore.Tx, now time.Time) error {
 	return nil
 }
 
-// saveStates updates the states of alerts. Each of its rows has the id of an alert, and then the fields of State.
+// saveStates updates the states of alerts. Each row of its values has the id of an alert and the fields of State.
 var saveStates = sqlstore.NewBatchStatement(0, `UPDATE alert SET state = v.column2, level = v.column3, before = v.column4, hour = v.column5,
 	changed_at = v.column6, triggered_at = v.column7, version = v.column8 FROM (VALUES `,
 	"(?, ?, CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT))",
 	") AS v WHERE alert.id = v.column1 AND alert.version = v.column8 - 1 AND alert.deleted_at IS NULL RETURNING id")
 
-// SaveStates stores new states, by the ids of the alerts. It returns the ids whose state is stored. A state is not
-// stored if the stored version is not the one before it. Then another instance has changed the state, or the account
-// has paused, changed or deleted the alert.
+// SaveStates stores new states, and returns the ids of the alerts whose state it has stored. It stores a state only
+// if the stored version is the one before it. Otherwise another instance has changed the state, or the account has
+// paused, changed or deleted the alert.
 func SaveStates(tx *sqlstore.Tx, ids []string, states []State) (saved map[string]bool, err error) {
 	saved = make(map[string]bool, len(ids))
 	err = saveStates.Each(len(ids), func(text string, from, to int) error {
@@ -227,7 +227,7 @@ type change struct {
 	data       []byte
 }
 
-// history returns at most limit changes of an alert whose number is below `before`, the newest first.
+// history returns at most `limit` changes of an alert whose number is below `before`, the newest first.
 func history(q sqlstore.Querier, id string, before int64, limit int) ([]change, error) {
 	return sqlstore.All(q, func(row sqlstore.Scanner) (c change, err error) {
 		var data string

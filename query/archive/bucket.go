@@ -23,10 +23,10 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// Bucket is an archive in a bucket of an S3-compatible object storage. Requests are in path style. No file is replaced,
-// because the name of each new file contains the name of its run. Only the manifest is replaced, by a conditional
-// write. The write fails if another run has replaced the manifest since this run read it. A reader of the manifest
-// therefore always sees a complete archive. A file is at most 5 GB, the limit of one PUT of S3.
+// Bucket is an archive in a bucket of an S3-compatible object storage. Requests are in path style. A run never
+// replaces a file, because the name of each new file contains the name of the run. It only replaces the manifest, by
+// a conditional write, which fails if another run has replaced the manifest since this run read it. A reader of the
+// manifest therefore always sees a complete archive. A file is at most 5 GB, the limit of one PUT of S3.
 type Bucket struct {
 	Name, Prefix string // Prefix ends with a slash, or is empty
 
@@ -37,7 +37,7 @@ type Bucket struct {
 	put      []string // keys of files that are in no manifest yet
 }
 
-// timeouts determines the time limit of a request: `quiet`, and the time to transfer the file at the rate `slowest`.
+// timeouts determines the time limit of a request: `quiet` plus the transfer time of the file at the rate `slowest`.
 type timeouts struct {
 	quiet   time.Duration
 	slowest int64 // bytes per second
@@ -47,12 +47,12 @@ func (t timeouts) limit(size int64) time.Duration {
 	return t.quiet + time.Duration(size/t.slowest)*time.Second
 }
 
-// attempts is the largest number of attempts of a request that fails for a temporary reason. The pauses between
-// attempts grow to 20 seconds, so that all seven take a minute or two.
+// attempts is the maximum number of attempts of a request that fails for a temporary reason. The pauses between
+// them grow to 20 seconds, so that the seven pauses together take a minute or two.
 const attempts = 8
 
-// NewBucket parses an address such as s3://bucket/prefix. env returns environment variables. The keys, the region and
-// the endpoint are those that AWS's tools read too.
+// NewBucket parses an address such as s3://bucket/prefix. `env` returns environment variables. The keys, the region
+// and the endpoint come from the variables that AWS's tools read, too.
 func NewBucket(address string, env func(string) string) (*Bucket, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "s3" || u.Host == "" || u.User != nil || u.RawQuery != "" {
@@ -175,7 +175,7 @@ func (b *Bucket) Settle(context.Context) error { return nil }
 func (b *Bucket) Begin(context.Context) error { return nil }
 
 // Put implements Place. It first writes the content to a temporary file, because a request begins with the length and
-// the checksum of its body. It returns the errors of write, of the file and of the bucket.
+// the checksum of its body. It returns errors of `write`, of the file and of the bucket.
 func (b *Bucket) Put(ctx context.Context, path string, write func(io.Writer) error) (Stored, error) {
 	file, err := os.CreateTemp("", "vayu-archive-*")
 	if err != nil {
@@ -199,8 +199,8 @@ func (b *Bucket) Put(ctx context.Context, path string, write func(io.Writer) err
 	return Stored{Path: path, Bytes: size, SHA256: hex.EncodeToString(hash.Sum(nil))}, err
 }
 
-// write stores a file. match is the ETag that the present file must have. absent is "*" if there must be no such file.
-// nil means no condition.
+// write stores a file. `match` is the ETag that the present file must have. `absent` is "*" if there must be no such
+// file. Either is nil for no condition.
 func (b *Bucket) write(ctx context.Context, path string, body io.ReadSeeker, size int64, match, absent *string) error {
 	_, err := limited(ctx, b.timeouts.limit(size), func(ctx context.Context) (*s3.PutObjectOutput, error) {
 		return b.client.PutObject(ctx, &s3.PutObjectInput{Bucket: &b.Name, Key: b.key(path), Body: body, ContentLength: &size, IfMatch: match, IfNoneMatch: absent})
@@ -223,9 +223,9 @@ func (b *Bucket) Commit(ctx context.Context, manifest []byte) error {
 	return err
 }
 
-// refused handles the rejection of a new manifest. If an earlier attempt of this run has stored the manifest, and its
-// reply was lost, refused returns nil. Otherwise End will remove the files of this run, except those in the present
-// manifest.
+// refused handles the rejection of a new manifest. If an earlier attempt of this run has stored the manifest, but its
+// reply was lost, refused returns nil. Otherwise it lets End remove the files of this run, except those in the
+// present manifest.
 func (b *Bucket) refused(ctx context.Context, manifest []byte, put []string, refusal error) error {
 	in, err := b.Open(ctx, ManifestName)
 	if err != nil {

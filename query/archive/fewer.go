@@ -12,9 +12,9 @@ import (
 	"vayu/query/dataset"
 )
 
-// stays reports whether a month's file is kept although ClickHouse has fewer rows. It is false with the option Prune,
-// if no row is missing, or if the missing rows were removed on purpose. It is true if the retention deletes rows of the
-// month. It is also true, and the caller gets a warning, if nothing explains the missing rows, such as after a loss.
+// stays reports whether the archive keeps a month's file although ClickHouse has fewer rows. It returns false with
+// the option Prune, if no row is missing, or if the missing rows were removed on purpose. It returns true if the
+// retention deletes rows of the month. If nothing explains the missing rows, it returns true and warns the caller.
 func (r *run) stays(ctx context.Context, t dataset.Table, last File, rows uint64, kept time.Duration) (bool, error) {
 	if r.o.Prune || rows >= last.Rows {
 		return false, nil
@@ -87,11 +87,11 @@ func (r *run) removed(ctx context.Context, t dataset.Table, from, to time.Time) 
 	return sum + computed, nil
 }
 
-// rolledUp are the tables from which a roll-up deletes figures that no longer follow from readings, without a trace.
+// rolledUp are the tables from which a roll-up deletes, without a trace, figures that no longer follow from readings.
 var rolledUp = []string{"city_day", "city_hour", "station_hour"}
 
-// checkStations sets lost if ClickHouse has less than half of the archive's stations. The missing stations are then
-// more likely lost than withdrawn from the public, so their rows must stay in the archive.
+// checkStations sets lost if ClickHouse has less than half of the archive's stations. Then the missing stations are
+// more likely lost than no longer public, so their rows must stay in the archive.
 func (r *run) checkStations(ctx context.Context) error {
 	var now uint64
 	if err := queryValue(ctx, r.conn, &now, "SELECT count() FROM `"+r.o.Database+"`.station FINAL"); err != nil {

@@ -19,9 +19,9 @@ import (
 // staging is the folder of new files. Its name begins with a dot, so that no pattern for files of a table finds them.
 const staging = ".vayu-archive"
 
-// Folder is an archive in a folder. A run writes all new files beside the archive, and syncs them. Then it writes the
-// new manifest there. After that it only renames files. Renames need no space, and the next run completes interrupted
-// ones. A full disk or a kill therefore leaves either the last archive or the new one.
+// Folder is an archive in a folder. A run writes all new files, and then the new manifest, beside the archive, and
+// syncs them. After that it only renames files. Renames need no space, and the next run completes those of an
+// interrupted run. A full disk or a kill therefore leaves either the last archive or the new one.
 type Folder struct {
 	dir  string
 	lock *flock.Flock
@@ -94,7 +94,7 @@ func (f *Folder) Begin(context.Context) error {
 	return err
 }
 
-// Settle implements Place. It locks the folder only if there is a run to complete: a reader may lack the right to write.
+// Settle implements Place. It locks the folder only to complete a run, because a reader may lack the right to write.
 func (f *Folder) Settle(context.Context) error {
 	if !f.interrupted() {
 		return nil
@@ -105,14 +105,14 @@ func (f *Folder) Settle(context.Context) error {
 	return errors.Join(f.recover(), f.lock.Unlock())
 }
 
-// interrupted reports whether a run ended between writing its new manifest and its last rename. Unless the caller has
-// the lock, that run can also be in progress.
+// interrupted reports whether a run ended between writing its new manifest and its last rename. If the caller does
+// not have the lock, that run can also be in progress.
 func (f *Folder) interrupted() bool {
 	_, err := os.Stat(f.staged(ManifestName))
 	return err == nil
 }
 
-// recover completes an interrupted run. The folder is locked.
+// recover completes an interrupted run. The caller has locked the folder.
 func (f *Folder) recover() error {
 	if !f.interrupted() {
 		return nil
@@ -197,7 +197,7 @@ func (f *Folder) complete() error {
 	return os.RemoveAll(filepath.Join(f.dir, staging))
 }
 
-// move moves a staged file to its place, if there is one, and syncs the folders above it.
+// move moves a staged file, if there is one, to its final path, and syncs the folders above it.
 func (f *Folder) move(path string) error {
 	if _, err := os.Stat(f.staged(path)); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -244,7 +244,7 @@ func (f *Folder) Remove(_ context.Context, paths []string) error {
 	return nil
 }
 
-// End implements Place. It keeps the files of a run that can be completed.
+// End implements Place. If the run can be completed, End keeps the run's files.
 func (f *Folder) End(context.Context) error {
 	if f.interrupted() {
 		return f.lock.Unlock()

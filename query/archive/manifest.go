@@ -24,7 +24,7 @@ import (
 // ManifestName is the path of the manifest in an archive.
 const ManifestName = "manifest.json"
 
-// formatVersion is raised by each change after which earlier programs cannot read an archive.
+// Each change after which earlier programs cannot read an archive must increase formatVersion.
 const formatVersion = 1
 
 // Manifest lists the tables and files of an archive.
@@ -95,7 +95,7 @@ func (m *Manifest) table(name string) Table {
 	return Table{}
 }
 
-// month returns the file of a month.
+// month returns the file of a month; false if the table has none.
 func (t *Table) month(month string) (File, bool) {
 	if i := slices.IndexFunc(t.Files, func(f File) bool { return f.Month == month }); i >= 0 {
 		return t.Files[i], true
@@ -137,7 +137,7 @@ func parse(in io.Reader) (m Manifest, err error) {
 	return m, nil
 }
 
-// open settles an archive, and reads its manifest. An archive whose first run has not ended is an error.
+// open settles an archive, and reads its manifest. It returns an error if the first run of the archive has not ended.
 func open(ctx context.Context, place Reader) (Manifest, error) {
 	if err := place.Settle(ctx); err != nil {
 		return Manifest{}, fmt.Errorf("completing the archive: %w", err)

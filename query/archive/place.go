@@ -11,7 +11,7 @@ import (
 	"vayu/query/dataset"
 )
 
-// Errors of reading and writing an archive.
+// These are the errors of reading and writing an archive.
 var (
 	// ErrMissing means that an archive has no such file.
 	ErrMissing = errors.New("the archive has no such file")
@@ -37,29 +37,30 @@ type Reader interface {
 
 // Writer changes an archive. A run calls Begin, Put for each new file, Commit, Remove and End.
 type Writer interface {
-	// Begin prepares a run, and does the same as Settle. End must follow, also after an error of the run.
+	// Begin prepares a run, and does the same as Settle. The caller must call End afterwards, even after a
+	// failure.
 	Begin(ctx context.Context) error
-	// Put stores a new file, or new content of a file. Readers see it after Commit.
+	// Put stores a new file, or new content of a file. Readers see it only after Commit.
 	Put(ctx context.Context, path string, write func(io.Writer) error) (Stored, error)
-	// Commit replaces the manifest, so that readers see the files that were put. If it fails, the last archive stays, or
-	// the next run or reader completes this run. The error is ErrBusy if another run has replaced the manifest since it
-	// was read.
+	// Commit replaces the manifest, so that readers see the files that Put has stored. If it fails, the last archive
+	// stays valid, or the next run or reader completes this run. The error is ErrBusy if another run has replaced the
+	// manifest since it was read.
 	Commit(ctx context.Context, manifest []byte) error
 	// Remove removes files that the manifest lacks.
 	Remove(ctx context.Context, paths []string) error
-	// End removes what was put and not committed, and lets other runs begin.
+	// End removes what Put has stored without a Commit, and lets other runs begin.
 	End(ctx context.Context) error
 }
 
-// Stored is a file that was put. SHA256 is its checksum, hexadecimal.
+// Stored is a file that Put has stored. SHA256 is its checksum in hexadecimal.
 type Stored struct {
 	Path   string
 	Bytes  int64
 	SHA256 string
 }
 
-// remote matches the beginning of an address that is not a folder. It also matches misspelt addresses such as
-// s3:/bucket.
+// remote matches the beginning of an address that is a URL, not a folder. It also matches misspelt addresses
+// such as s3:/bucket.
 var remote = regexp.MustCompile(`^(?:s3:|[a-zA-Z0-9]+:/)`)
 
 // PlaceAt returns the archive at an address: a folder, or s3://bucket/prefix with the variables of [NewBucket].

@@ -32,15 +32,15 @@ type RestoreOptions struct {
 	// Tables has the name of the database, and of the cluster if there is one.
 	Tables migration.Params
 	Now    time.Time
-	// Again makes a restore empty the tables first, if an earlier restore into them was killed.
+	// Again allows a restore into tables that a killed restore has filled. Restore then empties these tables first.
 	Again bool
-	// Progress is called after each file; nil for none. skipped means that ClickHouse would delete its rows at once, because
-	// they are older than its retention.
+	// Restore calls Progress after each file; nil for none. `skipped` means that ClickHouse would delete the file's
+	// rows at once, because they are older than its retention.
 	Progress func(f File, skipped bool)
 }
 
-// Restore fills the tables of a database from an archive. The tables must exist and be empty, and nothing else may write
-// to them. If it fails, they are empty again.
+// Restore fills the tables of a database from an archive. The tables must exist and be empty, and nothing else may
+// write to them. If Restore fails, it empties them again.
 func Restore(ctx context.Context, conn driver.Conn, place Reader, o RestoreOptions) (Manifest, error) {
 	m, err := open(ctx, place)
 	if err != nil {
@@ -96,7 +96,7 @@ func known(m Manifest) []dataset.Table {
 	})
 }
 
-// file stores the rows of a file. It compares the checksum before it stores the first row.
+// file stores the rows of a file. It checks the checksum before it stores the first row.
 func (r *restore) file(ctx context.Context, table string, f File, present []dataset.Column) error {
 	local, err := fetch(ctx, r.place, f)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"vayu/query/dataset"
 )
 
-// markName is a table that exists while a restore fills the others. It has no rows. Its comment has the time at which the
-// restore began.
+// markName is the name of a table without rows that exists while a restore fills the other tables. The comment of
+// this table has the time at which the restore began.
 const markName = "archive_restore"
 
 // CheckComplete returns an error if a restore has filled only a part of a database, because it is running or was
@@ -86,8 +86,8 @@ func (r *restore) begin(ctx context.Context, m Manifest) error {
 // markTime finds the time at which a restore began, in the comment of the table markName.
 var markTime = regexp.MustCompile(`began at (\d+) `)
 
-// checkForeign returns an error if a table has rows that were written after the killed restore began, because these are
-// not from the archive. A restored row keeps its version, which is older.
+// checkForeign returns an error if a table has rows with a version after the start of the killed restore. These are
+// not from the archive: a restored row keeps its old version.
 func (r *restore) checkForeign(ctx context.Context, m Manifest, mark string) error {
 	began := markTime.FindStringSubmatch(mark)
 	if len(began) == 0 {
@@ -198,7 +198,7 @@ func (f File) bounds() (from, to time.Time, err error) {
 	return from, from.AddDate(0, 1, 0), nil
 }
 
-// compare compares the number of stored rows with that of the archive.
+// compare returns an error if the number of stored rows differs from that of the archive.
 func (r *restore) compare(ctx context.Context, t dataset.Table, want uint64, since time.Time) error {
 	query := "SELECT count() FROM " + columnstore.QuoteName(r.database, t.Name)
 	if !since.IsZero() {

@@ -91,7 +91,7 @@ func (r *run) absent(ctx context.Context, t dataset.Table, months []dataset.Mont
 	return all, nil
 }
 
-// retain adds the archive's files of months whose rows ClickHouse has only in part or no longer has.
+// retain keeps the archive's files of months of which ClickHouse has only some rows, or none.
 func (r *run) retain(out *Table, retained []File, licences []dataset.Licence) error {
 	for _, f := range retained {
 		if !r.whole(f) {
@@ -110,7 +110,7 @@ func (r *run) retain(out *Table, retained []File, licences []dataset.Licence) er
 
 func byMonth(a, b File) int { return cmp.Compare(a.Month, b.Month) }
 
-// add adds licences that the table does not have yet, in their order.
+// add adds those licences that the table does not have yet, and keeps the licences sorted.
 func (t *Table) add(all []dataset.Licence) {
 	for _, one := range all {
 		if i, found := slices.BinarySearchFunc(t.Licences, one, dataset.Licence.Compare); !found {
@@ -119,8 +119,8 @@ func (t *Table) add(all []dataset.Licence) {
 	}
 }
 
-// emptyMonth returns a month without rows if all rows of the table are marked as removed. The run then writes an empty
-// file. It returns nil if the table has no rows at all, because the table is then new or lost. The archive then keeps
+// emptyMonth returns a month without rows if the table has rows but all are marked as removed. Then the run writes an
+// empty file. If the table has no rows at all, it is new or lost. Then emptyMonth returns nil, and the archive keeps
 // its file.
 func (r *run) emptyMonth(ctx context.Context, t dataset.Table) ([]dataset.Month, error) {
 	var n uint64
@@ -147,8 +147,8 @@ func queryValue(ctx context.Context, conn aggregate.Conn, to any, query string, 
 // deletion matches the clause of a table's engine that deletes rows by their time.
 var deletion = regexp.MustCompile(`(?m) TTL (\w+) \+ toInterval(Day|Hour)\((\d+)\)(?:,| SETTINGS|$)`)
 
-// keeps returns how long ClickHouse keeps the rows of a table after their time, and 0 for ever. On a cluster the local
-// table has the clause.
+// keeps returns how long after their time ClickHouse keeps the rows of a table; 0 for ever. On a cluster the local
+// table has this setting.
 func keeps(ctx context.Context, conn aggregate.Conn, database string, t dataset.Table) (time.Duration, error) {
 	var engines string
 	err := queryValue(ctx, conn, &engines, `SELECT arrayStringConcat(groupArray(engine_full), '\n') FROM system.tables

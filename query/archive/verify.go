@@ -17,14 +17,14 @@ type Report struct {
 	Manifest Manifest
 	Files    int
 	Bytes    int64
-	// Faults are the files that are missing or damaged, with the reason.
+	// Faults are the errors of the files that are missing or damaged.
 	Faults []error
 	// Unlisted are paths of files that the manifest lacks. An interrupted run has left them, and the next run removes them.
 	Unlisted []string
 }
 
-// Verify reads every file of an archive, and compares its size, its checksum and its rows with the manifest. progress
-// is called after each file; nil for none. A damaged archive is not an error: the report has its damaged files.
+// Verify reads every file of an archive, and compares its size, its checksum and its rows with the manifest. It calls
+// `progress`, if not nil, after each file. Damaged files are not an error of Verify; the report has them.
 func Verify(ctx context.Context, place Reader, progress func(File, error)) (Report, error) {
 	m, err := open(ctx, place)
 	if err != nil {
@@ -76,10 +76,10 @@ func verify(ctx context.Context, place Reader, f File) error {
 	return nil
 }
 
-// fetches is the largest number of attempts to read a file whose transfer breaks off.
+// fetches is the maximum number of attempts to read a file whose transfer breaks off.
 const fetches = 3
 
-// fetch copies a file into a temporary one, and compares its size and its checksum. The caller closes and removes it.
+// fetch copies a file to a temporary file, and checks its size and checksum. The caller closes and removes the copy.
 func fetch(ctx context.Context, place Reader, f File) (*os.File, error) {
 	local, err := os.CreateTemp("", "vayu-restore-*")
 	if err != nil {
@@ -103,7 +103,7 @@ func fetch(ctx context.Context, place Reader, f File) (*os.File, error) {
 // errDamaged means that a file differs from its entry in the manifest.
 var errDamaged = errors.New("the file is damaged, or a run was interrupted")
 
-// copyFile replaces the content of the file `local` with the content of the archive's file f.
+// copyFile replaces the content of `local` by that of the archive's file f.
 func copyFile(ctx context.Context, place Reader, f File, local *os.File) error {
 	in, err := place.Open(ctx, f.Path)
 	if err != nil {

@@ -26,22 +26,22 @@ type Options struct {
 	Database string // name of the database of the world
 	Version  string // of the program
 	Now      time.Time
-	// Prune removes months that ClickHouse no longer has, and rows of months that it keeps in part, whatever the reason. It
+	// Prune removes months that ClickHouse no longer has, and rows that ClickHouse lacks, whatever the reason. It
 	// keeps the last file of each table.
 	Prune bool
-	// Fewer is called for a file that stays because ClickHouse has fewer rows of its month and nothing explains why; nil
-	// for none. rows is the number of rows in ClickHouse.
+	// A run calls Fewer, if not nil, for a file that it keeps although ClickHouse has fewer rows, if nothing
+	// explains why. `rows` is the number of rows in ClickHouse.
 	Fewer func(f File, rows uint64)
-	// Progress is called after each file of a run; nil for none. changed is false for a file that stays as it is.
+	// A run calls Progress, if not nil, after each file. `changed` is false for a file that stays as it is.
 	Progress func(f File, changed bool)
 }
 
 // Result counts what a run of [Write] has done.
 type Result struct {
 	Manifest Manifest
-	// Numbers of files. Written and Kept have rows that ClickHouse has. Retained stay, because ClickHouse no longer has
-	// their rows. Fewer is the number of files in Retained whose missing rows nothing explains. Removed are no longer
-	// in the archive.
+	// These are numbers of files. Written and Kept have rows that ClickHouse has. Retained stay, because ClickHouse
+	// no longer has their rows. Fewer is the number of files in Retained whose missing rows nothing explains. Removed
+	// are no longer in the archive.
 	Written, Kept, Retained, Fewer, Removed int
 	Bytes                                   int64 // of the written files
 }
@@ -79,8 +79,8 @@ type run struct {
 	lost   bool             // the table of stations has lost rows, see checkStations
 }
 
-// begin reads the last archive. For a new archive it first stores an empty manifest. Files without a manifest are
-// therefore never those of an interrupted run.
+// begin reads the last archive. For a new archive it first stores an empty manifest, so that an interrupted run
+// never leaves files without a manifest.
 func (r *run) begin(ctx context.Context) error {
 	var err error
 	r.before, err = ReadManifest(ctx, r.place)
@@ -91,8 +91,8 @@ func (r *run) begin(ctx context.Context) error {
 	if !fresh && r.before.World != r.o.World.String() {
 		return fmt.Errorf("the archive is one of the %s world: choose another place for that of %s", r.before.World, r.o.World)
 	}
-	// The files are listed after the manifest was read. A file that is listed here, and is in no manifest when this run
-	// ends, is therefore of no use to any run.
+	// The run lists the files after it has read the manifest. So a file that is listed here, and that no manifest has
+	// when this run ends, is of no use to any run.
 	if r.stored, err = r.place.List(ctx); err != nil {
 		return fmt.Errorf("listing the archive: %w", err)
 	}
@@ -109,8 +109,8 @@ func (r *run) begin(ctx context.Context) error {
 	return err
 }
 
-// order returns the tables in the order in which a run reads them. Tables that record finished roll-ups and forecasts
-// are first. Readings come after the figures, so an archive has the readings of all its figures. Stations are last.
+// order returns the tables in the order in which a run reads them. First come the tables that record finished roll-ups
+// and forecasts. Readings come after the figures, so an archive has the readings of all its figures. Stations are last.
 func order() []dataset.Table {
 	all := dataset.Archived()
 	rank := map[string]int{"rollup": -1, "forecast_issue": -1, "forecast_hour_issue": -1, "reading": 1, "parameter": 2, "station": 3}
@@ -130,8 +130,8 @@ func (r *run) write(ctx context.Context) error {
 	return nil
 }
 
-// commit publishes the new files and the new manifest. Then it removes files that the manifest lacks, also those that
-// an interrupted run has left.
+// commit publishes the new files and the new manifest. Then it removes files that the manifest lacks, including those
+// that an interrupted run has left.
 func (r *run) commit(ctx context.Context) error {
 	slices.SortFunc(r.Manifest.Tables, func(a, b Table) int { return cmp.Compare(a.Name, b.Name) })
 	if err := r.store(ctx); err != nil {
@@ -196,7 +196,7 @@ func (r *run) month(ctx context.Context, reader *dataset.Reader, m dataset.Month
 	return f, nil
 }
 
-// whole reports whether the archive already had the file f, in the size of the last manifest, when the run began.
+// whole reports whether the archive had the file f, in the size of the last manifest, when the run began.
 func (r *run) whole(f File) bool {
 	size, ok := r.stored[f.Path]
 	return ok && size == f.Bytes

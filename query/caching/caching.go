@@ -9,7 +9,7 @@ import (
 	"vayu/schema"
 )
 
-// publishDelay is the time after the end of an hour at which its figures are expected. Readings are fetched with a few
+// publishDelay is the time after the end of an hour at which its figures are expected. Sources are fetched with a few
 // minutes of jitter.
 const publishDelay = 5 * time.Minute
 
@@ -22,7 +22,7 @@ type header struct {
 // Control makes Cache-Control values. The zero value is ready to use. It is safe for concurrent use.
 type Control struct{ latest atomic.Pointer[header] }
 
-// At returns a value that lets clients cache an answer until the next figures are expected.
+// At returns a Cache-Control value that lets clients cache an answer until the next figures are expected.
 func (c *Control) At(now time.Time) []string {
 	second := now.Unix()
 	if h := c.latest.Load(); h != nil && h.second == second {

@@ -11,7 +11,7 @@ import (
 	"vayu/query/snapshot"
 )
 
-// Replies holds rendered replies of one snapshot, and compresses each once. It is safe for concurrent use.
+// Replies holds rendered replies of one snapshot, and compresses each only once. It is safe for concurrent use.
 type Replies struct {
 	lasting   time.Duration
 	most      int
@@ -23,8 +23,8 @@ type Replies struct {
 	ready  *lru.Cache[string, *reply]
 }
 
-// NewReplies returns an empty cache for `most` replies. lasting limits how long a reply is cached, because a reply
-// states the age of its figures. A body of more than mostBytes is not cached; 0 means no limit.
+// NewReplies returns an empty cache for `most` replies. Each reply states the age of its figures, so it is cached for
+// at most `lasting`. A body of more than `mostBytes` is not cached, unless mostBytes is 0.
 func NewReplies(lasting time.Duration, most, mostBytes int) *Replies {
 	return &Replies{lasting: lasting, most: most, mostBytes: mostBytes}
 }
@@ -37,12 +37,12 @@ type reply struct {
 
 var errPanicked = errors.New("rendering a reply panicked")
 
-// maxKey is the length of the longest key of a kept reply, in bytes. Browsers send up to 140 bytes of Accept.
+// maxKey is the maximum length of the key of a cached reply, in bytes. Browsers send up to 140 bytes of Accept.
 const maxKey = 500
 
-// Get returns the reply with a key. The key contains everything that the reply depends on, except the snapshot and the
-// time. It calls render if the reply is not there. Concurrent requests for a reply render it once. A failed reply is
-// rendered again by the next request.
+// Get returns the reply with a key. The key contains everything that the reply depends on, except the snapshot and
+// the time. If the reply is not cached, Get calls `render`, once for concurrent requests. After an error, the next
+// request calls it again.
 func (r *Replies) Get(s *snapshot.Snapshot, now time.Time, key string, render func() (httpapi.Response, error)) (httpapi.Response, error) {
 	if len(key) > maxKey {
 		return render()

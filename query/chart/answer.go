@@ -78,16 +78,16 @@ type Format struct {
 	draw        func(c *Chart) ([]byte, error)
 }
 
-// Formats returns the formats SVG and PNG. They share the fonts, which the first chart loads.
+// Formats returns the formats SVG and PNG. They share the fonts, which are loaded for the first chart.
 func Formats() (svg, png Format) {
 	fonts := sync.OnceValue(loadFonts)
 	return Format{"image/svg+xml", func(c *Chart) ([]byte, error) { return c.svg(fonts()) }},
 		Format{"image/png", func(c *Chart) ([]byte, error) { return c.png(fonts()) }}
 }
 
-// Answer returns the chart that a request selects, with an ETag. It draws the chart in one of the account's slots,
-// because a PNG takes some tenths of a second. The error is a *schema.Problem if the place does not exist or has no
-// figures in the range.
+// Answer returns the chart that a request selects, with an ETag. It draws the chart in one of the account's slots
+// for concurrent work, because a PNG takes some tenths of a second. The error is a *schema.Problem if the place
+// does not exist or has no figures in the range.
 func (d *Data) Answer(ctx context.Context, r *Request, f Format) (resp httpapi.Response, err error) {
 	c, err := d.read(ctx, r)
 	if err != nil {

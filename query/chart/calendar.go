@@ -6,7 +6,7 @@ import (
 	"vayu/schema"
 )
 
-// Width and height of the cell of a day in a calendar.
+// cellWidth and cellHeight are the size of the cell of a day in a calendar, in points.
 const (
 	cellWidth  = 25.0
 	cellHeight = 22.0

@@ -36,7 +36,7 @@ type content struct{ title, subtitle, words, attribution string }
 // width is the width of every chart, in points.
 const width = 900.0
 
-// ofFigures returns a line or a calendar of a place. Its error is a *schema.Problem if no figures have an AQI.
+// ofFigures returns a chart of AQIs: a line or a calendar. Its error is a *schema.Problem if no figures have an AQI.
 func ofFigures(r *Request, place *place, figures []history.Dated) (*Chart, error) {
 	var points []point
 	for i := range figures {
@@ -63,8 +63,8 @@ func ofFigures(r *Request, place *place, figures []history.Dated) (*Chart, error
 	return c, nil
 }
 
-// ofMeans reads the hourly means of a place. It returns the chart of the means by hour of the day, or the wind rose.
-// The error is a *schema.Problem if there are no means.
+// ofMeans reads the hourly means of a place. It returns a chart of the means by hour of the day, or by wind
+// direction. The error is a *schema.Problem if there are no means.
 func ofMeans(ctx context.Context, t aggregate.Tables, r *Request, place *place) (*Chart, error) {
 	ctx, cancel := context.WithTimeout(ctx, aggregate.QueryTimeout)
 	defer cancel()
@@ -140,7 +140,7 @@ func (c *Chart) withText(picture []byte) []byte {
 }
 
 // svg returns the chart as an SVG with a title and a description in words. If the request names no theme, the browser
-// selects the colours by the user's preference.
+// selects light or dark colours by the user's preference.
 func (c *Chart) svg(fonts *font.Cache) ([]byte, error) {
 	canvas := vgsvg.NewWith(vgsvg.UseWH(vg.Length(width), vg.Length(c.height())))
 	c.drawOn(canvas, fonts)

@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// drawDiurnal draws the mean of each hour of the day as a line, and the range between the quartiles of the hourly
-// means as an area.
+// drawDiurnal draws the mean of each hour of the day as a line. It draws the range between the quartiles of the
+// hourly means as an area.
 func drawDiurnal(p *page, r *Request, hours []hourMeans) {
 	a := p.area(40)
 	most := 0.0
@@ -59,8 +59,8 @@ func drawDiurnal(p *page, r *Request, hours []hourMeans) {
 	p.text(a.left+90, a.bottom+30, 10, left, p.colours[ink], "middle half of the hours")
 }
 
-// tickStep returns the distance between the ticks of an axis from 0 to most. It is 1, 2 or 5 times a power of ten, so
-// that there are four to eight ticks.
+// tickStep returns the distance between the ticks of an axis from 0 to `most`. It is 1, 2 or 5 times a power of ten,
+// so that there are four to eight ticks.
 func tickStep(most float64) float64 {
 	if most <= 0 {
 		return 1

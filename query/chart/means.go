@@ -14,12 +14,12 @@ type hourMeans struct {
 	count          int
 }
 
-// physical is an SQL expression for the physical station of a row. A physical station can have several ids, but counts
-// once in an hour. If several of its ids have a value, that of the preferred network counts.
+// physical is an SQL expression for the physical station of a row. A physical station can have several ids, but
+// counts once in an hour. If several ids have a value, the value of the preferred network counts.
 const physical = "transform(toString(station), {stations:Array(String)}, {physical:Array(String)}, '')"
 
 // readDiurnal reads the plain hourly means of a place's stations, grouped by the hour of the day. It returns their
-// mean, quartiles and number. The stored AQI cannot be used, because it is a mean of 24 hours.
+// mean, quartiles and number. It cannot use the stored AQI, which is a mean of 24 hours.
 func readDiurnal(ctx context.Context, t aggregate.Tables, place *place, r *Request) (hours []hourMeans, err error) {
 	var (
 		hour, count uint64
@@ -56,7 +56,7 @@ type sectorMeans struct {
 const calm = 0.5
 
 // readRose reads the hourly means of the parameter, grouped by the direction from which the wind came. It uses only
-// the hours of a station that have wind speed, wind direction and the parameter.
+// the hours in which the same station has wind speed, wind direction and the parameter.
 func readRose(ctx context.Context, t aggregate.Tables, place *place, r *Request) (all []sectorMeans, err error) {
 	var (
 		sector int64

@@ -39,7 +39,7 @@ func themes(name string) theme {
 }
 
 // category is one of the six categories of the AQI. Its colours are the same in both themes. Its text colours differ
-// from all colours of roles, because the rules of [Chart.style] replace the colours of roles.
+// from the colours of all roles, because the rules of [Chart.style] replace those.
 type category struct {
 	name        string
 	first, last int // AQI
@@ -128,7 +128,7 @@ func (p *page) dot(x, y, radius float64, fill color.Color) {
 	p.Fill(circle)
 }
 
-// align states which part of a text is at the given position.
+// align is the part of a text that is at the given position.
 type align float64
 
 const (

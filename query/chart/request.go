@@ -1,6 +1,6 @@
-// Package chart draws charts of a city or a station. The AQI is drawn as a line or a calendar, a pollutant by the hour
-// of the day or by the direction of the wind. Charts are SVG or PNG, in light or dark colours, with a description in
-// words.
+// Package chart draws charts of a city or a station. A chart shows the AQI as a line or a calendar. Or it shows a
+// pollutant by the hour of the day or by the direction of the wind. Charts are SVG or PNG, in light or dark colours,
+// with a description in words.
 package chart
 
 import (
@@ -30,7 +30,7 @@ type Request struct {
 	Theme         string              // light, dark; "" for that of the reader, where the format allows it
 }
 
-// kind describes a kind of chart. days is the length of the range if the request has no parameter from.
+// kind describes a kind of chart. `days` is the length of the range if the request has no parameter "from".
 type kind struct {
 	name      string
 	days      int
@@ -44,7 +44,7 @@ func kinds() []kind {
 	return []kind{{"line", 30, false}, {"calendar", 365, false}, {"diurnal", 30, true}, {"rose", 30, true}}
 }
 
-// Parse parses the parameters. today is the present Indian day. The error is a *schema.Problem.
+// Parse parses the parameters. `today` is the present Indian day. The error is a *schema.Problem.
 func Parse(params map[string]string, today schema.Day) (r Request, err error) {
 	r = Request{City: params["city"], Station: params["station"], Kind: params["kind"], Theme: params["theme"]}
 	switch _, city := params["city"]; {
@@ -76,8 +76,8 @@ func Parse(params map[string]string, today schema.Day) (r Request, err error) {
 // maxName limits the name of a city or station, in bytes. The longest name in the gazetteer has 96.
 const maxName = 200
 
-// defaultParameter is the pollutant of a chart whose request names none. Generated clients send the default, so every
-// kind of chart accepts it.
+// defaultParameter is the pollutant of a chart whose request names none. Generated clients send this default with
+// every request, so every kind of chart accepts it.
 const defaultParameter = "pm25"
 
 func (r *Request) parseParameter(params map[string]string, k kind) error {

@@ -74,7 +74,7 @@ func indexHours(r *Request) string {
 	return "24"
 }
 
-// colourOf returns the category that a concentration has if it is a mean over [indexHours] hours.
+// colourOf returns the category for a mean concentration over [indexHours] hours.
 func colourOf(r *Request, mean float64) category {
 	index, _ := naqi.SubIndex(air.Pollutant(r.Parameter), mean)
 	return categoryOf(index)

@@ -14,11 +14,11 @@ type completion struct {
 	names   []string
 }
 
-// completionTime limits the time to load the names, so that a busy server does not block the prompt.
+// completionTime limits the time for loading the names, so that a busy server does not block the prompt.
 const completionTime = 3 * time.Second
 
-// completionNames selects the names that can be completed: first those of the database, then functions and keywords of
-// SQL.
+// completionNames selects the names that completion offers: first those of the database, then functions and keywords
+// of SQL.
 const completionNames = `SELECT name FROM (
 	SELECT 1 AS place, name FROM system.columns WHERE database = currentDatabase()
 	UNION ALL SELECT 2, name FROM system.tables WHERE database = currentDatabase()
@@ -29,7 +29,7 @@ const completionNames = `SELECT name FROM (
 	UNION ALL SELECT 7, name FROM system.formats WHERE is_output)
 GROUP BY name ORDER BY min(place), name`
 
-// complete returns the text before the word at pos, the names that begin with the word, and the text after pos.
+// complete returns the text before the word at `pos`, the names that begin with the word, and the text after `pos`.
 func (w *completion) complete(ctx context.Context, text string, pos int) (head string, names []string, tail string) {
 	runes := []rune(text)
 	before, tail := string(runes[:pos]), string(runes[pos:])
@@ -41,8 +41,8 @@ func (w *completion) complete(ctx context.Context, text string, pos int) (head s
 	return head, w.matches(word), tail
 }
 
-// matches returns the names that begin with word, in any case. After "t.", such as an alias of a table, only the text
-// after the dot counts.
+// matches returns the names that begin with `word`, in any case. After "t.", where t is for example an alias of a
+// table, it compares only the text after the dot.
 func (w *completion) matches(word string) (found []string) {
 	if word == "" {
 		return nil
@@ -71,7 +71,7 @@ func (w *completion) load(ctx context.Context) {
 	}
 }
 
-// forget discards the names if the statements of text may have changed them.
+// forget discards the names if the statements in `text` may have changed them.
 func (w *completion) forget(text string) {
 	for _, verb := range []string{"CREATE", "DROP", "ALTER", "RENAME", "USE"} {
 		if strings.Contains(strings.ToUpper(text), verb) {

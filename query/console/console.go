@@ -44,8 +44,8 @@ func New(ctx context.Context, c Config) (*Console, error) {
 	return console, err
 }
 
-// Run runs the statements of text in order, and stops at the first error. If the last statement is an INSERT … FORMAT
-// without rows, data has its rows. Otherwise data is nil.
+// Run runs the statements of `text` in order, and stops at the first error. If the last statement is an INSERT …
+// FORMAT without rows, `data` has its rows. Otherwise `data` is nil.
 func (c *Console) Run(ctx context.Context, text string, data io.Reader) error {
 	statements := embedded.Split(text)
 	if len(statements) == 0 {
@@ -69,7 +69,7 @@ func (c *Console) Run(ctx context.Context, text string, data io.Reader) error {
 	return nil
 }
 
-// results returns the number of statements whose result has the format of the console.
+// results returns the number of statements whose result is written in the format of the console.
 func results(statements []embedded.Statement) (n int) {
 	for _, s := range statements {
 		switch s.Verb {
@@ -122,7 +122,7 @@ func (c *Console) statement(ctx context.Context, s embedded.Statement, data io.R
 	return err
 }
 
-// starting is a writer that calls start before it writes.
+// starting is a writer that calls `start` before its first write.
 type starting struct {
 	io.Writer
 

@@ -23,7 +23,7 @@ var (
 	meant    = regexp.MustCompile(`[.:]* Maybe you meant:? \[?(.*?)\]?\??\.?$`)
 )
 
-// plain replaces terms in ClickHouse's error messages with simpler ones.
+// plain replaces terms in ClickHouse's error messages by simpler ones.
 var plain = strings.NewReplacer(
 	"Unknown expression or function identifier", "unknown column or function",
 	"Unknown table expression identifier", "unknown table", "Unknown expression identifier", "unknown column",
@@ -38,7 +38,7 @@ func (c *Console) failure(text string) error {
 	return c.advised(message, name)
 }
 
-// readFailure returns the message of an error of ClickHouse, and the name of its code, "" if there is none.
+// readFailure returns the message of an error of ClickHouse, and the name of its code; "" for no code.
 func readFailure(text string) (message, code string) {
 	text = marks.ReplaceAllString(traces.ReplaceAllString(strings.TrimSpace(text), ""), "")
 	text = versions.ReplaceAllString(text, "")
@@ -62,7 +62,7 @@ func readFailure(text string) (message, code string) {
 	return strings.TrimRight(plain.Replace(strings.TrimSuffix(text, ":")), ": "), code
 }
 
-// advised returns an error with the message text and with the remedies for its code.
+// advised returns an error with the message `text` and the remedies for its code.
 func (c *Console) advised(text, code string) error {
 	if text == "" {
 		return errors.New("ClickHouse has failed without a message")
@@ -77,7 +77,7 @@ func (c *Console) advised(text, code string) error {
 	return fmt.Errorf("ClickHouse: %s", strings.TrimSpace(text)) //nolint:perfsprint // the same form as elsewhere
 }
 
-// advice has the remedy for errors of ClickHouse whose message has none.
+// advice has remedies, by code, for errors of ClickHouse whose messages propose none.
 var advice = map[string]string{
 	"UNKNOWN_QUERY_PARAMETER": "; set it with --param name=value",
 	"TIMEOUT_EXCEEDED":        "; select fewer rows, such as a shorter time",
@@ -86,8 +86,8 @@ var advice = map[string]string{
 	"TOO_MANY_ROWS_OR_BYTES":  "; select fewer rows, such as a shorter time",
 }
 
-// writing maps codes of errors to remedies, for a console without the option Write. The rights or the limits of
-// analysts cause these errors.
+// writing has remedies, by code, for errors that the rights or the limits of analysts cause. They apply to a
+// console without the option Write.
 var writing = map[string]string{
 	"READONLY":                     needsWrite,
 	"ACCESS_DENIED":                "; --write runs it as the administrator",
@@ -147,7 +147,7 @@ func (b *body) Read(p []byte) (int, error) {
 	return 0, b.err
 }
 
-// partial returns the length of the longest suffix of data that is a prefix of mark.
+// partial returns the length of the longest suffix of `data` that is a prefix of `mark`.
 func partial(data, mark []byte) int {
 	for n := min(len(data), len(mark)-1); n > 0; n-- {
 		if bytes.HasPrefix(mark, data[len(data)-n:]) {
@@ -157,7 +157,7 @@ func partial(data, mark []byte) int {
 	return 0
 }
 
-// blockText returns the message of an exception block. After the message are its length, the tag and the mark.
+// blockText returns the message of an exception block. The message's length, the tag and the mark follow it there.
 func blockText(block []byte) string {
 	text := strings.TrimSpace(string(block))
 	if at := strings.LastIndex(text, "\r\n__exception__"); at >= 0 {

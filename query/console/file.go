@@ -15,8 +15,8 @@ type File struct {
 	path string // final name, "" if the file was there and is no regular file
 }
 
-// Create creates the file of results path, under a temporary name in the same folder. It writes directly to a path that
-// exists and is no regular file, such as /dev/null.
+// Create creates the file of results `path`, under a temporary name in the same folder. If `path` exists and is no
+// regular file, such as /dev/null, Create writes directly to it.
 func Create(path string) (*File, error) {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target
@@ -40,8 +40,8 @@ func Create(path string) (*File, error) {
 	return &File{File: file, path: path}, nil
 }
 
-// Finish renames a complete file to its final name. If failed is not nil, it removes the file and returns failed. It
-// does not call fsync, because a result can be queried again. fsync would take a sixth of the time of writing Arrow.
+// Finish renames a complete file to its final name. If `failed` is not nil, it removes the file and returns `failed`.
+// It does not call fsync, which would take a sixth of the time of Arrow: the user can run the query again.
 func (f *File) Finish(failed error) error {
 	if f.path == "" {
 		return errors.Join(failed, f.Close())

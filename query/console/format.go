@@ -18,8 +18,8 @@ type format struct {
 	joins    bool       // the results of two statements one after the other are a file of this format
 }
 
-// own has the formats for which the console has its own names. They are as in earlier releases: instants in ISO 8601
-// and UTC, NULL as an empty field of CSV, and numbers of 64 bits without quotes.
+// own has the formats that have a name of the console's own. Their results are as in earlier releases: instants in
+// ISO 8601 and UTC, NULL as an empty field of CSV, and numbers of 64 bits without quotes.
 var own = map[string]format{
 	"table": {name: "JSONCompactEachRowWithNamesAndTypes", table: true, joins: true, settings: url.Values{
 		"date_time_output_format": {"iso"}, "output_format_json_quote_64bit_integers": {"0"}, "output_format_json_quote_denormals": {"1"},
@@ -51,8 +51,8 @@ func FormatOf(file string) string {
 	return ""
 }
 
-// findFormat returns the format of the console with a name, or that of ClickHouse with a name in any case. So json is
-// one line for each row, as in earlier releases, and JSON is one document.
+// findFormat returns the console's own format with a name, or ClickHouse's format with that name in any case. So json
+// is one line for each row, as in earlier releases, and JSON is one document.
 func (c *Console) findFormat(ctx context.Context, name string) (format, error) {
 	if name == "" {
 		name = "table"
@@ -77,7 +77,7 @@ func (c *Console) findFormat(ctx context.Context, name string) (format, error) {
 	return format{}, fmt.Errorf("there is no format %q; did you mean %s?", name, strings.Join(nearest(name, known, 3), ", "))
 }
 
-// document reports whether a result in a format is a whole document, which no second result can follow.
+// document reports whether a result in a format is a whole document, so that no second result can follow.
 func document(name string) bool {
 	switch name {
 	case "Parquet", "Arrow", "ArrowStream", "ORC", "Avro", "Npy", "PNG", "XML", "GeoJSON":
@@ -86,7 +86,7 @@ func document(name string) bool {
 	return strings.HasPrefix(name, "JSON") && !strings.Contains(name, "EachRow") && !strings.Contains(name, "Lines") && name != "JSONL"
 }
 
-// nearest returns the names that are most similar to name, the most similar first.
+// nearest returns the names that are most similar to `name`, the most similar first.
 func nearest(name string, names []string, limit int) []string {
 	similar := func(s string) float64 { return smetrics.JaroWinkler(strings.ToLower(name), strings.ToLower(s), 0.7, 4) }
 	names = slices.Clone(names)

@@ -9,13 +9,13 @@ import (
 	"github.com/peterh/liner"
 )
 
-// history is the file of the lines of earlier prompts, one statement a line. With a nil file, no lines are stored.
+// history is the file of earlier statements, one in each line. With a nil file, no statements are stored.
 type history struct {
 	file *os.File
 	line *liner.State
 }
 
-// historySize is the length from which the file is shortened to its second half, in bytes: some ten thousand statements.
+// If the file has more than historySize bytes, some ten thousand statements, it is shortened to its second half.
 const historySize = 1 << 20
 
 // HistoryFile returns the file of the history in the user's data directory; "" if the user has none.
@@ -30,8 +30,8 @@ func HistoryFile() string {
 	return filepath.Join(home, ".local", "share", "vayu", "sql_history")
 }
 
-// openHistory reads the file path into the prompt, and opens it for further statements. Only its owner can read it,
-// because statements may contain names and numbers of people.
+// openHistory reads the file `path` into the prompt, and opens the file for further statements. Only its owner can
+// read the file, because statements may contain names and numbers of people.
 func openHistory(path string, line *liner.State) (*history, error) {
 	h := &history{line: line}
 	if path == "" {
@@ -60,8 +60,8 @@ func openHistory(path string, line *liner.State) (*history, error) {
 	return h, h.file.Chmod(0o600)
 }
 
-// oneLine returns the lines of a statement as one line for the history. It is "" for a statement that may change if its
-// line breaks become blanks: one with a comment until the end of a line, or with a string over several lines.
+// oneLine returns the lines of a statement as one line for the history. It returns "" if that could change the
+// statement: if it has a comment until the end of a line, or a string over several lines.
 func oneLine(lines []string) string {
 	for len(lines) > 1 && strings.TrimSpace(lines[len(lines)-1]) == "" { // the empty line that sends it
 		lines = lines[:len(lines)-1]
@@ -79,7 +79,7 @@ func oneLine(lines []string) string {
 	return strings.TrimSpace(strings.Join(lines, " "))
 }
 
-// add appends a statement in one line to the history; "" adds nothing.
+// add appends a statement in one line to the history. It does nothing for "".
 func (h *history) add(text string) {
 	if text == "" {
 		return

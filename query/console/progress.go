@@ -14,16 +14,16 @@ import (
 	"golang.org/x/term"
 )
 
-// marks finds the mark of a statement in its text.
+// marks finds the marks (see newMark) of statements in a text.
 var marks = regexp.MustCompile(`\n?-- vayu-sql-[A-Z0-9]{16}`)
 
-// newMark returns a comment by which a statement is found in system.processes. The embedded engine has no ids of queries.
+// newMark returns a comment that marks a statement in system.processes. The embedded engine has no ids of queries.
 func newMark() string { return "vayu-sql-" + rand.Text()[:16] }
 
-// progressPause is the time between two queries for the progress of a statement. A faster statement shows no progress.
+// progressPause is the time between two queries for a statement's progress. A faster statement shows no progress.
 const progressPause = 400 * time.Millisecond
 
-// watch shows the progress of the statement with a mark until stop is called. stop removes the line of the progress.
+// watch shows the progress of the statement with a mark, until a call of `stop` removes the line of the progress.
 func (c *Console) watch(ctx context.Context, mark string) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
@@ -62,8 +62,8 @@ func (c *Console) showProgress(ctx context.Context, mark string) {
 	}
 }
 
-// progressLine returns a text about the progress of a statement. fields are the rows read, the bytes read, and the
-// number of all rows. elapsed is the time since the start.
+// progressLine returns a text about the progress of a statement. `fields` are the rows read, the bytes read, and
+// the number of all rows. `elapsed` is the time since the start.
 func progressLine(fields []string, elapsed time.Duration) string {
 	var n [3]float64
 	for i := range n {

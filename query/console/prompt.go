@@ -20,8 +20,8 @@ Tab completes names of tables, columns, functions and words of SQL. Ctrl-C cance
 SHOW TABLES lists the tables, DESCRIBE name describes one. exit, quit and \q end.
 `
 
-// Prompt reads statements from the terminal of the process and runs them, until the input ends or ctx ends. An error of
-// a statement is shown and does not end Prompt. history is the file of earlier lines; "" for none.
+// Prompt reads statements from the terminal of the process and runs them, until the input ends or ctx ends. It shows
+// the error of a statement and continues. `history` is the path of the file of earlier statements; "" for none.
 func (c Config) Prompt(ctx context.Context, history string) error {
 	console, err := New(ctx, c)
 	if err != nil {
@@ -77,7 +77,7 @@ func (c *Console) prompt(ctx context.Context, history string) error {
 	return nil
 }
 
-// read reads lines until a semicolon ends the last statement, or a line is empty. Ctrl-C discards them.
+// read reads lines until a semicolon ends the last statement, or a line is empty. Ctrl-C discards the lines.
 func (c *Console) read(line *liner.State, past *history) (string, error) {
 	var lines []string
 	for {
@@ -102,8 +102,8 @@ func (c *Console) read(line *liner.State, past *history) (string, error) {
 	}
 }
 
-// ended reports whether text is complete: its last statement ends with a semicolon, or it is a command of the prompt
-// such as exit.
+// ended reports whether `text` is complete: its last statement ends with a semicolon, or it is a command of the
+// prompt such as exit.
 func ended(text string) bool {
 	switch strings.ToLower(text) {
 	case "exit", "quit", `\q`, "help", `\h`, "?":

@@ -20,7 +20,7 @@ type query struct {
 	data   io.Reader // rows of an INSERT, may be nil
 }
 
-// send sends a query and returns the reply as soon as its first bytes arrive. The caller closes its body.
+// send sends a query and returns the reply as soon as its first bytes arrive. The caller must close the reply's body.
 func (c *Console) send(ctx context.Context, q query) (*http.Response, error) {
 	values := c.URL.Query()
 	values.Set("database", c.Database)
@@ -65,7 +65,7 @@ func (c *Console) send(ctx context.Context, q query) (*http.Response, error) {
 	return nil, c.refusal(ctx, q.text, string(refusal))
 }
 
-// maxRefusal limits the text of an error, in bytes. A syntax error of a long query repeats the query.
+// maxRefusal limits the text of an error, in bytes. The text of a syntax error repeats the query, which may be long.
 const maxRefusal = 64 << 10
 
 // ErrCancelled means that the user has cancelled the statement.
@@ -87,7 +87,7 @@ func escape(value string) string {
 	return strings.NewReplacer(`\`, `\\`, "\t", `\t`, "\n", `\n`).Replace(value)
 }
 
-// rows returns the fields of each row of a query with a small result.
+// rows runs a query with a small result, and returns the fields of each row.
 func (c *Console) rows(ctx context.Context, text string) ([][]string, error) {
 	reply, err := c.send(ctx, query{text: text, format: format{name: "TSVRaw"}})
 	if err != nil {

@@ -17,10 +17,10 @@ type Input struct {
 	Stdin io.Reader
 }
 
-// maxScript limits a script, in bytes.
+// maxScript is the maximum size of a script in bytes.
 const maxScript = 64 << 20
 
-// text returns the statements of the input. If the last one is an INSERT … FORMAT without rows, data has the rows.
+// text returns the statements of a script. If the last one is an INSERT … FORMAT without rows, `data` has the rows.
 func (in Input) text() (text string, data io.Reader, err error) {
 	switch {
 	case len(in.Args) > 0:
@@ -44,8 +44,8 @@ func (in Input) text() (text string, data io.Reader, err error) {
 	return text, in.Stdin, nil
 }
 
-// Script runs the statements of an input, and writes their results to the file output; "" for c.Out. The file has a
-// temporary name until all statements are done.
+// Script runs the statements of an input, and writes their results to the file `output`, or to c.Out for "". The
+// file has a temporary name until all statements have succeeded.
 func (c Config) Script(ctx context.Context, in Input, output string) error {
 	text, data, err := in.text()
 	if err != nil {

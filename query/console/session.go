@@ -16,8 +16,8 @@ var (
 	escaped     = regexp.MustCompile(`(?s)\\(.)|'(')`)
 )
 
-// session executes USE and SET. The server cannot keep them, because each statement is a separate request. done is
-// false for other statements. The server checks the database and the settings before they apply to later statements.
+// session executes USE and SET; for other statements, `done` is false. Each statement is a separate request, so the
+// server cannot keep their effect. It only checks them before they apply to later statements.
 func (c *Console) session(ctx context.Context, s embedded.Statement) (done bool, err error) {
 	text := strings.TrimSpace(s.Text)
 	before, database := maps.Clone(c.settings), c.Database

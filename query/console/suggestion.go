@@ -10,14 +10,15 @@ import (
 	"vayu/schema/spelling"
 )
 
-// unknownName is a kind of error about a name that does not exist.
+// unknownName describes one kind of error about a name that does not exist.
 type unknownName struct {
 	message *regexp.Regexp // its first group is the name
 	names   string         // query of the names that exist
 	replace string         // clearer message, used if there is a similar name; $1 is the name
 }
 
-// Queries for names. Their parameters are current (the database of the console) and words (the words of the statement).
+// These queries select existing names. The parameter current is the console's database, and words are the
+// statement's.
 const (
 	databaseNames = "SELECT name FROM system.databases"
 	tableNames    = `SELECT name FROM system.tables WHERE database = {current:String}
@@ -51,7 +52,7 @@ var (
 	aliases   = regexp.MustCompile(`(?i)\bAS\s+(\w+)`)
 )
 
-// refusal returns the error of a refused statement. If a name does not exist, the error has similar names that do.
+// refusal returns the error of a rejected statement. If a name does not exist, the error suggests similar names.
 func (c *Console) refusal(ctx context.Context, statement, text string) error {
 	message, code := readFailure(text)
 	if c.lookup {
@@ -82,7 +83,7 @@ func (c *Console) refusal(ctx context.Context, statement, text string) error {
 	return c.advised(message, code)
 }
 
-// unused returns the names of the parameters that are given, but not in a statement.
+// unused returns the names of the given parameters that a statement does not use.
 func (c *Console) unused(statement string) (names []string) {
 	for name := range c.Params {
 		if !regexp.MustCompile(`\{\s*` + regexp.QuoteMeta(name) + `\s*:`).MatchString(statement) {
@@ -93,9 +94,9 @@ func (c *Console) unused(statement string) (names []string) {
 	return names
 }
 
-// known returns the result of a query for names. For columns, it adds the aliases that the statement itself defines.
-// The query does not use the database and the settings of the console, because they may be wrong. If the query fails,
-// known returns nil.
+// known returns the names that a query selects (see databaseNames). For columns, it adds the aliases that the
+// statement itself defines. The query does not use the database and the settings of the console, because they may be
+// wrong. If the query fails, known returns nil.
 func (c *Console) known(ctx context.Context, query, statement string) (names []string) {
 	ctx, cancel := context.WithTimeout(ctx, completionTime)
 	defer cancel()
@@ -120,9 +121,9 @@ func (c *Console) known(ctx context.Context, query, statement string) (names []s
 	return names
 }
 
-// qualified selects the known names that can be suggested instead of name. If name has the form database.table, it
-// selects the known names of that form. Otherwise it selects those without a database. There is one exception: if a
-// table with exactly this name is in another database, it returns only that table, as database.table.
+// qualified selects the known names that can be suggested instead of `name`. If `name` has the form
+// database.table, it selects names of that form, and otherwise names without a database. There is one exception.
+// If a table with exactly this name is in another database, it returns only that table, as database.table.
 func qualified(name string, known []string) (names []string) {
 	for _, k := range known {
 		_, table, ok := strings.Cut(k, ".")
@@ -136,6 +137,6 @@ func qualified(name string, known []string) (names []string) {
 	return names
 }
 
-// maxWords is the largest number of words of a statement that a query for names gets. It is also the largest number of
-// aliases that are taken from the statement.
+// maxWords is the maximum number of words of a statement that a query for names gets. It also limits the number of
+// aliases that known reads from the statement.
 const maxWords = 500

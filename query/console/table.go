@@ -15,7 +15,7 @@ import (
 // tableRows limits the rows of a table. A table holds its rows in memory, and a person reads fewer.
 const tableRows = 10_000
 
-// table writes a result as a table. It calls start before it writes.
+// table writes a result as a table. It calls `start` before its first write.
 func (c *Console) table(result io.Reader, start func()) error {
 	defer start()
 	rows := json.NewDecoder(bufio.NewReaderSize(result, 64<<10))
@@ -63,7 +63,7 @@ func (c *Console) table(result io.Reader, start func()) error {
 	return nil
 }
 
-// cell returns a JSON value as the text of a cell. Control characters could change the terminal, so they are replaced.
+// cell returns a JSON value as the text of a cell. It replaces control characters, which could change the terminal.
 func cell(value json.RawMessage) string {
 	text := string(value)
 	switch {

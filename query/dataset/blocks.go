@@ -19,7 +19,7 @@ type Blocks interface {
 // blockRows is the number of rows in a block if the driver returns single rows. It is the block size of ClickHouse.
 const blockRows = 65_409
 
-// block holds the part of a result that is in memory. The next part overwrites it.
+// block has the part of a result that is in memory. The next part of the result overwrites it.
 type block struct {
 	columns []values
 	rows    int

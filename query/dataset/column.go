@@ -32,7 +32,7 @@ type Conn interface {
 	Blocks
 }
 
-// Columns reads a table's columns from ClickHouse, but not "removed", as removed rows are not exported. An unknown table is an error.
+// Columns reads a table's columns from ClickHouse, without "removed": removed rows are not exported.
 func Columns(ctx context.Context, conn aggregate.Conn, database string, t Table) ([]Column, error) {
 	rows, err := conn.Query(ctx, `SELECT name, type, comment, default_kind != 'ALIAS' FROM system.columns
 		WHERE database = {database:String} AND table = {table:String} AND default_kind NOT IN ('MATERIALIZED', 'EPHEMERAL') ORDER BY position`,
@@ -119,8 +119,8 @@ func (c *Column) choose() {
 	}
 }
 
-// selectList returns the expressions of columns, without aliases. With an alias, conditions and the sort order would
-// use the converted value.
+// selectList returns the SQL expressions of columns, without aliases. If an alias equalled a column's name,
+// conditions and the sort order would use the converted value.
 func selectList(columns []Column) string {
 	all := make([]string, len(columns))
 	for i := range columns {

@@ -29,7 +29,7 @@ func newFewTexts(string) values { return &fewTexts{names: map[string]int32{}} }
 
 func (c *fewTexts) result() chproto.ColResult { return c }
 
-// Type implements chproto.ColResult.
+// Type implements chproto.ColResult, an interface of the library ch-go.
 func (c *fewTexts) Type() chproto.ColumnType { return "LowCardinality(String)" }
 
 // Rows implements chproto.ColResult.
@@ -116,8 +116,8 @@ func (c *fewTexts) take() {
 
 func (c *fewTexts) build(arrow.DataType) builder { return newDictionary() }
 
-// appendTo implements values. Texts are numbered in the order of the rows, so the numbers do not depend on the size of
-// ClickHouse's blocks.
+// appendTo implements values. It numbers texts in the order of the rows, so that the numbers do not depend on the
+// size of ClickHouse's blocks.
 func (c *fewTexts) appendTo(b builder, from, to int) {
 	out := b.(*dictionary)
 	c.moved = c.moved[:0]
@@ -148,7 +148,7 @@ type enumTexts struct {
 // enumValue matches one value in the definition of an enumeration, such as 'pm25' = 1.
 var enumValue = regexp.MustCompile(`'((?:[^'\\]|\\.)*)' = (-?\d+)`)
 
-// enums returns the values of a type such as Enum8('none' = 0, 'pm25' = 1).
+// enums returns the values for a column of a type such as Enum8('none' = 0, 'pm25' = 1).
 func enums(name string) values {
 	c := &enumTexts{texts: map[int8]string{}, numbers: map[string]int8{}}
 	c.name = chproto.ColumnType(name)

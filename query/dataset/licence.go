@@ -18,8 +18,8 @@ func (l Licence) Compare(o Licence) int {
 	return cmp.Or(cmp.Compare(l.Licence, o.Licence), cmp.Compare(l.Attribution, o.Attribution))
 }
 
-// owners returns two SQL expressions that match rows of a table with rows of the table `station`: one for each of the two
-// tables. A row about a city has the licences of the city's stations. Both expressions are "" if the rows have no licences.
+// owners returns two SQL expressions by which rows of a table match rows of the table `station`: one for each table.
+// A row about a city has the licences of the city's stations. Both expressions are "" if the rows have no licences.
 func (t *Table) owners() (own, station string) {
 	switch {
 	case t.Station != "" && t.Derived: // a view has a physical station under one id, with the readings of all
@@ -89,7 +89,7 @@ func (r *Reader) LicencesByMonth(ctx context.Context) (map[uint32][]Licence, err
 	return all, err
 }
 
-// scan runs a query. For each row it calls the function `row`, and passes the function that reads the columns.
+// scan runs a query. For each row it calls the function `row`, which reads the columns by the function that it gets.
 func (r *Reader) scan(ctx context.Context, query string, args []any, row func(scan func(...any) error) error) error {
 	rows, err := r.conn.Query(ctx, query, args...)
 	if err != nil {

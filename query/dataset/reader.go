@@ -13,16 +13,16 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// batchRows is the number of rows of a record. A record of a table with more than `wide` columns has wideRows rows. A
-// record has about 7 MB, and an export holds several records. A record is also a row group in Parquet. Readers read or
-// skip whole row groups, so smaller records would make large files slower to read.
+// batchRows is the number of rows of a record. But a record of a table with more than `wide` columns has wideRows
+// rows. A record has about 7 MB, and an export holds several records. A record is also a row group in Parquet.
+// Readers read or skip whole row groups, so smaller records would make large files slower to read.
 const (
 	batchRows = 1 << 16
 	wideRows  = 1 << 15
 	wide      = 16
 )
 
-// Reader reads the selected rows of one database. It is safe for concurrent use.
+// Reader reads rows of one database: those that its selection names. It is safe for concurrent use.
 type Reader struct {
 	conn     Conn
 	database string // quoted
@@ -33,7 +33,7 @@ type Reader struct {
 	Columns   []Column
 }
 
-// NewReader returns a reader of the selected rows. It reads the columns of the table.
+// NewReader returns a reader of the selected rows. It looks up the columns of the table.
 func NewReader(ctx context.Context, conn Conn, database string, s Selection) (*Reader, error) {
 	all, err := Columns(ctx, conn, database, s.Table)
 	if err != nil {
@@ -57,7 +57,7 @@ func (r *Reader) from(more ...condition) string {
 	return " FROM " + r.database + "." + quoteName(r.Selection.Table.Name) + clause(append(slices.Clone(r.where), more...))
 }
 
-// Month has the number of rows of one month and a hash of their versions. [Month.Equal] thereby detects changed rows.
+// Month has the number of rows of one month, and a hash of their versions, by which [Month.Equal] detects changed rows.
 type Month struct {
 	Month uint32 // such as 202611; 0 for a table without time
 	Rows  uint64
@@ -69,7 +69,7 @@ type Month struct {
 // Equal reports whether two months have the same rows.
 func (m Month) Equal(o Month) bool { return m.Month == o.Month && m.Rows == o.Rows && m.Hash == o.Hash }
 
-// Months returns the months that have rows, in order. If a month is equal in two calls, its rows are equal.
+// Months returns the months that have rows, in order. A month that is Equal in two calls has the same rows.
 func (r *Reader) Months(ctx context.Context) ([]Month, error) {
 	t := &r.Selection.Table
 	changed := "toInt64(0)"
@@ -99,9 +99,9 @@ func (r *Reader) Months(ctx context.Context) ([]Month, error) {
 	return all, nil
 }
 
-// Each reads the rows of months and passes them to take as records. Rows are in the order of the months and of the
-// table's key. All records but the last have the same number of rows. Each reads the next record while `take` processes
-// a record. `take` must not retain the record. If there are no rows, Each does not call `take`.
+// Each reads the rows of months and passes them to `take` as records. Rows are in the order of the months and of the
+// table's key. All records but the last have the same number of rows. Each reads the next record while `take`
+// processes a record. `take` must not retain the record. If there are no rows, Each does not call `take`.
 func (r *Reader) Each(ctx context.Context, schema *arrow.Schema, months []Month, take func(arrow.Record) error) error {
 	work, ctx := errgroup.WithContext(ctx)
 	records := make(chan arrow.Record)
@@ -130,7 +130,7 @@ func (r *Reader) Each(ctx context.Context, schema *arrow.Schema, months []Month,
 	return work.Wait()
 }
 
-// read reads the rows of months and passes them to take as records. take must release each record.
+// read reads the rows of months and passes them to `take` as records. `take` must release each record.
 func (r *Reader) read(ctx context.Context, schema *arrow.Schema, months []Month, take func(arrow.Record) error) error {
 	in := newBlock(r.Columns)
 	out := newBatch(schema, in, take)
@@ -141,7 +141,7 @@ func (r *Reader) read(ctx context.Context, schema *arrow.Schema, months []Month,
 		order = table.month() + ", " + order
 	}
 	for n := 1; len(months) > 0; months, n = months[n:], 1 {
-		// One query reads the months of a year of a view, because each query plans the view again.
+		// For a view, one query reads all months of a year, because each query computes the view again.
 		for table.Derived && n < len(months) && months[n].Month/100 == months[0].Month/100 {
 			n++
 		}
@@ -153,8 +153,8 @@ func (r *Reader) read(ctx context.Context, schema *arrow.Schema, months []Month,
 	return out.flush()
 }
 
-// within returns the conditions that select the rows of the months from first to last. With these conditions,
-// ClickHouse reads only their partitions.
+// within returns conditions that select the rows from the month `first` to the month `last`. With these
+// conditions, ClickHouse reads only the partitions of these months.
 func (t *Table) within(first, last uint32) []condition {
 	if t.Time == "" {
 		return nil
@@ -211,7 +211,7 @@ func (b *batch) add(part *block) error {
 	return nil
 }
 
-// flush passes the collected rows to take as a record, if there are any.
+// flush passes the collected rows, if there are any, to `take` as a record.
 func (b *batch) flush() error {
 	if b.rows == 0 {
 		return nil

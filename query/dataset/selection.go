@@ -18,9 +18,9 @@ type Selection struct {
 	From, To schema.Day
 	// Station is the id of a station. City and State are canonical names. A city also needs its state.
 	Station, City, State string
-	// Parameters are ids of parameters. In a wide table they select columns, not rows.
+	// Parameters are ids of parameters such as pm25. In a wide table they select columns, not rows.
 	Parameters []string
-	// Account is the id of an account whose private stations are selected too. "" selects only public stations.
+	// Account is the id of an account whose private stations are selected, too. If it is "", only public stations are.
 	Account string
 }
 
@@ -32,8 +32,8 @@ type condition struct {
 	early bool
 }
 
-// conditions returns the conditions for the selected rows, and the values of their query parameters. database is the
-// quoted name of the database.
+// conditions returns the conditions for the selected rows, and the values of their query parameters. `database` is
+// the quoted name of the database.
 func (s *Selection) conditions(database string) (all []condition, args []any) {
 	t := &s.Table
 	add := func(column, sql string, more ...any) {
@@ -94,8 +94,8 @@ func clause(all []condition) string {
 	return text
 }
 
-// bound returns a condition that compares the time column with the query parameter `name`. hours is the operator for a
-// column with the ends of hours, and days is the operator for a column of dates.
+// bound returns a condition that compares the time column with the query parameter `name`. For a column with the ends
+// of hours, the operator is `hours`. For a column of dates, it is `days`.
 func (s *Selection) bound(hours, days, name string) string {
 	if s.Table.Daily {
 		return s.Table.Time + " " + days + " toDate({" + name + ":Int32})"
@@ -129,7 +129,7 @@ func (s *Selection) stations(database string) (query string, args []any) {
 	return query, args
 }
 
-// columns returns the columns without those of pollutants that are not selected. Only a wide table has such columns.
+// columns returns the columns without those of unselected pollutants. Only a wide table has such columns.
 func (s *Selection) columns(all []Column) []Column {
 	if !s.Table.Wide || len(s.Parameters) == 0 {
 		return all

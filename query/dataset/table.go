@@ -11,8 +11,8 @@ import (
 type Table struct {
 	// Name is the name in the database.
 	Name string
-	// Time is the column that the parameters from and to apply to, and that determines the month of a row. It has the
-	// end of an interval in UTC, or a calendar date if Daily is true. "" means that rows have no time.
+	// Time is the column to which the parameters "from" and "to" apply. It also determines the month of a row. It has
+	// the end of an interval in UTC, or a calendar date if Daily is true. "" means that rows have no time.
 	Time  string
 	Daily bool
 	// Key lists the columns that identify a row, in the sort order of the exported rows. It begins with the sorting
@@ -104,7 +104,7 @@ func Names() []string {
 	return names
 }
 
-// month returns the SQL expression for the month of a row, such as 202611, or 0 for a table without time. The month of
+// month returns the SQL expression for the month of a row, such as 202611; 0 for a table without time. The month of
 // an hour is the month of its end in UTC, as in the partitions of the tables.
 func (t *Table) month() string {
 	if t.Time == "" {
@@ -113,8 +113,8 @@ func (t *Table) month() string {
 	return "toYYYYMM(" + t.Time + ")"
 }
 
-// changes returns the SQL expression for a number of each row. A change of a row changes its version, and so the sum of
-// these numbers. An added or removed row also changes the number of rows.
+// changes returns an SQL expression with a number for each row, to detect changes by the sum of these numbers. A
+// changed row has another version, and so another number. An added or removed row also changes the number of rows.
 func (t *Table) changes(columns []Column) string {
 	if t.Version != "" {
 		return "toUInt64(toUnixTimestamp64Milli(" + t.Version + "))"

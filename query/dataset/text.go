@@ -99,7 +99,7 @@ func (l *lines) flush() error {
 // Close implements Writer.
 func (l *lines) Close() error { return nil }
 
-// cell returns the function that appends the value of a row in the column.
+// cell returns a function that appends to b the value that a column has in a row.
 func (l *lines) cell(column arrow.Array) func(b []byte, row int) []byte {
 	switch c := column.(type) {
 	case *array.String:
@@ -136,7 +136,7 @@ func (l *lines) cell(column arrow.Array) func(b []byte, row int) []byte {
 	return func(b []byte, row int) []byte { return l.quote(b, column.ValueStr(row)) }
 }
 
-// few implements cell for a dictionary-encoded column. It quotes each distinct text once.
+// few does the same as cell for a dictionary-encoded column. It quotes each distinct text only once.
 func (l *lines) few(c *array.Dictionary) func(b []byte, row int) []byte {
 	texts := c.Dictionary().(*array.String)
 	quoted := make([][]byte, texts.Len())
@@ -166,8 +166,8 @@ func (l *lines) number(b []byte, v float64, bits int) []byte {
 	return strconv.AppendFloat(b, v, 'f', -1, bits)
 }
 
-// instant implements cell for times (RFC 3339). It caches the text of the last day, because consecutive rows often have
-// the same day.
+// instant does the same as cell for times (RFC 3339). It caches the text of the last day, because consecutive rows
+// often have the same day.
 func (l *lines) instant(c *array.Timestamp) func(b []byte, row int) []byte {
 	const day = 86_400_000
 	last, text := int64(math.MinInt64), []byte(nil)
@@ -195,7 +195,7 @@ func (l *lines) instant(c *array.Timestamp) func(b []byte, row int) []byte {
 // pair appends a number below 100 with two digits.
 func pair(b []byte, n int) []byte { return append(b, byte('0'+n/10), byte('0'+n%10)) }
 
-// list implements cell for lists of texts or numbers. It writes a list as JSON.
+// list does the same as cell for lists of texts or numbers. It writes a list as JSON.
 func (l *lines) list(c *array.List) func(b []byte, row int) []byte {
 	inner := lines{null: "null", quote: quoteJSON, quoted: true, finite: true}
 	item := inner.cell(c.ListValues())

@@ -9,15 +9,15 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 )
 
-// values holds the values of a column in one block. A block is read in ClickHouse's Native format into result, or row
-// by row. In the second case the driver scans each row into dest, and take then adds the value.
+// values holds the values of a column in one block. The reader decodes a block in ClickHouse's Native format into
+// `result`. If the driver returns single rows, it scans each row into `dest`, and then `take` adds the value.
 type values interface {
 	result() chproto.ColResult
 	dest() any
 	take()
 	// build returns a builder of Arrow arrays for the values of the column.
 	build(to arrow.DataType) builder
-	// appendTo appends the values of the rows [from, to) to a builder that build has returned.
+	// appendTo appends the values of the rows [from, to) to a builder that the method build has returned.
 	appendTo(b builder, from, to int)
 }
 
@@ -77,13 +77,13 @@ func (c *nullable[T]) appendTo(b builder, from, to int) {
 	c.append(c, b, from, to)
 }
 
-// form maps a numeric type of ClickHouse to its Arrow type, and to constructors of its columns.
+// form has the Arrow type for a numeric type of ClickHouse, and constructors of its columns.
 type form struct {
 	arrow           arrow.DataType
 	plain, nullable func(name string) values
 }
 
-// bulk is a builder that appends a slice of values, as the Arrow builders of all numeric types do.
+// bulk is a builder that appends a slice of values at once, as the Arrow builders of all numeric types do.
 type bulk[T any] interface{ AppendValues(v []T, valid []bool) }
 
 // numeric returns the form of a type whose ch-go column is a slice.
@@ -123,7 +123,7 @@ var numbers = map[string]form{
 	"Float64": numeric[float64, chproto.ColFloat64](arrow.PrimitiveTypes.Float64),
 }
 
-// text appends the strings of rows. If valid is not nil, it states which rows are not NULL.
+// text appends the strings of rows. If `valid` is not nil, it states which rows are not NULL.
 func text(b builder, row func(int) string, valid []bool, from, to int) {
 	out := b.(*array.StringBuilder)
 	out.Reserve(to - from)
@@ -180,7 +180,7 @@ func numberLists(string) values {
 	}}
 }
 
-// raw is a column that the driver decodes as type C. The column's own type has the same width as C, and another name.
+// raw is a column that the driver decodes as the type C. The type of the column has the width of C, but another name.
 type raw[C any, P interface {
 	*C
 	chproto.ColResult
@@ -206,7 +206,7 @@ type times[T uint16 | int32 | uint32 | int64, C ~[]T, P interface {
 
 	row  time.Time
 	unit time.Duration // of a number
-	// convert appends the numbers to an Arrow builder.
+	// convert appends such numbers to an Arrow builder.
 	convert func(b builder, all []T)
 }
 
@@ -253,7 +253,7 @@ func milliseconds(name string) values {
 	return c
 }
 
-// appendInstants appends times. scale is the number of milliseconds in the unit of the numbers.
+// appendInstants appends times. `scale` is the number of milliseconds in the unit of the numbers.
 func appendInstants[T uint32 | int64](b builder, all []T, scale arrow.Timestamp, valid []bool) {
 	out := b.(*array.TimestampBuilder)
 	out.Reserve(len(all))

@@ -76,9 +76,9 @@ type parquetWriter struct {
 	out *faithful
 }
 
-// newParquet returns a writer of Parquet with zstd, which DuckDB, polars, pandas, R and ClickHouse can read. Texts are
-// stored as dictionaries, because they repeat. Measured values are not. The embedded Arrow schema declares plain
-// texts, because pandas would otherwise make all texts categories.
+// newParquet returns a writer of Parquet with zstd, which DuckDB, polars, pandas, R and ClickHouse can read. It
+// stores texts as dictionaries, because they repeat, but measured values as they are. The embedded Arrow schema
+// declares plain texts. Otherwise pandas would make all texts categories.
 func newParquet(w io.Writer, schema *arrow.Schema) (Writer, error) {
 	options := []parquet.WriterProperty{
 		parquet.WithCompression(compress.Codecs.Zstd), parquet.WithCompressionLevel(1), parquet.WithMaxRowGroupLength(batchRows),
@@ -110,7 +110,7 @@ func (p *parquetWriter) Write(record arrow.Record) error {
 // Close implements Writer.
 func (p *parquetWriter) Close() error { return cmp.Or(p.FileWriter.Close(), p.out.err) }
 
-// faithful keeps the first error of a writer, and ignores later writes. The Parquet library drops some errors and
+// faithful keeps the first error of a writer, and drops later writes. The Parquet library ignores some write errors and
 // panics on others. faithful has no method Close, because closing the Parquet writer must not close the file below it.
 type faithful struct {
 	w   io.Writer

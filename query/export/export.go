@@ -28,7 +28,7 @@ type Export struct {
 	months []dataset.Month
 
 	Rows uint64
-	// Tag identifies the version: equal tags mean equal bytes. It is hexadecimal.
+	// Tag identifies the version of the data: equal tags mean equal bytes of the file. It is hexadecimal.
 	Tag string
 	// Changed is the time at which the latest of the rows was written; zero if it is unknown.
 	Changed  time.Time
@@ -75,20 +75,20 @@ func (e *Export) tag() string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
-// ErrChanged means that the data have changed since the beginning of the file was written. The file can then not be
+// ErrChanged means that the data have changed since the beginning of the file was written. Then the file cannot be
 // completed.
 var ErrChanged = errors.New("the data have changed since the export began")
 
 // Write writes the file from the given offset to the end, and returns the number of rows of the whole file. It
-// computes the bytes before the offset again and drops them. If the data have changed, Write returns ErrChanged before
-// the end of the file. With an offset above 0, any change since Open counts. Otherwise a change of a month counts only
-// after the month was read.
+// computes the bytes before the offset again and drops them. If the data have changed, Write returns ErrChanged
+// before the end of the file. If `offset` is above 0, any change since Open counts. Otherwise a change of a month
+// counts only if Write had read the month before.
 func (e *Export) Write(ctx context.Context, w io.Writer, offset int64) (rows uint64, err error) {
 	rest := &skipper{w: w, left: offset}
 	check := e.oneMoment
 	if offset > 0 {
-		// reached runs after the rows up to the offset were read. If the data are unchanged at that time, the dropped bytes
-		// equal those that the client already has.
+		// reached is called after the rows up to the offset were read. If the data are unchanged at that time, the
+		// dropped bytes equal those that the client already has.
 		rest.reached = func() error { return e.unchanged(ctx) }
 		check = e.unchanged
 	}
@@ -109,9 +109,9 @@ func (e *Export) Write(ctx context.Context, w io.Writer, offset int64) (rows uin
 	return rows, out.Close()
 }
 
-// oneMoment returns ErrChanged unless the file shows the data as of one instant: that of reading the last month. Each
-// month is read by one query, so only earlier months are compared again. New readings usually change the last month,
-// and therefore do not fail an export.
+// oneMoment returns ErrChanged unless the file shows the data as of one instant, when the last month was read. Each
+// month is read by one query, so it compares only earlier months. New readings usually change the last month, and
+// therefore do not fail an export.
 func (e *Export) oneMoment(ctx context.Context) error {
 	if len(e.months) < 2 {
 		return nil

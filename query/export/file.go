@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// WriteFile writes a file, and returns its number of rows. It continues FILE.partial, the beginning that an interrupted
-// run left, if FILE.partial.version has the present version of the data.
+// WriteFile writes a file, and returns its number of rows. An interrupted run has left the beginning of the file in
+// FILE.partial. WriteFile continues it if FILE.partial.version has the present version of the data.
 func (e *Export) WriteFile(ctx context.Context, path string, progress *Progress) (rows uint64, err error) {
 	partial, version := path+".partial", path+".partial.version"
 	offset := int64(0)
@@ -58,7 +58,7 @@ type Progress struct {
 	shown time.Time
 }
 
-// Count returns a writer that counts the bytes that it passes on.
+// Count returns a writer that counts the bytes and passes them on to w.
 func (p *Progress) Count(w io.Writer) io.Writer { return &progressWriter{w, p} }
 
 type progressWriter struct {

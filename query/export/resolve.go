@@ -28,7 +28,7 @@ type Query struct {
 	Today schema.Day
 }
 
-// Request is a validated query for an export.
+// Request is a query that Resolve has validated.
 type Request struct {
 	Selection dataset.Selection
 	Format    dataset.Format
@@ -136,7 +136,8 @@ func (r *resolver) days(context.Context) error {
 	return nil
 }
 
-// aqi selects the forecasts of the AQI in the query parameter `parameters`. It is not a parameter of the catalogue.
+// aqi selects the forecasts of the AQI in the query parameter `parameters`. It is no parameter of the
+// catalogue.
 const aqi = "aqi"
 
 func (r *resolver) parameters(context.Context) error {
@@ -209,8 +210,8 @@ func (r *resolver) place(ctx context.Context) error {
 	return nil
 }
 
-// scope rejects a request for all rows of a large view. ClickHouse computes a view for each request, so one request
-// must not occupy it for minutes.
+// scope rejects a request for all rows of a large view. ClickHouse computes a view for each request, and one
+// request must not occupy ClickHouse for minutes.
 func (r *resolver) scope(context.Context) error {
 	s := &r.out.Selection
 	if !s.Table.Derived || s.Table.Station == "" && !s.Table.City || s.City != "" || s.State != "" || s.Station != "" || len(s.Parameters) == 1 {
@@ -219,8 +220,8 @@ func (r *resolver) scope(context.Context) error {
 	return invalid("parameters", "The view %s is computed for the request. Give a city, a state, a station or exactly one parameter.", s.Table.Name)
 }
 
-// station finds a public station, or a private station of the account. Views contain only public stations, and contain
-// a physical station under one of its ids.
+// station finds a public station, or a private station of the account. Views contain only public stations. They
+// contain a physical station under only one of its ids.
 func (r *resolver) station(ctx context.Context) error {
 	query := "SELECT concat(id, '\\n', same_as) FROM " + r.database + ".station FINAL"
 	if !r.out.Selection.Table.Derived {
@@ -272,7 +273,7 @@ func (r *resolver) city(ctx context.Context) error {
 	return nil
 }
 
-// names returns the texts in the only column of a query's result.
+// names runs a query with one column, and returns its texts.
 func (r *resolver) names(ctx context.Context, query string, args ...any) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, aggregate.QueryTimeout)
 	defer cancel()

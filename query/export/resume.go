@@ -16,7 +16,7 @@ import (
 	"vayu/schema"
 )
 
-// span is the range of bytes that a client requests. If first is negative, it counts from the end of the file.
+// span is the range of bytes that a client requests. A negative `first` counts from the end of the file.
 type span struct{ first, last int64 }
 
 // within returns the first and the last byte of the range in a file of the given size.
@@ -56,9 +56,9 @@ func parseRange(text string) *span {
 }
 
 // rangeOf returns the range of the reply; nil for the whole file. A client must not combine ranges of two versions of
-// the data. So a range that does not begin with the first byte is valid only in two cases. The client names the version
-// (If-Range, If-Match), or the account has begun to download no other version in the last 24 hours. began is the stored
-// record of those downloads.
+// the data. So a range that does not begin with the first byte is valid only in two cases. The client names the
+// version (If-Range, If-Match), or the account has begun to download no other version in the last 24 hours. `began`
+// is the stored record of those downloads.
 func rangeOf(c *httpapi.Call, tag string, began file) (*span, error) {
 	part := parseRange(c.Header.Get("Range"))
 	if part == nil {
@@ -91,7 +91,7 @@ func changed() error {
 	return schema.NewProblem(schema.PreconditionFailed, "If-Match", "The data have changed since the export began. Read the whole file again.")
 }
 
-// listed reports whether a header contains a tag or the wildcard.
+// listed reports whether a header contains a tag or the wildcard *.
 func listed(headers []string, tag string) bool {
 	for _, header := range headers {
 		for one := range strings.SplitSeq(header, ",") {
@@ -112,8 +112,8 @@ func canonical(params map[string]string) string {
 	return strings.Join(all, "&")
 }
 
-// remembered is how long the service stores that an account has begun an export. An interrupted download can be
-// continued within that time.
+// remembered is how long the service stores that an account has begun an export. Within that time, a client can
+// continue an interrupted download.
 const remembered = 24 * time.Hour
 
 // file is an export that an account has begun to read.
@@ -123,8 +123,8 @@ type file struct {
 	until time.Time
 }
 
-// started stores which exports accounts have begun. An export that has begun can be continued, and a range of it counts
-// for the quota only by its share of the file. started also caches the sizes of files.
+// started stores which exports accounts have begun. A client can continue such an export. For the quota, a range of
+// such an export counts only by its share of the file. started also caches the sizes of files.
 type started struct {
 	mu    sync.Mutex
 	files map[string]file
@@ -136,7 +136,7 @@ type sized struct {
 	size int64
 }
 
-// Limits of the entries in started.
+// These limits bound the number of entries in started.
 const (
 	mostFiles = 10_000
 	mostSizes = 256
@@ -169,7 +169,7 @@ func (s *started) add(name, tag string, now time.Time) {
 	s.files[name] = file{tag: tag, mixed: before.mixed || before.tag != "" && before.tag != tag, until: now.Add(remembered)}
 }
 
-// size returns the size of a file. If the size is not cached, it calls `measure`.
+// size returns the size of the file with a tag. If the size is not cached, it calls `measure`.
 func (s *started) size(tag string, measure func() (int64, error)) (int64, error) {
 	s.mu.Lock()
 	for _, one := range s.sizes {
@@ -192,10 +192,10 @@ func (s *started) size(tag string, measure func() (int64, error)) (int64, error)
 	return n, nil
 }
 
-// errFull ends an export after the requested range was written.
+// errFull ends an export when the requested range has been written.
 var errFull = errors.New("the range is complete")
 
-// limited is a writer that writes at most `left` bytes. It calls check before it writes the last of them.
+// limited is a writer that writes at most `left` bytes. It calls `check` before it writes the last of these bytes.
 type limited struct {
 	w     io.Writer
 	left  int64
@@ -218,7 +218,7 @@ func (l *limited) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// lastByte is a writer that delays the last byte until end.
+// lastByte is a writer that holds back the last byte until the call of end.
 type lastByte struct {
 	httpapi.Flusher
 

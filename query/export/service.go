@@ -69,7 +69,7 @@ func mediaTypes() string {
 // about a fortnight.
 const RowsPerCall = 10_000
 
-// Calls returns the number of calls of the quota for an export with the given number of rows.
+// Calls returns how many calls of the quota an export with the given number of rows counts as.
 func Calls(rows uint64) int64 { return int64(max(1, (rows+RowsPerCall-1)/RowsPerCall)) }
 
 // export handles GET /v1/export/{table}.
@@ -154,7 +154,7 @@ func (s *Service) open(c *httpapi.Call, database string, request Request) (httpa
 	return s.partial(c, e, resp, *part, known)
 }
 
-// count makes a request count as n calls of the quota. It returns a *schema.Problem if fewer calls are left.
+// count makes a request count as n calls of the quota. If fewer calls are left, it returns a *schema.Problem.
 func count(c *httpapi.Call, n int64) error {
 	if err := c.Reserve(n); err != nil {
 		return err
@@ -163,8 +163,8 @@ func count(c *httpapi.Call, n int64) error {
 	return nil
 }
 
-// partial answers a request for a range of bytes. The reply must state the size of the file. If the size is not
-// cached, the file is therefore computed twice. If byShare is true, the request counts only by the requested share of
+// partial answers a request for a range of bytes. The reply must state the size of the file. So if the size is not
+// cached, partial computes the file twice. If `byShare` is true, the request counts only by the requested share of
 // the file.
 func (s *Service) partial(c *httpapi.Call, e *Export, resp httpapi.Response, part span, byShare bool) (httpapi.Response, error) {
 	size, err := s.started.size(resp.ETag[0], func() (int64, error) { return e.Size(c.Context()) })
@@ -176,8 +176,8 @@ func (s *Service) partial(c *httpapi.Call, e *Export, resp httpapi.Response, par
 		text, err := json.Marshal(schema.NewProblem(schema.RangeNotSatisfiable, "Range", fmt.Sprintf("The file has %d bytes.", size)).Body(c.ID))
 		return httpapi.Response{
 			Status: http.StatusRequestedRangeNotSatisfiable, Header: map[string][]string{"Content-Range": {fmt.Sprintf("bytes */%d", size)}},
-			// The body is sent as a stream, although it is short. Computing the size of the file may have used up the time limit
-			// of an ordinary reply. The time limit of a stream starts now.
+			// The body is sent as a stream, although it is short. The computation of the file's size may have used up
+			// the time limit of an ordinary reply. The time limit of a stream starts now.
 			Stream: func(w httpapi.Flusher) error { _, err := w.Write(text); return err },
 		}, err
 	}

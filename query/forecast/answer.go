@@ -14,8 +14,8 @@ import (
 
 var errNone = schema.NewProblem(schema.NoData, "", "No forecasts were issued yet.")
 
-// Request selects the content of an answer. Now is the present, Days the number of days after today, and Count the
-// number of hours after now; 0 for no hours. Issue and Hours may be nil.
+// Request selects the content of an answer. Now is the present. Days is the number of days after today. Count is
+// the number of hours after Now; 0 for no hours. Issue and Hours may be nil.
 type Request struct {
 	Issue *Issue
 	Hours *Hours
@@ -73,8 +73,8 @@ func Near(snap *snapshot.Snapshot, r Request, point places.Point) (httpapi.Respo
 	return issue.Station(st.ID).AnswerFor(snap.PlaceName(i), near, today, r.Days, hourly)
 }
 
-// ScoreOf returns the score of a city by its name, or of all cities for the name "". The issue may be nil. The error is a
-// *schema.Problem.
+// ScoreOf returns the score of a city by its name, or of all cities for the name "". `issue` may be nil. The error is
+// a *schema.Problem.
 func ScoreOf(snap *snapshot.Snapshot, issue *Issue, name string) (air.ForecastScores, error) {
 	var city places.City
 	var label string

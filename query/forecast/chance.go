@@ -30,8 +30,8 @@ func (p *Place) Chance(category string, day schema.Day) (float64, bool) {
 	return 0, false
 }
 
-// Nearest returns the forecasts of the nearest station that has a forecast of a day after today. It considers stations
-// within 100 km of a position, and returns nil if there is none.
+// Nearest returns the forecasts of the nearest station within 100 km of a position that has a forecast of a day after
+// today. It returns nil if there is none.
 func (i *Issue) Nearest(snap *snapshot.Snapshot, point places.Point, today schema.Day) *Place {
 	for _, near := range snap.Around(point, snapshot.NearestReach, snap.Kinds) {
 		if of := i.Station(snap.Stations[near.Station].ID); of.Has(today) {

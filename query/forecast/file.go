@@ -77,7 +77,7 @@ func (s *savedHours) restored() *Hours {
 	return h
 }
 
-// write replaces the file at path with one that has the issue, and hours unless they are nil. A reader sees either the
+// write replaces the file at `path` by one with the issue and, unless nil, with `hours`. A reader sees either the
 // earlier file or the complete new one.
 func (i *Issue) write(path string, hours *Hours) (err error) {
 	defer func() {

@@ -49,13 +49,13 @@ type Place struct {
 	cache    [MaxDays + 1]atomic.Pointer[cached]
 }
 
-// cached is a rendered answer that is valid on one Indian day.
+// cached is a rendered answer. It is valid on one Indian day only.
 type cached struct {
 	today    schema.Day
 	response httpapi.Response
 }
 
-// scores returns the scores of city `c`, empty if it has no forecasts; or of all cities together if `name` is "".
+// scores returns the scores of a city, empty without forecasts, or of all cities together if `name` is "".
 func (i *Issue) scores(name string, c places.City) air.ForecastScores {
 	reply := i.overall
 	if name != "" {
@@ -85,8 +85,8 @@ func (p *Place) after(today schema.Day) []air.ForecastDay {
 	return p.days[min(max(int(today-p.issue.Base), 0), len(p.days)):]
 }
 
-// Answer returns the reply for the city `name`. It has the forecasts of the first `days` days after `today`, and
-// `hourly` unless that is nil. On one day, all calls with the same `days` and without `hourly` share the reply.
+// Answer returns the reply for the city `name`. It has the forecasts of the first `days` days after `today`, and the
+// forecasts `hourly` unless nil. On one day, all calls with the same `days` and without `hourly` share one reply.
 func (p *Place) Answer(name string, today schema.Day, days int, hourly *air.HourlyForecast) (httpapi.Response, error) {
 	if hourly != nil {
 		return p.render(name, nil, today, days, hourly)
@@ -101,8 +101,8 @@ func (p *Place) Answer(name string, today schema.Day, days int, hourly *air.Hour
 	return response, err
 }
 
-// AnswerFor returns the reply for a position in the place `name`, with the forecasts of `station` nearby. It has
-// the first `days` days after `today`, and `hourly` unless that is nil. p must have a forecast, see [Place.Has].
+// AnswerFor returns the reply for a position in the place `name`, with the forecasts of the station `station` nearby.
+// It has the first `days` days after `today`, and `hourly` unless nil. p must have a forecast (see [Place.Has]).
 func (p *Place) AnswerFor(name string, station air.ForecastStation, today schema.Day, days int, hourly *air.HourlyForecast) (httpapi.Response, error) {
 	return p.render(name, &station, today, days, hourly)
 }
@@ -129,8 +129,8 @@ func (p *Place) render(name string, station *air.ForecastStation, today schema.D
 	return httpapi.Ready(body, changed), nil
 }
 
-// shown returns the parameter and the model that a reply names for a day: those of the AQI, or those of the first
-// concentration if there is no AQI.
+// shown returns the parameter and the model that a reply names for a day. They are those of the AQI or, without
+// an AQI, those of the first concentration.
 func shown(d *air.ForecastDay) (parameter, model string) {
 	for i, f := range [...]*air.Percentiles{d.AQI, d.PM25, d.PM10, d.NO2, d.SO2, d.CO, d.O3} {
 		if f != nil {
@@ -140,7 +140,7 @@ func shown(d *air.ForecastDay) (parameter, model string) {
 	return "", ""
 }
 
-// set sets the forecast of a parameter in d. chances are the probabilities of the categories of the AQI.
+// set sets the forecast of a parameter in d. `chances` are the probabilities of the categories of the AQI.
 func set(d *air.ForecastDay, parameter string, f *air.Percentiles, chances []float32) {
 	switch parameter {
 	case "aqi":

@@ -29,7 +29,7 @@ type placeHours struct {
 	Score  *air.ForecastScore
 }
 
-// City returns the forecasts of a city for the given number of hours after `now`. Hours may be nil.
+// City returns the forecasts of a city for the given number of hours after `now`. h may be nil.
 func (h *Hours) City(c places.City, now time.Time, hours int) *air.HourlyForecast {
 	if h == nil {
 		return none()
@@ -37,7 +37,7 @@ func (h *Hours) City(c places.City, now time.Time, hours int) *air.HourlyForecas
 	return h.after(h.cities[c], now, hours)
 }
 
-// Station returns the forecasts of a station, as [Hours.City] does for a city.
+// Station returns the forecasts of a station as [Hours.City] does for a city.
 func (h *Hours) Station(id string, now time.Time, hours int) *air.HourlyForecast {
 	if h == nil {
 		return none()
@@ -71,8 +71,7 @@ func (h *Hours) after(p *placeHours, now time.Time, hours int) *air.HourlyForeca
 	return reply
 }
 
-// loadHours reads the latest forecasts of hours. It returns the earlier ones if there are no newer, and nil if there are
-// none.
+// loadHours reads the latest forecasts of hours. It returns `earlier` if there are no newer forecasts.
 func loadHours(ctx context.Context, t aggregate.Tables, earlier *Hours) (*Hours, error) {
 	var base, issued, fitted int64
 	err := t.Each(ctx, []any{&base, &issued, &fitted}, func() {}, t.SQL("SELECT toInt64(base), toUnixTimestamp64Milli(issued_at), toUnixTimestamp64Milli(fitted_at) "+

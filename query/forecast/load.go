@@ -12,7 +12,7 @@ import (
 	"vayu/schema/air"
 )
 
-// load reads the latest issue. It returns `earlier` if that is still the latest, and nil if there is no issue.
+// load reads the latest issue. If `earlier` is still the latest, load returns it. It returns nil if there is no issue.
 func load(ctx context.Context, t aggregate.Tables, earlier *Issue) (*Issue, error) {
 	var base int32
 	var issued, fitted int64
@@ -66,8 +66,8 @@ func (i *Issue) place(kind, name, state string) *Place {
 	return i.cities[key]
 }
 
-// loadDays reads the served forecasts, and the reasons of those that were not issued. If the data of a place came late,
-// its forecasts have the same base, but were issued later.
+// loadDays reads the forecasts to serve, and the reasons why others were not issued. If the data of a place came
+// late, its forecasts have the same base, but were issued later.
 func (i *Issue) loadDays(ctx context.Context, t aggregate.Tables, issued int64) error {
 	var kind, name, state, parameter, model, reason string
 	var horizon uint8
@@ -94,8 +94,8 @@ func (i *Issue) loadDays(ctx context.Context, t aggregate.Tables, issued int64) 
 		ORDER BY place_kind, place, state, horizon, parameter`), aggregate.Number("base", int32(i.Base)), aggregate.Number("issued", issued))
 }
 
-// loadScores reads the score of each place over the last days. Horizon 1 is the day of the issue, which answers never
-// show.
+// loadScores reads the score of each place over the last days. It omits horizon 1, the day of the issue, which
+// answers never show.
 func (i *Issue) loadScores(ctx context.Context, t aggregate.Tables) error {
 	var kind, name, state string
 	var s air.ForecastScore
@@ -112,7 +112,7 @@ func (i *Issue) loadScores(ctx context.Context, t aggregate.Tables) error {
 // recentCities selects the outcomes of cities over the last days.
 const recentCities = " WHERE run = '' AND place_kind = 'city' AND day > toDate({base:Int32}) - {days:UInt32} AND day <= toDate({base:Int32})"
 
-// scoresOf returns the scores of a city. For the name "" they are the scores of all cities together.
+// scoresOf returns the scores of a city, or of all cities together for the name "".
 func (i *Issue) scoresOf(name, state string) *air.ForecastScores {
 	if name == "" {
 		return &i.overall
@@ -128,9 +128,9 @@ func grouping(perCity bool) string {
 	return "'' AS name, '' AS region, "
 }
 
-// loadModels reads the score of each model. The models of a parameter and a horizon are compared over the same days:
-// those with a forecast of both the damped anomaly and persistence. Without such days, the score of persistence covers
-// all of its days.
+// loadModels reads the score of each model. It compares the models of a parameter and a horizon over the same days:
+// those with a forecast of the damped anomaly and one of persistence. Without such days, the score of persistence
+// covers all days of persistence.
 func (i *Issue) loadModels(ctx context.Context, t aggregate.Tables, perCity bool) error {
 	var name, state string
 	var m air.ModelScore
@@ -145,7 +145,7 @@ func (i *Issue) loadModels(ctx context.Context, t aggregate.Tables, perCity bool
 		WHERE compared = comparable ORDER BY p, horizon, m`), aggregate.Number("base", int32(i.Base)), aggregate.Number("days", uint32(ScoreDays)))
 }
 
-// loadWarnings reads how well each model forecast events of the AQI: hits, misses, false alarms and Brier score.
+// loadWarnings reads how well each model has forecast events of the AQI: hits, misses, false alarms and Brier score.
 func (i *Issue) loadWarnings(ctx context.Context, t aggregate.Tables, perCity bool) error {
 	var name, state string
 	var w air.WarningScore

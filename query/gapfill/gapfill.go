@@ -17,8 +17,8 @@ import (
 // record that has the gap.
 const FillWindow = 24 * 3600
 
-// LastConcentrations has, for each pollutant of a record, the last concentration that a station measured. at has the
-// end of its hour in Unix seconds; 0 if there is none.
+// LastConcentrations has, for each pollutant of a record, the last concentration that a station measured. The field
+// `at` has the end of the hour in Unix seconds; 0 for none.
 type LastConcentrations struct {
 	Concentrations [aggregate.Records]schema.Figure
 	at             [aggregate.Records]uint32
@@ -41,9 +41,9 @@ func Read(
 }
 
 // ReadWhere does the same as [Read], for the stations that match an SQL condition, and for hours at or after the time
-// `from`. Times are Unix seconds. `read` runs the query; its error is returned with a note of what was read. ClickHouse
-// assigns each hour to the first moment that is not before the hour, so it reads each hour once. Then carryForward
-// copies concentrations to later moments.
+// `from`. Times are Unix seconds. `read` runs the query, and ReadWhere returns its error with a note of what was
+// read. ClickHouse reads each hour only once: it assigns the hour to the first moment at or after it. Then
+// carryForward copies concentrations to later moments.
 func ReadWhere(ctx context.Context, t aggregate.Tables, condition string, moments []uint32, from uint32,
 	read func(context.Context, []any, func(), string, ...any) error,
 ) (map[string][]LastConcentrations, error) {
@@ -104,7 +104,7 @@ func ReadWhere(ctx context.Context, t aggregate.Tables, condition string, moment
 }
 
 // carryForward copies each amount to the next moment if that moment has none. It does not copy an amount that is 24 h
-// old or older at that moment.
+// old or more at that moment.
 func carryForward(of []LastConcentrations, moments []uint32) {
 	for n := 1; n < len(of); n++ {
 		for p, at := range of[n-1].at {
@@ -115,8 +115,8 @@ func carryForward(of []LastConcentrations, moments []uint32) {
 	}
 }
 
-// Fill fills the gaps of each element of wanted. For each gap it uses the nearest station that has measured the
-// pollutant in the 24 h before the element's time. ids are the stations, sorted by distance.
+// Fill fills the gaps of each element of `wanted`. For each gap it uses the nearest station that has measured
+// the pollutant in the 24 h before the element's time. `ids` are the stations, sorted by distance.
 func Fill(ctx context.Context, t aggregate.Tables, ids []string, wanted []*aggregate.Figures) error {
 	var moments []uint32
 	for _, f := range wanted {

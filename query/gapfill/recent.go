@@ -15,9 +15,9 @@ type Recent struct {
 	amounts []LastConcentrations // by station
 }
 
-// ReadRecent returns the last amounts of the stations with the given ids up to the hour `at`. It copies the amounts of
-// unchanged stations from before, the previous result. It reads all stations if before is nil, if the places changed,
-// or if at is earlier than the hour of before.
+// ReadRecent returns the last amounts, up to the hour `at`, of the stations with the given ids. For unchanged
+// stations it copies the amounts from `before`, the previous result. It reads all stations if `before` is nil, if the
+// places changed, or if `at` is earlier than the hour of `before`.
 func ReadRecent(
 	ctx context.Context, t aggregate.Tables, before *Recent, at uint32, ids []string, c *aggregate.Changes,
 ) (*Recent, error) {
@@ -84,7 +84,7 @@ func (r *Recent) At(i int32, at uint32) (*[aggregate.Records]schema.Figure, bool
 	return &within, true
 }
 
-// single returns the amounts for the only moment of a query. A station without rows has no amounts.
+// single returns a station's amounts in the result of a query for one moment. A station without rows has no amounts.
 func single(of []LastConcentrations) LastConcentrations {
 	if len(of) == 0 {
 		return noConcentrations()
@@ -93,7 +93,7 @@ func single(of []LastConcentrations) LastConcentrations {
 }
 
 // update copies the amounts in `last`, which were measured at or after `since`, to l. It returns false if l has an
-// amount from that period for a pollutant that `last` lacks.
+// amount of that time but `last` has none of the same pollutant.
 func (l *LastConcentrations) update(last *LastConcentrations, since uint32) bool {
 	for p := range l.at {
 		switch {

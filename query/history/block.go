@@ -54,7 +54,7 @@ func newBlock(number schema.Day, label string, days []row) *block {
 	return b
 }
 
-// append appends the row to b as a JSON record.
+// append appends the row to b as a JSON record of the place `label`.
 func (r *row) append(b []byte, label string) []byte {
 	record := r.Record(label)
 	b = record.Append(b)
@@ -72,8 +72,8 @@ func (b *block) cut(days Span) []byte {
 	return b.text[b.starts[i]:b.starts[j]]
 }
 
-// blocks returns the blocks that cover a range of days. It renders the blocks that are not cached. If the values for
-// gap filling cannot be read, it does not cache the rendered block.
+// blocks returns the blocks that cover a range of days. It renders the blocks that are not cached. If it cannot read
+// the values for gap filling, it does not cache the block.
 func (c *cache) blocks(
 	ctx context.Context, p *entry, rows []row, label string, days Span, neighbours func() []string,
 ) []*block {
@@ -179,7 +179,7 @@ func appendRangeHead(b []byte, label string, days Span, interval string) []byte 
 	return append(b, `","records":[`...)
 }
 
-// rangeBody returns the answer for a range whose records are made from `rows`. interval is day or hour.
+// rangeBody returns the answer for a range whose records are made from `rows`. `interval` is "day" or "hour".
 func rangeBody(label string, days Span, interval string, rows []row) []byte {
 	b := appendRangeHead(make([]byte, 0, 160+260*len(rows)), label, days, interval)
 	for i := range rows {
@@ -191,8 +191,8 @@ func rangeBody(label string, days Span, interval string, rows []row) []byte {
 	return append(b, rangeEnd...)
 }
 
-// AppendRange appends the answer for a range whose records are made from `all`. extend adds fields to the JSON object
-// of a record, at the end of b.
+// AppendRange appends the answer for a range whose records are made from `all`. `extend` adds fields to the JSON
+// object of a record, which ends b.
 func AppendRange(b []byte, label string, days Span, hourly bool, all []Dated, extend func(b []byte, d *Dated) ([]byte, error)) ([]byte, error) {
 	interval := "day"
 	if hourly {

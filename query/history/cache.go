@@ -32,8 +32,8 @@ type cache struct {
 // Counters count the reads of history from ClickHouse, and the reads that failed.
 type Counters struct{ Loads, Failures prometheus.Counter }
 
-// maxCities is the largest number of entries in a cache. India has 8,000 towns. The field limit bounds the total size
-// of the entries.
+// maxCities is the maximum number of entries in a cache. India has 8,000 towns. The total size of the entries has
+// another limit, the field `limit`.
 const maxCities = 10_000
 
 func newCache(t reader, limit int64, c Counters) (*cache, error) {
@@ -54,7 +54,7 @@ func (c *cache) entry(key place) *entry {
 	}
 }
 
-// invalidate marks the given day and all later days for a reload, in all entries.
+// invalidate marks the given day and all later days for a reload, in all entries of the cache.
 func (c *cache) invalidate(from schema.Day) {
 	c.invalidations.Add(1)
 	for _, p := range c.entries.Values() {
@@ -62,8 +62,8 @@ func (c *cache) invalidate(from schema.Day) {
 	}
 }
 
-// cityDays returns a city's days, sorted. It first reloads the days that are marked as dirty. If ClickHouse is down or
-// slow, it returns the cached days while the reload continues.
+// cityDays returns a city's days, sorted. It first reloads the days that invalidate has marked. If ClickHouse is down
+// or slow, it returns the cached days, and the reload continues.
 func (c *cache) cityDays(ctx context.Context, city places.City) (*entry, []row, error) {
 	p, ok := c.entries.Get(place{city: city})
 	if ok {
@@ -133,8 +133,8 @@ func (c *cache) load(ctx context.Context, city places.City) (*entry, error) {
 	return p, nil
 }
 
-// add adds an entry with the days of a city, unless there is one, and returns the entry. marks is the number of
-// invalidations before the days were read.
+// add adds an entry with the days of a city, unless the city has an entry, and returns the city's entry.
+// `marks` is the number of invalidations before the days were read.
 func (c *cache) add(city places.City, days []row, marks uint64) *entry {
 	p := newEntry()
 	p.mu.Lock()
@@ -151,8 +151,8 @@ func (c *cache) add(city places.City, days []row, marks uint64) *entry {
 	return p
 }
 
-// replaceTail replaces the days of an entry from a day on. marks is the number of invalidations before the days were
-// read. If it has grown since, all days from `from` or an earlier marked day on stay marked for a reload.
+// replaceTail replaces the days of an entry from `from` on. `marks` is the number of invalidations before the days
+// were read. If it has grown since, all days from `from` or an earlier marked day stay marked for a reload.
 func (c *cache) replaceTail(p *entry, from schema.Day, marks uint64, tail []row) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -181,7 +181,7 @@ func (c *cache) setDays(p *entry, days []row) {
 	c.addBytes(p, int64(grown)*int64(unsafe.Sizeof(row{})))
 }
 
-// addBytes adds grown to the size of the cache, in bytes, unless the entry is evicted. The caller must hold p.mu.
+// addBytes adds `grown` to the size of the cache, in bytes, unless the entry is evicted. The caller must hold p.mu.
 func (c *cache) addBytes(p *entry, grown int64) {
 	if !p.evicted {
 		p.bytes += grown

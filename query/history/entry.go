@@ -14,19 +14,19 @@ import (
 type entry struct {
 	days atomic.Pointer[[]row] // sorted, immutable
 	mu   sync.Mutex
-	// bytes is the part of this entry in the size of the cache. It is 0 after the entry is evicted.
+	// bytes is how many bytes of the cache's size this entry uses. It is 0 after the entry is evicted.
 	bytes   int64
 	evicted bool
 	// dirty is the first day that must be reloaded; notDirty if there is none.
 	dirty schema.Day
-	// invalidations counts the calls of invalidate. If it changed during a reload, the reload leaves dirty unchanged.
+	// invalidations counts the calls of invalidate. If it changed during a reload, the reloaded days stay dirty.
 	invalidations uint64
 	filledDays    map[schema.Day]aggregate.Figures // days with gaps filled
 	// blocks has the JSON text of days, by block number (see blockOf). Only
 	// queries for a range of days create blocks.
 	blocks map[schema.Day]*block
-	// hours has the hours of each day. They are valid only together with index, which determined the stations. A day
-	// with an empty list has no hours in ClickHouse.
+	// hours has the hours of each day. They are valid only for `index`, which determined the stations. A day with an
+	// empty list has no hours in ClickHouse.
 	hours map[schema.Day]dayHours
 	index *places.Index
 }
@@ -35,8 +35,8 @@ func newEntry() *entry {
 	return &entry{dirty: notDirty, filledDays: map[schema.Day]aggregate.Figures{}, blocks: map[schema.Day]*block{}, hours: map[schema.Day]dayHours{}}
 }
 
-// place is the key of a cache entry: a city or a position, and the kinds of stations that count. kinds is 0 for the
-// default kinds.
+// place is the key of a cache entry: a city or a position, and the kinds of stations that count. `kinds` is 0 for
+// the default kinds.
 type place struct {
 	city  places.City
 	point places.Point

@@ -8,8 +8,8 @@ import (
 	"vayu/query/gapfill"
 )
 
-// filled returns the given days with gaps filled from stations nearby, and caches them. If the values of these stations
-// cannot be read, the gaps stay and whole is false. The time limit is shorter if the last query of ClickHouse failed.
+// filled returns the given days with gaps filled from stations nearby, and caches them. If it cannot read the values of
+// these stations, the gaps stay and `whole` is false. The time limit is shorter if the last query of ClickHouse failed.
 func (c *cache) filled(
 	ctx context.Context, p *entry, days []row, neighbours func() []string,
 ) (out []row, whole bool) {

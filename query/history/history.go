@@ -24,8 +24,8 @@ type History struct {
 	slots     *Slots
 }
 
-// New returns a History with an empty cache. limit is the size of the cache in
-// bytes: three quarters for days of cities, one quarter for hours of places.
+// New returns a History with an empty cache. `limit` is the size of the cache in bytes: three
+// quarters are for days of cities, and one quarter is for hours of places.
 func New(t aggregate.Tables, limit int64, s *Slots, c Counters) (*History, error) {
 	h := &History{tables: reader{t}, slots: s}
 	var err error
@@ -55,7 +55,7 @@ func (h *History) Bytes() int64 { return h.dayCache.size.Load() + h.hourCache.si
 // interval is the form of an answer: one day, a list of days, or a list of hours.
 type interval uint8
 
-// The forms of an answer.
+// These are the forms of an answer.
 const (
 	OneDay interval = iota
 	Days
@@ -88,7 +88,7 @@ func (h *History) Answer(ctx context.Context, snap *snapshot.Snapshot, q *Query)
 	if q.City >= 0 && q.Kinds == 0 && q.Interval == Days {
 		return h.cachedRange(limited, snap, q)
 	}
-	// rows gets ctx, and limits each query itself. The wait for a slot must not reduce the time of the query.
+	// rows limits the time of each query itself, so that the wait for a slot does not reduce it. So ctx has no limit.
 	label, rows, err := h.rows(ctx, snap, q)
 	switch {
 	case err != nil:

@@ -17,8 +17,8 @@ func (d dayHours) bytes() int64 {
 }
 
 // hours returns the hours of a place on the given days, in time order. It calls `read` for days that are not cached.
-// Hours stay cached until a roll-up recomputes their day. They are also discarded if index is new, because stations
-// were then added, removed or relocated.
+// Hours stay cached until a roll-up recomputes their day. The cache also discards them if `index` is new, because
+// then stations were added, removed or relocated.
 func (c *cache) hours(ctx context.Context, key place, index *places.Index, days Span,
 	read func(ctx context.Context, days Span) ([]row, error),
 ) ([]row, error) {
@@ -36,8 +36,8 @@ func (c *cache) hours(ctx context.Context, key place, index *places.Index, days 
 	return append(append(before, rows...), after...), nil
 }
 
-// cachedHours returns the span of days to read, and the cached hours before and after that span. marks is the present
-// number of invalidations, which the caller passes to storeHours.
+// cachedHours returns the span of days to read, and the cached hours before and after that span. `marks` is the
+// present number of invalidations, which the caller passes to storeHours.
 func (p *entry) cachedHours(
 	h *cache, index *places.Index, days Span,
 ) (before []row, missing Span, after []row, marks uint64) {

@@ -55,8 +55,8 @@ func (t reader) cityRowsOfKinds(
 	return out, aggregate.Unavailable(gapfill.Fill(ctx, t.Tables, neighbours, pointers(out)))
 }
 
-// ratedHours counts, for each hour, the stations with an AQI. It counts series of city means only on days on which no
-// other station has an AQI.
+// ratedHours counts, for each hour, the stations with an AQI. It counts a series of city means only on days on which
+// no other station has an AQI.
 func (t reader) ratedHours(ctx context.Context, snap *snapshot.Snapshot, all []aggregate.Sample, after, to uint32) ([]aggregate.CityHour, error) {
 	var measured, averaged []aggregate.Sample
 	for _, sm := range all {

@@ -8,8 +8,8 @@ import (
 	"vayu/query/snapshot"
 )
 
-// rows returns the days or hours of a place, and the name of the place in records. Days of a city for the default kinds
-// are cached, and so are hours of any place. Reading missing hours or other days takes one of the account's slots.
+// rows returns the days or hours of a place, and the name of the place in records. The cache has hours of any place,
+// and days of cities for the default kinds. To read missing hours or other days, rows takes one of the account's slots.
 func (h *History) rows(ctx context.Context, snap *snapshot.Snapshot, q *Query) (label string, rows []row, err error) {
 	var near []aggregate.Sample
 	key := place{point: q.Point, kinds: q.Kinds}
@@ -48,8 +48,8 @@ func (h *History) rows(ctx context.Context, snap *snapshot.Snapshot, q *Query) (
 	return label, rows, err
 }
 
-// cityRows returns a city's days or hours. For the default kinds of stations (kinds is 0), the figures of the city are
-// stored, and its days are cached. For other kinds, the figures are computed from the stations.
+// cityRows returns a city's days or hours. For the default kinds of stations (kinds is 0), it reads the stored figures
+// of the city, and the cache has the days. For other kinds, it computes the figures from those of the stations.
 func (h *History) cityRows(
 	ctx context.Context, snap *snapshot.Snapshot, i int, kinds aggregate.KindSet, days Span, hourly bool,
 ) ([]row, error) {

@@ -11,7 +11,7 @@ import (
 	"vayu/schema"
 )
 
-// preloads is the number of cities whose days one call of Preload loads concurrently, if one query for all of them failed.
+// preloads is how many cities Preload loads concurrently, each with a query, if one query for all of them failed.
 const preloads = 4
 
 // Preload loads the days of cities into the cache, with at most two SQL queries if ClickHouse works. It reports no
@@ -39,8 +39,8 @@ type dirtyEntry struct {
 	marks uint64
 }
 
-// loadMany loads the cities that are not in the cache with one query, and reloads those with invalidated days with
-// another.
+// loadMany loads the cities that are not in the cache with one query. With another query, it reloads those with
+// invalidated days.
 func (c *cache) loadMany(ctx context.Context, cities []places.City) error {
 	var absent []places.City
 	stale, first := map[places.City]dirtyEntry{}, notDirty

@@ -11,8 +11,8 @@ import (
 	"vayu/schema"
 )
 
-// positionRows returns the days or hours of a position. near are the stations nearby. For each day or hour, it uses the
-// first of these that has figures:
+// positionRows returns the days or hours of a position. `near` are the stations nearby. For each day or hour, it uses
+// the first of these that has figures:
 //
 //  1. the interpolation of the stations within 25 km
 //  2. the city of the nearest station, if that station is within 25 km
@@ -50,8 +50,8 @@ func (h *History) positionRows(
 	return rows, aggregate.Unavailable(err)
 }
 
-// newestOfDays returns, for each day, the latest hour in which any of the stations has an AQI. For an hourly query the
-// result is empty, because the query does not need it.
+// newestOfDays returns, for each day, the latest hour in which any of the stations has an AQI. For an hourly query,
+// which does not need it, the result is empty.
 func (t reader) newestOfDays(
 	ctx context.Context, snap *snapshot.Snapshot, near []aggregate.Sample, days Span, hourly bool,
 ) (map[schema.Day]uint32, error) {
@@ -74,8 +74,8 @@ func (t reader) newestOfDays(
 	return out, nil
 }
 
-// canonicalCity returns i, or another city in place of city i. If the state of city i is unknown, and a city of the
-// same name has a state, the result is that city.
+// canonicalCity returns i unless the state of city i is unknown, and a city of the same name has a state. Then it
+// returns that city.
 func canonicalCity(s *snapshot.Snapshot, i int) int {
 	c := s.Cities[i].City
 	if found, err := s.Index.Find(c.Name + ", " + c.State); err == nil {
@@ -84,8 +84,7 @@ func canonicalCity(s *snapshot.Snapshot, i int) int {
 	return i
 }
 
-// rowCount returns the number of days in a span or, if hourly is set, the number of
-// their hours.
+// rowCount returns the number of days in a span or, if `hourly` is set, the number of their hours.
 func rowCount(days Span, hourly bool) int {
 	n := int(days.Last-days.First) + 1
 	if hourly {
@@ -94,7 +93,7 @@ func rowCount(days Span, hourly bool) int {
 	return n
 }
 
-// join adds to rows each row of more whose day or hour is not in rows. It sorts the result by time.
+// join adds to `rows` each row of `more` whose day or hour `rows` lacks. It sorts the result by time.
 func join(rows, more []row) []row {
 	type key struct {
 		day schema.Day
@@ -119,9 +118,9 @@ func join(rows, more []row) []row {
 	return rows
 }
 
-// interpolateBetween reads the figures of the stations in near over a range, and interpolates each day or hour. For a
-// day, it uses each station's last hour with an AQI. It skips a station whose hour is more than 3 h older than the
-// newest hour of the day. If reach is 0, it uses only the nearest station.
+// interpolateBetween reads the figures of the stations in `near` over a range, and interpolates each day or hour. For
+// a day, it uses each station's last hour with an AQI. It skips a station whose hour is more than 3 h older than the
+// newest hour of the day. If `reach` is 0, it uses only the nearest station.
 func (t reader) interpolateBetween(
 	ctx context.Context, snap *snapshot.Snapshot, near []aggregate.Sample, newest map[schema.Day]uint32, days Span, hourly bool, reach float64,
 ) ([]row, error) {

@@ -54,7 +54,7 @@ func (t reader) cityHours(ctx context.Context, c places.City, days Span) ([]row,
 	return out, nil
 }
 
-// readHour sets the figures of each sample to the figures of its station in the hour that ends at the time `at`. If the
+// readHour sets the figures of each sample to those of its station in the hour that ends at the time `at`. If the
 // station has no row for that hour, the figures are zero, and AddStations skips the sample.
 func (t reader) readHour(ctx context.Context, snap *snapshot.Snapshot, samples []aggregate.Sample, at uint32) error {
 	got := make(map[string]aggregate.Figures, len(samples))

@@ -7,7 +7,7 @@ import (
 	"vayu/schema"
 )
 
-// row has the figures of a place on one Indian day. If day is hourOnly, the figures are those of one hour.
+// row has the figures of a place on one Indian day, or in one hour if `day` is hourOnly.
 type row struct {
 	day schema.Day
 	aggregate.Figures

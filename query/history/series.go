@@ -15,8 +15,8 @@ type Dated struct {
 	aggregate.Figures
 }
 
-// Figures returns the days or hours of a place, sorted, and the name of the place in records. A day or hour without
-// figures is missing. q.Interval must be Days or Hours.
+// Figures returns the days or hours of a place, sorted, and the name of the place in records. It omits days and
+// hours without figures. q.Interval must be Days or Hours.
 func (h *History) Figures(ctx context.Context, snap *snapshot.Snapshot, q *Query) (label string, all []Dated, err error) {
 	limited, cancel := context.WithTimeout(ctx, aggregate.QueryTimeout)
 	defer cancel()
@@ -32,7 +32,7 @@ func (h *History) Figures(ctx context.Context, snap *snapshot.Snapshot, q *Query
 }
 
 // StationFigures returns the days or hours of a station, sorted. The figures of a day are those of its last hour with
-// an AQI, because an AQI covers the 24 hours before it. Reading takes one of the account's slots.
+// an AQI, because an AQI covers the 24 hours before it. StationFigures takes one of the account's slots.
 func (h *History) StationFigures(ctx context.Context, station, account string, days Span, hourly bool) (all []Dated, err error) {
 	release, err := h.slots.Acquire(ctx, account)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"vayu/schema/air"
 )
 
-// StationAnswer answers a query for a station in place of a city or a position. city is the name of the place in
-// records. The figures are only those of the station. It returns ErrNoRows if there are none.
+// StationAnswer answers a query for a station in place of a city or a position. `city` is the name of the place
+// in records. It uses only the figures of the station. It returns ErrNoRows if there are none.
 func (h *History) StationAnswer(ctx context.Context, q *Query, st *air.Station, city string) (httpapi.Response, error) {
 	dated, err := h.StationFigures(ctx, st.ID, q.Account, q.Span, q.Interval == Hours)
 	if err != nil {
@@ -22,7 +22,7 @@ func (h *History) StationAnswer(ctx context.Context, q *Query, st *air.Station, 
 	}
 	if q.Interval == OneDay {
 		f := &dated[0].Figures
-		// Now is the time of the figures themselves, so that the record of a past day is never marked as stale.
+		// `Now` is the time of the figures themselves, so that the record of a past day is never marked as stale.
 		return station.Record{City: city, Date: dated[0].Day.String(), Detail: q.Detail, Now: aggregate.Instant(f.Updated)}.Answer(st, f)
 	}
 	rows := make([]row, len(dated))

@@ -24,14 +24,14 @@ import (
 	"vayu/schema/scale"
 )
 
-// Params returns the names of the query parameters. hour is a time of RFC 3339, and scale an id of package schema/scale.
+// Params returns the names of the query parameters. scale is the id of a scale of package schema/scale.
 func Params() []string { return []string{"hour", "scale", "limit", "cursor"} }
 
 const (
-	// cachedHours is the largest number of hours in memory for a world. It is a week.
+	// cachedHours is the largest number of hours in memory for a world: the hours of a week.
 	cachedHours = 168
-	// cachedFigures is the largest number of figures (one for each station and hour) in memory for a world. Each needs 80
-	// bytes. With many stations, fewer than cachedHours hours are therefore cached.
+	// cachedFigures is the largest number of figures (one for each station and hour) in memory for a world. Each
+	// needs 80 bytes. With many stations, the cache therefore has fewer than cachedHours hours.
 	cachedFigures = 200_000
 	// cachedPages is the largest number of pages with a scale in memory for a world. The largest page has 1 MB.
 	cachedPages = 32
@@ -43,8 +43,8 @@ type figures struct {
 	station int32 // in the snapshot
 }
 
-// page is the key of a cached page: the stations from index from to index to in the hour `at`, with their index on a
-// scale.
+// page is the key of a cached page: the stations from index `from` to index `to` in the hour `at`, with their air
+// quality index on a scale.
 type page struct {
 	at       uint32
 	on       scale.Scale
@@ -65,8 +65,8 @@ type Slots interface {
 	Acquire(ctx context.Context, account string) (release func(), err error)
 }
 
-// Answer returns a page of the stations of a snapshot that have figures in the hour of the parameters. Reading an hour
-// that is not cached takes one of the account's slots. So does reading the hourly means for a scale. The error is a
+// Answer returns a page of the stations of a snapshot that have figures in the hour of the parameters. To read an
+// hour that is not cached, or the hourly means for a scale, it takes one of the account's slots. The error is a
 // *schema.Problem if a parameter is invalid.
 func (c *Cache) Answer(call *httpapi.Call, t aggregate.Tables, s *snapshot.Snapshot, slots Slots, now time.Time) (resp httpapi.Response, err error) {
 	if err := param.Texts(call.Params); err != nil {
@@ -125,7 +125,7 @@ func (c *Cache) Answer(call *httpapi.Call, t aggregate.Tables, s *snapshot.Snaps
 	return httpapi.Ready(body, time.Time{}), nil
 }
 
-// withSlot calls read with one of the account's slots. An error of ClickHouse becomes a *schema.Problem.
+// withSlot calls `read` with one of the account's slots. It converts an error of ClickHouse to a *schema.Problem.
 func withSlot(call *httpapi.Call, slots Slots, read func(context.Context) error) error {
 	release, err := slots.Acquire(call.Context(), call.Account)
 	if err != nil {
@@ -135,7 +135,7 @@ func withSlot(call *httpapi.Call, slots Slots, read func(context.Context) error)
 	return aggregate.Unavailable(read(call.Context()))
 }
 
-// addScale adds the index on a scale to the entries of stations in an hour.
+// addScale adds the index on a scale to the entries of the stations in an hour.
 func addScale(
 	call *httpapi.Call, t aggregate.Tables, slots Slots, on scale.Scale, at uint32, of []figures, entries []air.HourEntry,
 ) error {
@@ -165,7 +165,7 @@ func addScale(
 	return nil
 }
 
-// parse returns the end of the hour in Unix seconds. Without the parameter hour, it is the newest current hour.
+// parse returns the end of the requested hour in Unix seconds; by default, of the newest current hour.
 func parse(params map[string]string, s *snapshot.Snapshot, now time.Time) (uint32, error) {
 	text, ok := params["hour"]
 	if !ok {
@@ -214,7 +214,7 @@ func (c *Cache) get(s *snapshot.Snapshot, at uint32) ([]figures, bool) {
 	return c.hours.Get(at)
 }
 
-// add keeps an hour of a snapshot, unless the cache has a newer one.
+// add caches an hour of a snapshot, unless the cache has hours of a newer snapshot.
 func (c *Cache) add(s *snapshot.Snapshot, at uint32, all []figures) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -233,7 +233,7 @@ func (c *Cache) page(s *snapshot.Snapshot, key page) ([]byte, bool) {
 	return c.pages.Get(key)
 }
 
-// addPage keeps a page of a snapshot, unless the cache has a newer one.
+// addPage caches a page of a snapshot, unless the cache has pages of a newer snapshot.
 func (c *Cache) addPage(s *snapshot.Snapshot, key page, body []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -242,7 +242,7 @@ func (c *Cache) addPage(s *snapshot.Snapshot, key page, body []byte) {
 	}
 }
 
-// renew empties the cache if s is newer than the cache's snapshot. It returns false if s is older. The caller holds mu.
+// renew empties the cache if s is newer than its snapshot. It returns false if s is older. The caller holds mu.
 func (c *Cache) renew(s *snapshot.Snapshot) bool {
 	if c.of == s {
 		return true
@@ -251,7 +251,7 @@ func (c *Cache) renew(s *snapshot.Snapshot) bool {
 		return false
 	}
 	c.of = s
-	// The error is ignored, because lru.New fails only for a size below 1.
+	// lru.New fails only for a size below 1, so the error is ignored.
 	c.hours, _ = lru.New[uint32, []figures](min(cachedHours, 1+cachedFigures/max(1, len(s.Stations))))
 	c.pages, _ = lru.New[page, []byte](cachedPages)
 	return true

@@ -31,8 +31,8 @@ func Pair(pair string) (name, value string, err error) {
 	return name, value, nil
 }
 
-// Cities splits a list of at most `most` cities at its commas. If cities in several states have the same name, the item
-// after that name may be the state. For example, "Pune,Aurangabad, Bihar,Delhi" are three cities.
+// Cities splits a list of at most `most` cities at its commas. The item after the name of a city may be its state, if
+// cities in several states have that name. For example, "Pune,Aurangabad, Bihar,Delhi" are three cities.
 func Cities(list string, most int) ([]string, error) {
 	items := strings.Split(list, ",")
 	names := items[:0]
@@ -76,7 +76,7 @@ func Kinds(name, value string) (aggregate.KindSet, error) {
 	return set, nil
 }
 
-// Position rejects a position in India whose coordinates are swapped.
+// Position rejects a position that would be in India if its coordinates were swapped.
 func Position(p geo.Point) error {
 	if geo.InIndia(p.Longitude, p.Latitude) {
 		return Invalid("lat", "The position has its longitude in lat, and its latitude in lon.")

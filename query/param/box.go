@@ -9,7 +9,7 @@ import (
 	"vayu/schema/geo"
 )
 
-// Box is an area between two meridians and two parallels, in degrees. Its sides belong to it.
+// Box is an area between two meridians and two parallels, in degrees. It includes its sides.
 type Box struct{ West, South, East, North float64 }
 
 // Contains reports whether the box has a position. It returns false for an unknown position.
@@ -21,8 +21,8 @@ func (b *Box) Contains(p places.Point) bool {
 const maxBox = 100
 
 // ParseBox parses the parameter bbox, which is west,south,east,north in degrees, the order of GeoJSON (RFC 7946,
-// section 5). The error is a *schema.Problem about the field bbox. ParseBox rejects another form, a side beyond a pole
-// or 180°, a box over the date line, and a box in India with latitudes first.
+// section 5). The error is a *schema.Problem about the field bbox. It rejects any other form, a side beyond a pole
+// or 180°, and a box over the date line. It also rejects a box in India with latitudes first.
 func ParseBox(text string) (b Box, err error) {
 	const form = "The bbox must be west,south,east,north in degrees, for example 76.8,28.4,77.4,28.9."
 	parts := strings.Split(text, ",")

@@ -49,7 +49,7 @@ func Text(name, value string) error {
 	return nil
 }
 
-// Name rejects a text that cannot be the name of a place. The search for similar names is skipped for it.
+// Name rejects a text that cannot be the name of a place, so that no search for similar names is necessary.
 func Name(field, value string) error {
 	if utf8.RuneCountInString(value) > MaxName {
 		return Invalid(field, "A name must have at most "+strconv.Itoa(MaxName)+" characters.")
@@ -60,7 +60,7 @@ func Name(field, value string) error {
 	return nil
 }
 
-// Degrees parses a decimal number of degrees between -limit and limit.
+// Degrees parses a decimal number of degrees between -limit and `limit`.
 func Degrees(name, value string, limit float64) (float64, error) {
 	const longest = 24
 	for i := range len(value) {
@@ -95,7 +95,7 @@ func Seconds(name, value string) (int64, error) {
 	return int64(n), nil
 }
 
-// Count parses a whole number from 1 to most, without signs and leading zeros.
+// Count parses a whole number from 1 to `most`, without signs and leading zeros.
 func Count(name, value string, most int) (int, error) {
 	n, err := strconv.Atoi(value)
 	if err != nil || n < 1 || n > most || value != strconv.Itoa(n) {
@@ -109,7 +109,7 @@ func Invalid(field, message string) error {
 	return schema.NewProblem(schema.InvalidRequest, field, message)
 }
 
-// Conflict returns the problem of a parameter that is not valid with another one.
+// Conflict returns the problem of a parameter that cannot be combined with another one.
 func Conflict(field, message string) error {
 	return schema.NewProblem(schema.ConflictingParameters, field, message)
 }

@@ -52,7 +52,7 @@ func NewGrid(n int, point func(i int) Point) *Grid {
 // Cells returns the points of each cell that has points, as indices. The caller must not change them.
 func (g *Grid) Cells() [][]int32 { return g.in }
 
-// Around calls f with each cell that may have a point within km kilometres of p. It skips cells without points.
+// Around calls f with each cell that may have a point within `km` kilometres of p. It skips cells without points.
 func (g *Grid) Around(p Point, km float64, f func(cell int32)) {
 	reach := km/kilometresPerDegree + 1e-9
 	from := max(int((p.Latitude-reach+90)/cellDegrees), 0)

@@ -26,8 +26,8 @@ type term struct {
 	city int32
 }
 
-// NewIndex returns an index of cities. Its methods identify a city by its position
-// in the slice cities.
+// NewIndex returns an index of cities. Its methods identify a city by its position in the slice
+// `cities`.
 func NewIndex(cities []City) *Index {
 	x := &Index{cities: cities, labels: make([]string, len(cities)), byKey: make(map[string][]int32, 6*len(cities))}
 	states := map[string][]int{}
@@ -66,7 +66,7 @@ func (x *Index) add(i int32, c City) {
 	}
 }
 
-// preferKnownState removes a city without a state if a city of the same name has a state. The two are the same city.
+// preferKnownState removes a city without a state if a city of the same name has a state: the two are the same city.
 func (x *Index) preferKnownState(found []int32) []int32 {
 	if len(found) < 2 {
 		return found
@@ -83,7 +83,7 @@ func (x *Index) preferKnownState(found []int32) []int32 {
 	return withState
 }
 
-// City returns the city at position i of the slice that the index was made from.
+// City returns the city at position i of the slice from which the index was made.
 func (x *Index) City(i int) City { return x.cities[i] }
 
 // Label returns the name of a city in replies. It includes the state if cities in
@@ -125,8 +125,8 @@ func (x *Index) notFound(name, key string, found []int32) error {
 	return p
 }
 
-// Prefix returns the positions of the cities with a name that begins with prefix,
-// sorted by label. The state can follow the canonical name. An empty prefix selects all cities.
+// Prefix returns the positions of the cities with a name that begins with `prefix`, sorted by
+// label. In `prefix`, the state can follow the canonical name. An empty prefix selects all cities.
 func (x *Index) Prefix(prefix string) []int {
 	key := gazetteer.Key(prefix)
 	from, _ := slices.BinarySearchFunc(x.terms, key, func(t term, k string) int { return strings.Compare(t.key, k) })

@@ -6,9 +6,9 @@ import "slices"
 // codes of a sorting district have the same first three digits.
 const maxStray = 150
 
-// locate returns one position for each pin code, sorted by code. The position is the median of the code's post offices.
-// If that median is unknown or too far from the median of the sorting district, the position is the median of the
-// district. If both are unknown, the pin code is left out.
+// locate returns one position for each pin code, sorted by code. The position is the median of the code's post
+// offices. If that median is unknown or too far from the median of the sorting district, the position is the median
+// of the district. locate omits pin codes for which both are unknown.
 func locate(offices []packedPin) []packedPin {
 	slices.SortFunc(offices, func(a, b packedPin) int { return int(a.code - b.code) })
 	district := map[int32]Point{}
@@ -29,7 +29,7 @@ func locate(offices []packedPin) []packedPin {
 	return slices.Clip(table)
 }
 
-// groups yields the groups of consecutive offices whose codes, divided by divisor, are equal.
+// groups yields groups of consecutive offices whose codes, divided by `divisor` and rounded down, are equal.
 func groups(offices []packedPin, divisor int32) func(func([]packedPin) bool) {
 	return func(yield func([]packedPin) bool) {
 		for start := 0; start < len(offices); {

@@ -106,9 +106,8 @@ func (p *Pins) Len() int {
 	return 0
 }
 
-// Load reads the file of post offices, and then publishes the table of pin codes.
-// If path is "", it reads the file that [FindPinFile] finds. It takes about a
-// second and stops when ctx ends.
+// Load reads the file of post offices, and then publishes the table of pin codes. If `path` is "",
+// it reads the file that [FindPinFile] finds. It takes about a second and stops when ctx ends.
 func (p *Pins) Load(ctx context.Context, path string) error {
 	defer close(p.done)
 	path, err := FindPinFile(path)
@@ -134,7 +133,7 @@ func (p *Pins) Load(ctx context.Context, path string) error {
 }
 
 // readOffices decodes the JSON array of post offices as a stream. An office without a position in India gets the
-// position 0,0. It is not dropped, because its pin code exists.
+// position 0,0. It is not omitted, because its pin code exists.
 func readOffices(ctx context.Context, r io.Reader) ([]packedPin, error) {
 	decoder := jsontext.NewDecoder(r)
 	if open, err := decoder.ReadToken(); err != nil || open.Kind() != '[' {

@@ -12,15 +12,15 @@ type Point = geo.Point
 // Distance returns the great-circle distance in km.
 func Distance(a, b Point) float64 { return geo.Distance(a, b) }
 
-// Beyond reports whether b is more than km kilometres north or south of a. It is a
-// cheap test that can avoid a call of [Distance].
+// Beyond reports whether b is more than `km` kilometres north or south of a. This cheap test can
+// avoid a call of [Distance].
 func Beyond(a, b Point, km float64) bool {
 	return math.Abs(a.Latitude-b.Latitude)*geo.Radian*geo.EarthRadius > km
 }
 
-// Weight returns the weight in an interpolation of a station at a distance of km:
-// the inverse square of the distance. Distances below 500 m count as 500 m, so that
-// one close station does not outweigh all others.
+// Weight returns the weight of a station in an interpolation, at a distance of `km`: the inverse
+// square of the distance. Distances below 500 m count as 500 m, so that one close station does not
+// outweigh all others.
 func Weight(km float64) float64 {
 	km = math.Max(km, 0.5)
 	return 1 / (km * km)

@@ -17,7 +17,7 @@ import (
 // several words that find the place only if all words are searched.
 type Named struct{ Names, Around, Whole []string }
 
-// Search finds places by words of their names, also if letters are wrong or missing, or are in another script. It is
+// Search finds places by words of their names, even if letters are wrong or missing, or are in another script. It is
 // immutable and safe for concurrent use.
 type Search struct {
 	places int
@@ -25,8 +25,8 @@ type Search struct {
 	sounds []searchWord   // distinct sounds of words
 }
 
-// searchWord is a word of names, or a whole name without blanks. "newdelhi" then finds "New Delhi". In Search.sounds, it
-// is the sound of a word; see [gazetteer.Sound].
+// searchWord is a word of names, or a whole name without blanks. "newdelhi" then finds "New Delhi". In Search.sounds,
+// a searchWord is the sound of a word; see [gazetteer.Sound].
 type searchWord struct {
 	key   string
 	runes []rune
@@ -35,8 +35,8 @@ type searchWord struct {
 	in    []occurrence
 }
 
-// letterSet has a bit for each letter of a word. Several letters have the same bit. Two words with many different bits
-// differ in many letters, which is faster to compute than their distance.
+// letterSet has a bit for each letter of a word. Several letters have the same bit. If many bits of two words differ,
+// so do many letters. Comparing bits is faster than computing the distance of the words.
 type letterSet uint64
 
 func setOf(text string) (set letterSet) {
@@ -46,10 +46,10 @@ func setOf(text string) (set letterSet) {
 	return set
 }
 
-// lacks returns the number of bits that another set lacks.
+// lacks returns how many bits of s another set lacks.
 func (s letterSet) lacks(other letterSet) int { return bits.OnesCount64(uint64(s &^ other)) }
 
-// occurrence is a place with a word in its names.
+// occurrence is a place whose names have a certain word.
 type occurrence struct {
 	place int32
 	extra int8 // cost in addition to that of the word: 0, aroundCost, or wholeCost if the word is not misspelt
@@ -94,8 +94,8 @@ type builder struct {
 	ofName        map[string][]*searchWord // cached words and sounds of a name, because many places have the same name around them
 }
 
-// name returns the words and the sounds of a name: first the whole name, then its words. It returns only the whole name if
-// whole is true.
+// name returns the words and the sounds of a name: first the whole name, then its words. If `whole` is true, it
+// returns only the whole name.
 func (b *builder) name(name string, whole bool) []*searchWord {
 	cached := name
 	if whole {
@@ -158,16 +158,16 @@ func joined(words []word) (all word) {
 	return all
 }
 
-// maxWords is the largest number of words of a search. The time of a search grows with it.
+// maxWords is the maximum number of words of a search. The time of a search grows with this number.
 const maxWords = 8
 
-// oneTypo and twoTypos are the lengths, in letters, from which a word may have one or two wrong or missing letters.
+// oneTypo and twoTypos are the minimum lengths, in letters, of words that may have one or two typing errors.
 const (
 	oneTypo  = 4
 	twoTypos = 7
 )
 
-// Costs of a match, by which the results are sorted.
+// These are the costs of a match. Find sorts its results by their costs.
 const (
 	beginCost  = 1  // a word that begins with the searched one
 	typoCost   = 2  // each letter that differs, beside beginCost
@@ -207,8 +207,8 @@ func (s *Search) Find(text string, limit int) []int {
 	return found[:min(limit, len(found))]
 }
 
-// costs sets for each place how badly a word matches its names, noMatch if it does not. A word of an Indian script also
-// matches names that sound like it.
+// costs sets, for each place, how badly a word matches its names; noMatch if it does not. A word in an Indian script
+// also matches names that sound like it.
 func (s *Search) costs(w word, out []int) {
 	for i := range out {
 		out[i] = noMatch
@@ -252,8 +252,8 @@ func (w *searchWord) lower(out []int, cost int) {
 // minSound is the length of the shortest sound that is searched. Too many names have a shorter sound.
 const minSound = 2
 
-// soundCost returns the cost of a match of sound with `want`, the searched sound; noMatch for no match. Sounds have few
-// vowels, so one different letter is allowed only from five letters on.
+// soundCost returns the cost of a match of `sound` with `want`, the searched sound; noMatch if they do not match.
+// Sounds have few vowels, so one different letter is allowed only from five letters on.
 func soundCost(want, sound []byte) int {
 	switch {
 	case bytes.Equal(want, sound):

@@ -14,8 +14,8 @@ const maxSuggestions = 5
 // the time of a search grows with the length.
 const maxSuggestKey = 48
 
-// Suggest returns the labels of up to limit cities whose name is similar to key, sorted by their
-// distance from key. A name that begins with a key of three or more letters has the distance 0.
+// Suggest returns the labels of up to limit cities whose name is similar to key, sorted by their distance
+// from key. A name that begins with `key` has the distance 0 if `key` has three or more letters.
 func (x *Index) Suggest(key string, limit int) []string {
 	if key == "" || len(key) > maxSuggestKey {
 		return nil
@@ -58,9 +58,9 @@ func (x *Index) Suggest(key string, limit int) []string {
 	return out
 }
 
-// distance returns the optimal string alignment distance of a and b. That is the
-// number of letters that must be added, removed, changed or swapped with a
-// neighbour. If it is larger than limit, the result is limit+1.
+// distance returns the optimal string alignment distance of a and b. That is the number of letters
+// that must be added, removed, changed or swapped with a neighbour. If the distance is larger than
+// `limit`, the result is limit+1.
 func distance(a, b []rune, limit int) int {
 	if diff := len(a) - len(b); diff > limit || -diff > limit {
 		return limit + 1

@@ -25,8 +25,8 @@ const capType = "application/cap+xml"
 // warning has the severity and the response type of an alert, with the values of CAP 1.2.
 type warning struct{ severity, response string }
 
-// warningOf returns the alert about an AQI; false for an AQI better than Poor. CPCB's bulletins call an AQI above 400
-// Severe, and the action plan of the capital calls one above 450 Severe+.
+// warningOf returns the severity and the response type for an AQI; false for an AQI better than Poor. CPCB's
+// bulletins call an AQI above 400 Severe, and the action plan of the capital calls one above 450 Severe+.
 func warningOf(aqi int) (w warning, ok bool) {
 	switch {
 	case aqi > 450:
@@ -84,8 +84,8 @@ type area struct {
 	Circle      string `xml:"circle,omitempty"`
 }
 
-// alerted reports whether there is an alert for a city at the time of a request. There is none about figures that are
-// older than three hours.
+// alerted reports whether there is an alert for a city at the time of a request. There is no alert about figures that
+// are more than three hours old.
 func (r *request) alerted(i int) bool {
 	c := &r.snap.Cities[i]
 	_, warn := warningOf(int(c.AQI))
@@ -155,7 +155,7 @@ func (e *edge) infoOf(r *request, i int, language advice.Language) info {
 	return f
 }
 
-// attribution returns the attributions of the stations of a city.
+// attribution returns the distinct attributions of a city's stations.
 func (e *edge) attribution(r *request, i int) (all []string) {
 	for _, n := range r.snap.Cities[i].Stations {
 		if a := strings.TrimSpace(r.snap.Stations[n].Attribution); a != "" && !slices.Contains(all, a) {

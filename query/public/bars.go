@@ -43,7 +43,7 @@ func (e *edge) bars(r *request) (resp httpapi.Response, at uint32, err error) {
 	return resp, c.At, err
 }
 
-// Sizes of a chart in pixels.
+// These are the sizes of a chart in pixels.
 const (
 	barsWidth, barsHeight        = 480, 170
 	barsLeft, barsRight          = 34, 472
@@ -53,7 +53,7 @@ const (
 	barsBackground               = "#ffffff"
 )
 
-// drawBars returns a chart of the hours until end. An hour without an AQI is a gap.
+// drawBars returns a chart of the hours until `end`. An hour without an AQI is a gap.
 func drawBars(label string, end time.Time, days int, all []hour) string {
 	begin := end.Add(-time.Duration(days*dayHours) * time.Hour)
 	slot := float64(barsRight-barsLeft) / float64(days*dayHours)

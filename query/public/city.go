@@ -71,8 +71,8 @@ func (e *edge) city(r *request) (resp httpapi.Response, at uint32, err error) {
 	return resp, r.snap.Cities[i].At, err
 }
 
-// language parses the parameter language. The default is English. Only exact codes are valid, so that a cache has few
-// versions of a reply. The error is a *schema.Problem that names the nearest code.
+// language parses the parameter language. The default is English. Only exact codes are valid, so that a cache has
+// only few versions of a reply. The error is a *schema.Problem that names the nearest code.
 func (r *request) language() (advice.Language, error) {
 	text, given := r.Params["language"]
 	if !given {
@@ -128,7 +128,7 @@ const dayHours = 24
 // incomplete is the Cache-Control of a city's page that lacks the hours, because they could not be read.
 var incomplete = lasting(time.Minute) //nolint:gochecknoglobals // a constant
 
-// hours returns the last n hours of a city up to its current one, in time order. An hour without an AQI is missing.
+// hours returns the last n hours of a city up to its current one, in time order. It omits hours without an AQI.
 func (e *edge) hours(r *request, i, n int) ([]hour, error) {
 	end := r.snap.Cities[i].At
 	all := []hour{}

@@ -89,9 +89,9 @@ func (e *edge) alertFeed(as format) handler {
 	}
 }
 
-// feed answers with a feed, in the language of the request. path is that of the feed without its suffix, and fill adds
-// the entries. The id of the feed is a tag URI (RFC 4151) that contains the path. Feeds in other languages and formats
-// have ids of their own, so that a reader can follow several.
+// feed answers with a feed, in the language of the request. `path` is that of the feed without its suffix, and `fill`
+// adds the entries. The id of the feed is a tag URI (RFC 4151) that contains the path. Feeds in other languages and
+// formats have ids of their own, so that a reader can follow several.
 func (e *edge) feed(r *request, as format, path, site string, title func(wording.Phrases) string, fill func(*feed) error) (resp httpapi.Response, err error) {
 	language, err := r.language()
 	if err != nil {

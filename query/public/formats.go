@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// The media types of feeds. A feed reader may accept only one of several.
+// These are the media types of feeds. A feed reader may accept only one of them.
 const (
 	atomType  = "application/atom+xml"
 	rssType   = "application/rss+xml"
@@ -59,7 +59,8 @@ func atomOf(f *feed) atomFeed {
 	return out
 }
 
-// rssFeed is a feed of RSS 2.0, which requires a description. The link to itself is that of Atom, as the RSS Advisory Board recommends.
+// rssFeed is a feed of RSS 2.0, which requires a description. Its link to itself is as in Atom, as the RSS
+// Advisory Board recommends.
 type rssFeed struct {
 	XMLName xml.Name   `xml:"rss"`
 	Version string     `xml:"version,attr"`

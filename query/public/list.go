@@ -27,7 +27,7 @@ func (e *edge) listCities(r *request) (resp httpapi.Response, at uint32, err err
 	return resp, r.snap.Newest(), err
 }
 
-// stations answers with all stations as GeoJSON. A snapshot has no unpublished stations of accounts.
+// stations answers with all stations as GeoJSON. A snapshot has no private stations of accounts.
 func (e *edge) stations(r *request) (resp httpapi.Response, at uint32, err error) {
 	resp, err = e.answers.Get(r.snap, r.now, "stations", func() (httpapi.Response, error) {
 		all := air.FeatureCollection{Type: "FeatureCollection", Features: make([]air.Feature, len(r.snap.Stations))}
@@ -55,7 +55,7 @@ func rendered(value any) (httpapi.Response, error) {
 }
 
 // decimals is the largest number of decimals of a degree in a request. 0.01° is about 1 km, so people near each other
-// share the reply in a cache, and the cache does not learn where exactly they are.
+// share the reply in a cache. The cache cannot find out where exactly they are.
 const decimals = 2
 
 // position answers with the current record of a position or pin code.

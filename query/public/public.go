@@ -37,7 +37,7 @@ func (s *Setting) UnmarshalText(text []byte) error {
 	return fmt.Errorf("%q must be live or sandbox, or empty for no public edge", text)
 }
 
-// World returns the world whose air is public; false if there is none.
+// World returns the world whose air is public; false if none is.
 func (s Setting) World() (schema.World, bool) { return schema.WorldOf(string(s)), s != "" }
 
 // Config has the data of the public world, and the settings of the public edge.
@@ -59,8 +59,8 @@ type Config struct {
 const (
 	// maxReplies bounds the memory of rendered replies. It is the number of cities, about 500, times the forms of each.
 	maxReplies = 5_000
-	// perSecond and burst limit the requests of one address. A map of a large screen has about 60 tiles. Mobile networks
-	// in India put thousands of people behind one IPv4 address, so the limit is above that of a key.
+	// perSecond and `burst` limit the requests of one address. A map of a large screen has about 60 tiles. Mobile
+	// networks in India put thousands of people behind one IPv4 address, so the limit is above that of a key.
 	perSecond = 100
 	burst     = 1000
 	// maxClients bounds the memory of the limits to about 10 MB.
@@ -77,8 +77,8 @@ const account = "public"
 type edge struct {
 	Config
 	answers *caching.Replies
-	// positions caches the replies to requests with lat and lon. There are millions of positions. In the cache
-	// `answers`, they would displace the replies about cities.
+	// positions caches the replies to requests with lat and lon. There are millions of positions, which would
+	// displace the replies about cities in the cache `answers`.
 	positions *caching.Replies
 	clients   *ratelimit.Limiter[netip.Addr]
 }
@@ -123,7 +123,7 @@ type request struct {
 	now  time.Time
 }
 
-// handler answers a request. at is the end of the hour that the reply is about, in Unix seconds; 0 if it has none. It
+// handler answers a request. `at` is the end of the hour that the reply is about, in Unix seconds; 0 for none. It
 // determines how long caches hold the reply.
 type handler func(r *request) (resp httpapi.Response, at uint32, err error)
 
@@ -133,8 +133,8 @@ var embeddable = map[string][]string{"Cross-Origin-Resource-Policy": {"cross-ori
 // errNoFigures is the problem of a world without data. Caches must not store it.
 var errNoFigures = schema.NewProblem(schema.ServiceUnavailable, "", "There is no data yet. Retry later.")
 
-// handle limits the rate of a client, calls a handler, and sets how long caches hold the reply. An error about the URL
-// is cached for a short time. Every other error depends on the client or the time, and is not cached.
+// handle limits the rate of a client, calls a handler, and sets how long caches hold the reply. Caches hold an error
+// about the URL for a short time. Every other error depends on the client or the time, so they do not hold it.
 func (e *edge) handle(h handler) httpapi.Handler {
 	return func(c *httpapi.Call) (resp httpapi.Response, err error) {
 		r := &request{Call: c, snap: e.Snapshot(), now: e.Now()}

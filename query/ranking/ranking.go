@@ -21,7 +21,7 @@ import (
 	"vayu/schema/views"
 )
 
-// figure has the value of a city in the period, and the coverage of the period.
+// figure has the value of a city in the period of a ranking, and how much of the period has data (the coverage).
 type figure struct {
 	city            places.City
 	value           float64
@@ -34,8 +34,8 @@ type figure struct {
 // ones.
 func (f *figure) capture() float64 { return float64(f.count) / float64(max(f.expected, 1)) }
 
-// Answer returns a page of the ranking. It queries the tables unless the ranking is of current figures. The error is a
-// *schema.Problem if a parameter of the page is invalid.
+// Answer returns a page of the ranking. It queries the tables, unless the ranking is of current figures. The error is
+// a *schema.Problem if a parameter of the page is invalid.
 func (r *Request) Answer(ctx context.Context, t aggregate.Tables, s *snapshot.Snapshot, now time.Time) (resp httpapi.Response, err error) {
 	ctx, cancel := context.WithTimeout(ctx, aggregate.QueryTimeout)
 	defer cancel()
@@ -77,8 +77,8 @@ func (r *Request) counted() string {
 	return "days"
 }
 
-// rank returns the entries of the cities with enough coverage, sorted by rank, and the number of the other cities. Equal
-// values have one rank. Cities that have no stations any more are left out.
+// rank returns the entries of the cities with enough coverage, sorted by rank, and the number of the other cities.
+// Equal values have the same rank. rank omits cities that have no stations any more.
 func (r *Request) rank(s *snapshot.Snapshot, all []figure) (entries []air.RankingEntry, unranked int) {
 	labels := make(map[places.City]string, len(s.Cities))
 	for i := range s.Cities {

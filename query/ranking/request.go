@@ -19,7 +19,7 @@ func Params() []string {
 	return []string{"period", "date", "parameter", "state", "order", "limit", "cursor"}
 }
 
-// The periods of a ranking.
+// These are the periods of a ranking.
 const (
 	current = "now"
 	daily   = "day"
@@ -27,13 +27,13 @@ const (
 	yearly  = "year"
 )
 
-// The orders of a ranking.
+// These are the orders of a ranking.
 const (
 	highest = "highest"
 	lowest  = "lowest"
 )
 
-// index is the default of the query parameter named parameter: the National AQI.
+// index is the default of the query parameter "parameter": the National AQI.
 const index = "aqi"
 
 // Request selects a ranking. [Parse] makes it.
@@ -78,8 +78,8 @@ func Parse(params map[string]string, now time.Time) (r Request, err error) {
 	return r, nil
 }
 
-// parseDate sets the first and the last day of the period that contains the date of the parameter date. The default is
-// yesterday. A running month or year ends yesterday, because today has no final figures.
+// parseDate sets the first and the last day of the period that contains the date in the parameter "date". The default
+// is yesterday. A running month or year ends yesterday, because today has no final figures.
 func (r *Request) parseDate(today schema.Day) (err error) {
 	text, given := r.params["date"]
 	switch {
@@ -114,8 +114,8 @@ func (r *Request) parseDate(today schema.Day) (err error) {
 	return nil
 }
 
-// parseParameter parses the query parameter named parameter. Only a ranking of a year can be by a pollutant, because
-// the view ranking is about years.
+// parseParameter parses the query parameter "parameter". Only a ranking of a year can be by a pollutant, because the
+// view ranking is about years.
 func (r *Request) parseParameter() error {
 	text, ok := r.params["parameter"]
 	if !ok || text == index {

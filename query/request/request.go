@@ -18,7 +18,7 @@ import (
 	"vayu/schema/spelling"
 )
 
-// Limits of the parameters of GET /v1/aqi.
+// These are the limits of the parameters of GET /v1/aqi.
 const (
 	maxCities   = 100
 	maxDays     = 366
@@ -45,7 +45,7 @@ type Query struct {
 	Paging   map[string]string // the parameters of a page: bbox, limit and cursor
 }
 
-// The bits of Query.given, one per parameter, in the order of parameters.
+// These are the bits of Query.given, one for each parameter, in the order of `parameters`.
 const (
 	HasCity = 1 << iota
 	HasPincode
@@ -80,8 +80,8 @@ func parameterBit(name string) uint32 {
 	return 0
 }
 
-// Has reports whether the query has at least one parameter of a set of the bits Has…, such as HasLat|HasLon. It has no
-// error, because Parse has rejected unknown parameters.
+// Has reports whether the query has at least one parameter of a set of the bits Has…, such as HasLat|HasLon. Has
+// returns no error, because Parse has rejected unknown parameters.
 func (q *Query) Has(bits uint32) bool { return q.given&bits != 0 }
 
 // Parse parses and validates the raw query of GET /v1/aqi. Its error is a *schema.Problem. It rejects unknown
@@ -305,7 +305,7 @@ func (q *Query) One(city string) Query {
 func (q *Query) Names() ([]string, error) { return param.Cities(q.Cities, maxCities) }
 
 // SetAge sets the age of an answer. It returns an error if the answer is older than the query allows. In a query for
-// several cities, SetAge runs for each of them.
+// several cities, the caller calls SetAge for each city.
 func (q *Query) SetAge(resp *httpapi.Response, now time.Time) error {
 	if resp.Measured == 0 {
 		return nil

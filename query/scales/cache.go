@@ -33,13 +33,13 @@ type answers struct {
 	group singleflight.Group
 }
 
-// blockSize is the number of neighbouring cities in Snapshot.Cities whose hourly means one query reads. The query for a
-// block takes about 40 ms, the query for one city 15 ms.
+// blockSize is the number of consecutive cities in Snapshot.Cities (a block) whose hourly means one query reads. The
+// query for a block takes about 40 ms, and the query for one city 15 ms.
 const blockSize = 50
 
-// Prepare caches the current answers for the city of a query and for its block, so that a new snapshot costs a query for
-// each block and not for each city. It calls answer with the names of the cities, which answers them without max_age.
-// Concurrent calls for a block share one call of answer. If answer caches nothing, the next call of Prepare tries again.
+// Prepare caches the current answers for the city of a query and for its block, so that a snapshot costs one query
+// for each block. It calls `answer`, which answers for the named cities without max_age, once for concurrent
+// calls. If `answer` caches nothing, the next call of Prepare tries again.
 func (c *Cache) Prepare(snap *snapshot.Snapshot, q *request.Query, now time.Time, answer func(cities []string)) {
 	u := c.Lookup(snap, q, now)
 	if u.Whole || u.Key.City < 0 || q.Kinds != 0 || !q.Scale.Hourly() {
@@ -78,8 +78,8 @@ func (c *Cache) Prepare(snap *snapshot.Snapshot, q *request.Query, now time.Time
 	})
 }
 
-// Lookup returns the cached answer to a query, with its age at the time now. If there is none, the result has only the
-// key.
+// Lookup returns the cached answer to a query, with its age at the time `now`. If there is none, the result has only
+// the key.
 func (c *Cache) Lookup(snap *snapshot.Snapshot, q *request.Query, now time.Time) *Unscaled {
 	u := &Unscaled{Key: Key{City: -1, Kinds: q.Kinds, Scale: q.Scale}}
 	if !q.Current() || !q.Has(request.HasCity) || q.Detail {
@@ -107,16 +107,16 @@ func (c *Cache) Get(snap *snapshot.Snapshot, k Key) (resp httpapi.Response, ok b
 	return resp, false
 }
 
-// Put stores an answer. If it is from another snapshot than the cached answers, it replaces them all. The snapshot may
-// even be older; then the next stored answer replaces this one.
+// Put stores an answer. If the answer is from another snapshot than the cached answers, it replaces them all, even if
+// its snapshot is older. The next stored answer then replaces it.
 func (c *Cache) Put(snap *snapshot.Snapshot, k Key, resp httpapi.Response) {
 	if all := c.of(snap); all.snap == snap {
 		all.by.Store(k, resp)
 	}
 }
 
-// of returns the cached answers from snap. If the cache has those from another snapshot, of replaces them with an empty
-// set. If a concurrent call replaces them first, of returns the answers of that call.
+// The method `of` returns the cached answers from the snapshot snap. If the cache has answers from another snapshot,
+// it replaces them by an empty set. If a concurrent call replaces them first, it returns the answers of that call.
 func (c *Cache) of(snap *snapshot.Snapshot) *answers {
 	all := c.latest.Load()
 	if all == nil || all.snap != snap {

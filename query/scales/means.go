@@ -19,9 +19,9 @@ type Stations struct {
 	Weights []float64
 }
 
-// StationsOf returns the stations of samples, with their weights. A sample with weight 0 gets the weight 1. First
-// [snapshot.Snapshot.PreferStations] removes samples that would count twice: means of cities beside their stations, and
-// further ids of one physical station. The result has at most aggregate.MaxStationsPerQuery stations. StationsOf
+// StationsOf returns the stations of samples, with their weights. A sample with weight 0 gets the weight 1. First,
+// [snapshot.Snapshot.PreferStations] removes samples that would count twice: means of cities beside their stations,
+// and further ids of one physical station. The result has at most aggregate.MaxStationsPerQuery stations. StationsOf
 // overwrites the slice samples.
 func StationsOf(snap *snapshot.Snapshot, samples []aggregate.Sample) Stations {
 	samples = snap.PreferStations(samples)
@@ -51,17 +51,17 @@ func (m Means) window(at int64) *scale.Hours {
 	return &out
 }
 
-// Place is a place whose hourly means are wanted, in hours that end after the time After and not later than To. Both are
-// in Unix seconds.
+// Place is a place whose hourly means are needed: those of the hours that end later than After and not later than To.
+// Both are in Unix seconds.
 type Place struct {
 	Stations
 	After, To int64
 }
 
 // Read reads the hourly means of places. The result has one element per place, in the same order. The mean of a place
-// is the weighted mean of its stations. An hour of a station counts if it has at least three quarters of its readings,
-// as in EU and US rules. One query reads many places, but places with a common station need separate queries. Units are
-// those of [scale.Hour]. An error is one of ClickHouse or of ctx.
+// is the weighted mean of its stations. An hour of a station counts if it has at least three quarters of its
+// readings, as in EU and US rules. One query reads many places, but places with a common station need separate
+// queries. Units are those of [scale.Hour]. An error is that of ClickHouse or of ctx.
 func Read(ctx context.Context, t aggregate.Tables, of []Place) ([]Means, error) {
 	ctx, cancel := context.WithTimeout(ctx, aggregate.QueryTimeout)
 	defer cancel()
@@ -79,8 +79,8 @@ func Read(ctx context.Context, t aggregate.Tables, of []Place) ([]Means, error) 
 	return out, nil
 }
 
-// group returns the end of the group of places that begins at index first and that one query can read. The places of a
-// group have no common station, and together at most as many stations as one query can name.
+// group returns the end of a group of places that one query can read. The group begins at the index `first`. Its
+// places have no common station, and together at most as many stations as one query can name.
 func group(of []Place, first int) int {
 	seen := map[string]bool{}
 	for i := first; i < len(of); i++ {

@@ -24,7 +24,7 @@ type Record struct {
 	Failed  bool       // whether the means could not be read
 }
 
-// AppendTo adds the fields aqi_uncapped and scale to the JSON object in b.
+// AppendTo adds the fields "aqi_uncapped" and "scale" to the JSON object in b.
 func (r *Record) AppendTo(b []byte, s scale.Scale) ([]byte, error) {
 	uncapped, on := r.On(s)
 	text, err := json.Marshal(on)
@@ -37,13 +37,13 @@ func (r *Record) AppendTo(b []byte, s scale.Scale) ([]byte, error) {
 	return append(append(b, text...), '}'), nil
 }
 
-// On returns India's index of the record without the limit of 500, and its index on a scale.
+// On returns the index of the record on India's scale without the limit of 500, and its index on the scale s.
 func (r *Record) On(s scale.Scale) (uncapped *int, on *air.Scale) {
 	p := r.place()
 	return new(scale.Uncapped(p)), new(r.scale(s, p))
 }
 
-// place returns the figures of the record. It leaves out concentrations that gap filling took from another place.
+// place returns the figures of the record. It omits concentrations that gap filling took from another place.
 func (r *Record) place() *scale.Place {
 	f := *r.Figures
 	f.ClearFilled()
@@ -96,7 +96,7 @@ func RangeOf(s scale.Scale) *air.RangeScale {
 	return &air.RangeScale{ID: s.ID(), Name: s.Name(), Method: s.Method(), Source: s.Source()}
 }
 
-// AppendRange adds the field scale to the JSON object of a range in b.
+// AppendRange adds the field "scale" to the JSON object of a range in b.
 func AppendRange(b []byte, s scale.Scale) ([]byte, error) {
 	text, err := json.Marshal(RangeOf(s))
 	if err != nil {

@@ -21,7 +21,7 @@ type Unscaled struct {
 	Key    Key   // key of the answer in the cache; City is -1 if it is not cached
 }
 
-// AddMeans adds the hourly means that answers need. It reads them with one call of read.
+// AddMeans adds the hourly means that the answers need. It reads them with one call of `read`.
 func AddMeans(all []*Unscaled, on scale.Scale, read func([]Place) ([]Means, error)) {
 	all = slices.DeleteFunc(all, func(u *Unscaled) bool { return u.Whole || u.Err != nil })
 	if len(all) == 0 || !on.Hourly() {
@@ -34,8 +34,8 @@ func AddMeans(all []*Unscaled, on scale.Scale, read func([]Place) ([]Means, erro
 	means, err := read(places)
 	problem, down := errors.AsType[*schema.Problem](err)
 	for i, u := range all {
-		// While ClickHouse is down, a current record still gets the indices that need no hourly means. Any other error
-		// becomes the answer.
+		// While ClickHouse is down, a current record still gets the indices that need no hourly means. Any other
+		// error is the answer.
 		u.Record.Failed = down && problem.Code == schema.ServiceUnavailable && !u.Record.Daily
 		if err == nil {
 			u.Record.Means = means[i]

@@ -19,7 +19,7 @@ type Index struct {
 	search *places.Search
 }
 
-// place is a city or station of the snapshot, or a state of Index.states. number is the index in that list.
+// place is a city or station of the snapshot, or a state of Index.states. `number` is its index there.
 type place struct {
 	kind   string
 	number int32
@@ -62,8 +62,8 @@ func stateNames(state string) []string {
 	return slices.Concat([]string{state}, names, codes)
 }
 
-// withState returns the names of a city in Latin script, each followed by the name or a code of its state. With them, a
-// search for a city and its state finds the city before its stations.
+// withState returns the names of a city in Latin script, each followed by the name or a code of its state. By these
+// names, a search for a city and its state finds the city before its stations.
 func withState(names []string, state string) []string {
 	var all []string
 	codes, _ := gazetteer.StateNames(state)
@@ -78,7 +78,7 @@ func withState(names []string, state string) []string {
 }
 
 // Fits reports whether the index has the places of a snapshot under their present names. A snapshot with the same
-// places.Index has the same stations in the same order, so only the names are compared.
+// places.Index has the same stations in the same order, so Fits compares only the names.
 func (x *Index) Fits(s *snapshot.Snapshot) bool {
 	return x.cities == s.Index && slices.EqualFunc(x.names, s.Stations, func(name string, st snapshot.Station) bool { return name == st.Name })
 }

@@ -28,7 +28,7 @@ func Params() []string { return []string{"q", "type", "limit"} }
 // types returns the types of places. Places that match equally well are in this order.
 func types() []string { return []string{"city", "state", "station", "pincode"} }
 
-// Default and maximum of the parameter limit.
+// These are the default and the maximum of the parameter "limit".
 const (
 	defaultLimit = 10
 	maxLimit     = 50
@@ -63,7 +63,7 @@ func Parse(params map[string]string) (r Request, err error) {
 	return r, err
 }
 
-// Digits returns the ASCII digits of a request for a pin code or its beginning, without blanks; "" for another request.
+// Digits returns the digits of a pin code or of its beginning in ASCII, without blanks; "" for another request.
 func (r *Request) Digits() string {
 	var b strings.Builder
 	for _, c := range r.text {

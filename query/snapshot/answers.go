@@ -7,8 +7,8 @@ import (
 	"vayu/query/places"
 )
 
-// renderAnswers renders the answers for all cities with an AQI. An answer that equals the city's previous answer has
-// the same Last-Modified.
+// renderAnswers renders the answers for all cities with an AQI. An answer that equals the city's previous answer
+// keeps its Last-Modified.
 func (s *Snapshot) renderAnswers(before *Snapshot) {
 	s.details = make([]atomic.Pointer[detailedAnswer], len(s.Cities))
 	s.Current = make([]httpapi.Response, len(s.Cities))
@@ -23,7 +23,7 @@ func (s *Snapshot) renderAnswers(before *Snapshot) {
 	}
 }
 
-// keepLastModified copies the Last-Modified of the previous snapshot's answer for the city, if the
+// keepLastModified copies the Last-Modified of the city's answer in the previous snapshot, if the
 // answer is the same.
 func keepLastModified(resp *httpapi.Response, before *Snapshot, name places.City) {
 	if before == nil {

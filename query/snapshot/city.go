@@ -11,9 +11,9 @@ import (
 	"vayu/query/places"
 )
 
-// cities returns the cities with their latest hours and current figures. It reads the hours that may have changed since
-// the time `since`, and selects the current hour of each city (see [aggregate.CurrentHour]). old are the cities of the
-// previous snapshot. A city without changes keeps its figures.
+// cities returns the cities with their latest hours and current figures. It reads the hours that may have changed
+// since the time `since`, and selects the current hour of each city (see [aggregate.CurrentHour]). `old` are the
+// cities of the previous snapshot. A city without changes keeps its figures.
 func (t loader) cities(ctx context.Context, old []city, since uint32, now time.Time) ([]city, error) {
 	window := max(since, aggregate.HourReach+3600) - aggregate.HourReach - 3600
 	hours, err := t.lastHours(ctx, window, nil)
@@ -94,9 +94,9 @@ func (t loader) promote(ctx context.Context, f *snapshotInput, now time.Time) er
 	return nil
 }
 
-// nextPromotion returns the next time at which a waiting hour of any city becomes current. An hour with too few
-// stations waits, and becomes current without a roll-up aggregate.HourWait after its end. The result is in Unix seconds;
-// 0 if no hour waits.
+// nextPromotion returns the next time at which a waiting hour of any city becomes current; 0 if no hour waits. An
+// hour with too few stations waits, and becomes current without a roll-up aggregate.HourWait after its end. The
+// result is in Unix seconds.
 func (s *Snapshot) nextPromotion() int64 {
 	var due int64
 	for i := range s.Cities {
@@ -111,8 +111,8 @@ func (s *Snapshot) nextPromotion() int64 {
 	return due
 }
 
-// lastHours reads the hours at or after the time since that are within 25 h of their city's latest hour. names limits
-// the cities; nil for all.
+// lastHours reads the hours at or after the time `since` that are within 25 h of their city's latest hour. It reads
+// the cities in `names`; nil means all.
 func (t loader) lastHours(ctx context.Context, since uint32, names []places.City) (map[places.City][]aggregate.CityHour, error) {
 	out := map[places.City][]aggregate.CityHour{}
 	var name places.City
@@ -142,7 +142,7 @@ func splitNames(names []places.City) (cities, states []string) {
 	return cities, states
 }
 
-// hourFigures reads the figures of cities. wanted maps each city to the hour to read.
+// hourFigures reads the figures of cities. `wanted` maps each city to the hour to read.
 func (t loader) hourFigures(ctx context.Context, wanted map[places.City]uint32) (map[places.City]aggregate.Figures, error) {
 	out := make(map[places.City]aggregate.Figures, len(wanted))
 	if len(wanted) == 0 {

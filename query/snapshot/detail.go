@@ -19,7 +19,7 @@ type detailedAnswer struct {
 	validUntil time.Time // zero if there is no limit
 }
 
-// detailed returns the answer to a query with view=detail: a record, the fields d, and the stations in used.
+// detailed returns the answer to a query with view=detail, from a record, the fields d, and the stations in `used`.
 func (s *Snapshot) detailed(record air.Record, d air.Detail, used []aggregate.Sample, updated uint32) (*detailedAnswer, error) {
 	s.AddStations(&d, used)
 	body, err := json.Marshal(DetailRecord{Record: record, Detail: d})
@@ -74,7 +74,7 @@ func DetailOf(f *aggregate.Figures, now time.Time) air.Detail {
 }
 
 // averaging returns the averaging interval of a pollutant's mean. It is 8h for CO and O3 unless
-// dailyMean is set, and 24h otherwise.
+// `dailyMean` is set, and otherwise 24h.
 func averaging(p air.Pollutant, dailyMean bool) string {
 	if (p == air.CO || p == air.O3) && !dailyMean {
 		return "8h"
@@ -82,7 +82,7 @@ func averaging(p air.Pollutant, dailyMean bool) string {
 	return "24h"
 }
 
-// AddStations adds to d the stations of the samples that have figures, with their attributions and sources.
+// AddStations adds to d those stations of the samples that have figures, with their attributions and sources.
 func (s *Snapshot) AddStations(d *air.Detail, samples []aggregate.Sample) {
 	for _, sm := range samples {
 		if sm.Figures.At == 0 {
@@ -133,8 +133,8 @@ func (s *Snapshot) OfCity(c *city, kinds aggregate.KindSet) []aggregate.Sample {
 	return out
 }
 
-// reporting returns the stations of the city that have figures in the hour of the city's record. It
-// includes stations without an AQI.
+// reporting returns the stations of the city that have figures in the hour of the city's record,
+// even without an AQI.
 func (s *Snapshot) reporting(c *city) []aggregate.Sample {
 	var out []aggregate.Sample
 	for _, sm := range s.OfCity(c, s.Kinds) {

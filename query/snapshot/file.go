@@ -23,16 +23,16 @@ import (
 
 var errNoSnapshot = errors.New("no snapshot file")
 
-// snapshotVersion must change whenever the columns of snapshot files change. Files with another
-// version are ignored.
+// snapshotVersion must change whenever the columns of snapshot files change. The service ignores
+// files with another version.
 const snapshotVersion = "4"
 
 func snapshotFile(dir string, world schema.World) string {
 	return filepath.Join(dir, world.String()+".arrow")
 }
 
-// snapshotColumns returns the columns of a snapshot file. A row is for a station or, if its id is
-// "", for a city.
+// snapshotColumns returns the columns of a snapshot file. A row whose id is "" is for a city, and
+// any other row is for a station.
 func snapshotColumns(built time.Time, sum string) *arrow.Schema {
 	text := func(name string) arrow.Field { return arrow.Field{Name: name, Type: arrow.BinaryTypes.String} }
 	fields := []arrow.Field{
@@ -264,10 +264,10 @@ func (f *snapshotInput) decode(record arrow.Record) error {
 	return nil
 }
 
-// cityHourReport returns the fields cityHourUpdated and cityHourAQI of the station, as the columns of a snapshot file.
+// cityHourReport returns cityHourUpdated and cityHourAQI of the station, as the columns of a snapshot file.
 func (s *Station) cityHourReport() [2]int64 {
 	return [2]int64{int64(s.cityHourUpdated), int64(s.cityHourAQI)}
 }
 
-// cloned copies a string, so that it does not refer to the buffer of the file.
+// cloned copies a string, so that it does not keep the buffer of the whole file in memory.
 func cloned(s string) string { return string([]byte(s)) }

@@ -11,8 +11,8 @@ import (
 	"vayu/schema/air"
 )
 
-// InterpolationReach is the distance in km within which stations are interpolated. If there are none, the nearest
-// station within NearestReach is used. The median distance from a place to the nearest of 603 stations is 36.6 km.
+// InterpolationReach is the distance in km within which stations are interpolated. If there are none, an answer uses
+// the nearest station within NearestReach. The median distance from a place to the nearest of 603 stations is 36.6 km.
 const (
 	InterpolationReach = 25.0
 	NearestReach       = 100.0
@@ -47,8 +47,8 @@ func (s *Snapshot) Around(p places.Point, km float64, kinds aggregate.KindSet) [
 }
 
 // NewestAround returns the latest hour in which a station of the given kinds, within NearestReach of a point, has an
-// AQI. It is the end of the hour in Unix seconds, or 0 if there is no such station or the point is unknown. The function
-// skips grid cells whose newest hour cannot change the result.
+// AQI. It is the end of the hour in Unix seconds, or 0 if there is no such station or the point is unknown. It skips
+// grid cells whose newest hour cannot change the result.
 func (s *Snapshot) NewestAround(p places.Point, kinds aggregate.KindSet) uint32 {
 	var newest uint32
 	if !p.Known() {
@@ -69,10 +69,10 @@ func (s *Snapshot) NewestAround(p places.Point, kinds aggregate.KindSet) uint32 
 	return newest
 }
 
-// Interpolate returns the figures of a position, and the stations from which they are computed. These are the stations
-// within 25 km, or if there are none, the nearest station within 100 km. They are of the given kinds and have an AQI.
-// Their hour is at most 3 h older than the newest hour of any such station within 100 km. PreferStations removes
-// duplicates.
+// Interpolate returns the figures of a position, and the stations from which they are computed. It uses the stations
+// within 25 km, or if there are none, the nearest station within 100 km. These stations are of the given kinds and
+// have an AQI. Their hour is at most 3 h older than the newest hour of any such station within 100 km. PreferStations
+// removes duplicates.
 //
 // Missing concentrations are filled with those up to 24 h old, from any station of these kinds within 100 km.
 // Interpolate returns false if no station within 100 km has an AQI.
@@ -101,15 +101,15 @@ func (s *Snapshot) Interpolate(p places.Point, kinds aggregate.KindSet) (aggrega
 }
 
 // Fresh returns the samples that have an AQI and whose hour is at most [aggregate.InterpolationWindow] older than
-// newest, in Unix seconds. PreferStations then selects among them. Fresh keeps the order and overwrites the slice.
+// `newest` (Unix seconds). PreferStations then selects among them. Fresh keeps the order and overwrites the slice.
 func (s *Snapshot) Fresh(samples []aggregate.Sample, newest uint32) []aggregate.Sample {
 	return s.PreferStations(slices.DeleteFunc(samples, func(sm aggregate.Sample) bool {
 		return sm.Figures.AQI < 0 || sm.Figures.At+aggregate.InterpolationWindow < newest
 	}))
 }
 
-// PreferStations removes samples that would count twice. It removes series of city means if any station has an AQI. If
-// a physical station has several ids, it keeps one of them.
+// PreferStations removes samples that would count twice. It removes a series of city means if any station has an AQI.
+// If a physical station has several ids, it keeps one of them.
 func (s *Snapshot) PreferStations(samples []aggregate.Sample) []aggregate.Sample {
 	mean := func(sm aggregate.Sample) bool { return s.Stations[sm.Station].Kind == air.CityMean }
 	if slices.ContainsFunc(samples, func(sm aggregate.Sample) bool { return sm.Figures.AQI >= 0 && !mean(sm) }) {
@@ -145,8 +145,8 @@ func (s *Snapshot) onePerStation(samples []aggregate.Sample) []aggregate.Sample 
 	return slices.DeleteFunc(samples, func(sm aggregate.Sample) bool { return best[physical(sm)].Station != sm.Station })
 }
 
-// lastMeasured returns the concentrations of station i that may fill gaps at the time `at`. They are from s.recent, or
-// else from the station's latest hour. It returns false if neither has any for that time.
+// lastMeasured returns the concentrations of station i that may fill gaps at the time `at`. They are from s.recent
+// or, if that has none, from the station's latest hour. It returns false if neither has any for that time.
 func (s *Snapshot) lastMeasured(i int32, at uint32) (*[aggregate.Records]schema.Figure, bool) {
 	if amount, ok := s.recent.At(i, at); ok {
 		return amount, true
@@ -161,7 +161,7 @@ func Kilometres(km float64) *schema.Figure {
 	return &f
 }
 
-// NeighboursOf returns a function that returns the ids of the stations near city i, nearest first.
+// NeighboursOf returns a function that finds the ids of the stations near city i, nearest first.
 func (s *Snapshot) NeighboursOf(i int) func() []string {
 	return func() []string { return s.StationIDs(s.Around(s.Cities[i].Position, NearestReach, s.Kinds)) }
 }

@@ -37,8 +37,8 @@ func (s *Snapshot) CityOfKinds(
 }
 
 // CurrentOfKinds returns the current figures of the city at position i of Cities, computed from its stations of the
-// given kinds. It also returns the stations that reported in the hour of these figures. It returns false if the city
-// has no station of these kinds with an AQI. If ClickHouse has to be read and is down, the error is a *schema.Problem.
+// given kinds. It also returns the stations that reported in the hour of these figures. It returns false if no such
+// station has an AQI. If it needs ClickHouse and ClickHouse is down, the error is a *schema.Problem.
 func (s *Snapshot) CurrentOfKinds(
 	ctx context.Context, t aggregate.Tables, i int, kinds aggregate.KindSet, now time.Time,
 ) (f aggregate.Figures, used []aggregate.Sample, ok bool, err error) {
@@ -59,8 +59,8 @@ func (s *Snapshot) CurrentOfKinds(
 		}
 	}
 	in = s.PreferStations(in)
-	// recent is the number of stations that reported within a day. No hour of that day can have more stations. The latest
-	// hour is therefore current if it has at least half of that number.
+	// recent is the number of stations that reported within a day. No hour of that day can have more stations. So the
+	// latest hour is current if it has at least half of that number.
 	latest := aggregate.CityHour{At: at, Used: uint16(min(aggregate.CountRated(in), math.MaxUint16))}
 	if 2*int(latest.Used) < recent && now.Before(aggregate.Instant(at).Add(aggregate.HourWait)) {
 		if in, err = s.readCurrentHour(ctx, t, all, at, now); err != nil {
@@ -98,8 +98,8 @@ func (s *Snapshot) readCurrentHour(
 	return by[hours[n].At], nil
 }
 
-// CityHours returns the hours of the map `by` in which a station has an AQI, in time order. In each hour, it keeps only
-// the samples that PreferStations selects.
+// CityHours returns the hours in the map `by` in which a station has an AQI, in time order. It removes from `by` the
+// samples that PreferStations rejects.
 func (s *Snapshot) CityHours(by map[uint32][]aggregate.Sample) []aggregate.CityHour {
 	out := make([]aggregate.CityHour, 0, len(by))
 	for _, at := range slices.Sorted(maps.Keys(by)) {
@@ -112,7 +112,7 @@ func (s *Snapshot) CityHours(by map[uint32][]aggregate.Sample) []aggregate.CityH
 }
 
 // ReadHours reads the figures of the samples' stations in the hours later than `after` and not later than `to`. It
-// returns them as samples by hour. condition selects hours in SQL; "" for all.
+// returns them as samples, by hour. The SQL condition `condition` selects hours; "" selects all.
 func (s *Snapshot) ReadHours(
 	ctx context.Context, t aggregate.Tables, samples []aggregate.Sample, after, to uint32, condition string,
 ) (map[uint32][]aggregate.Sample, error) {

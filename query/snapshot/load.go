@@ -14,8 +14,8 @@ import (
 // loader reads the rows from which snapshots are built.
 type loader struct{ aggregate.Tables }
 
-// stations reads the stations that match an SQL condition, sorted by id; "" selects all. It leaves
-// out aliases, and does not set the figures of the stations.
+// stations reads the stations that match an SQL condition, sorted by id; "" selects all. It omits
+// aliases, and does not set the figures of the stations.
 func (t loader) stations(ctx context.Context, condition string) ([]Station, error) {
 	var (
 		out         []Station
@@ -49,9 +49,9 @@ type mark struct {
 }
 
 // lookback is the time before the last mark from which a poll searches for roll-ups. The row of a roll-up becomes
-// visible later than the time in it. In a cluster, the time is that of another server's clock. The difference is well
-// below a second, and a minute is enough for a busy machine. A poll may therefore read the hours of a roll-up a second
-// time.
+// visible later than the time in it. In a cluster, the time may come from the clock of another server. The difference
+// is well below a second, and a minute is enough for a busy machine. Because of the lookback, a poll may read the
+// hours of a roll-up twice.
 const lookback = time.Minute
 
 // rollups returns the mark of the latest roll-up, and the earliest hour that roll-ups since the mark `last` have
@@ -72,8 +72,8 @@ func (t loader) hasReadings(ctx context.Context) (has bool, err error) {
 	return has, err
 }
 
-// refresh reads the rows that changed in hours at or after the time `since`. It reads stations and their hours only in
-// buckets (see [aggregate.Buckets]) whose digest has changed. If none has, it sets f.unchanged and reads no rows.
+// refresh reads the rows that changed in hours at or after the time `since`. It reads stations and their hours only
+// in buckets (see [aggregate.Buckets]) with a changed digest. Without any, it sets f.unchanged and reads no rows.
 func (t loader) refresh(ctx context.Context, before *Snapshot, since uint32, now time.Time) (snapshotInput, error) {
 	old := before.input()
 	if since == 0 {
@@ -170,8 +170,8 @@ func (t loader) refreshHours(ctx context.Context, before *Snapshot, since uint32
 			return err
 		}
 	}
-	// The hours before since must be read too for the stations in names: for new stations, and for stations whose hour in
-	// the previous snapshot was removed.
+	// The hours before `since` must also be read for the stations in `names`: for new stations, and for stations
+	// whose hour in the previous snapshot was removed.
 	names := f.changes.Added
 	if before == nil {
 		names = nil
@@ -207,9 +207,9 @@ func (t loader) refreshHours(ctx context.Context, before *Snapshot, since uint32
 	return nil
 }
 
-// readCityHourReports reads data of the stations whose own latest hour is not the current hour of their city. For each
-// it reads whether the station reported in the city's hour, and its AQI in that hour. It skips stations for which
-// neither can have changed since the previous snapshot.
+// readCityHourReports reads data of the stations whose own latest hour is not the current hour of their city. For
+// each it reads whether the station reported in the city's hour, and the station's AQI in that hour. It skips
+// stations for which neither can have changed since the previous snapshot.
 func (t loader) readCityHourReports(ctx context.Context, s, before *Snapshot, c *aggregate.Changes) error {
 	var ids, hours []string
 	same := before != nil && c.SamePlaces

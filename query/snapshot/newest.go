@@ -20,8 +20,8 @@ func newNewestHours(cells [][]int32, stations []Station) newestHours {
 	return out
 }
 
-// of returns the latest hour in which a station of the given kinds in a cell has an AQI; 0 if there
-// is none.
+// The method `of` returns the latest hour in which a station of the given kinds in a cell has an
+// AQI; 0 if there is none.
 func (h newestHours) of(cell int32, kinds aggregate.KindSet) uint32 {
 	var at uint32
 	for _, k := range air.StationKinds {

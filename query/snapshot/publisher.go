@@ -23,16 +23,16 @@ type Publisher struct {
 	read      atomic.Bool // whether this process has read the tables
 }
 
-// published is a snapshot and its publication, see [aggregate.Publication]. If a roll-up changes no row of the
-// snapshot, only the publication changes.
+// published is a snapshot with its publication (see [aggregate.Publication]). If a roll-up changes no row of
+// the snapshot, only the publication changes.
 type published struct {
 	*Snapshot
 	of aggregate.Publication // zero for a restored snapshot
 }
 
 // NewPublisher returns a Publisher that builds snapshots from tables. By default, stations of the
-// given kinds and of [aggregate.DefaultKinds] count. directory has the snapshot files of the worlds;
-// "" if there are no files.
+// given kinds and of [aggregate.DefaultKinds] count. `directory` has the snapshot files of the
+// worlds; "" means no files.
 func NewPublisher(t aggregate.Tables, world schema.World, kinds aggregate.KindSet, directory string) *Publisher {
 	p := &Publisher{tables: loader{t}, kinds: aggregate.DefaultKinds | kinds}
 	if directory != "" {
@@ -41,7 +41,7 @@ func NewPublisher(t aggregate.Tables, world schema.World, kinds aggregate.KindSe
 	return p
 }
 
-// Latest returns the published snapshot; nil if there is none yet. It may be a restored one, see [Publisher.Restore].
+// Latest returns the published snapshot; nil if there is none yet. [Publisher.Restore] may have read it from a file.
 func (p *Publisher) Latest() *Snapshot {
 	if now := p.published.Load(); now != nil {
 		return now.Snapshot
@@ -49,8 +49,8 @@ func (p *Publisher) Latest() *Snapshot {
 	return nil
 }
 
-// Built returns the published snapshot and its publication, if this process has built it from the tables. It returns nil
-// for a restored snapshot, which may be older than what other instances have published.
+// Built returns the published snapshot and its publication, if this process has built the snapshot from the tables.
+// It returns nil for a restored snapshot, which may be older than those of other instances.
 func (p *Publisher) Built() (*Snapshot, aggregate.Publication) {
 	if !p.read.Load() {
 		return nil, aggregate.Publication{}
@@ -87,15 +87,15 @@ func (p *Publisher) Save() error {
 // Change describes the result of a refresh.
 type Change struct {
 	Published bool // there is a new snapshot
-	// From is the first day whose rows a roll-up may have changed. Rolled is true if there was a roll-up; otherwise
+	// From is the first day whose rows a roll-up may have changed. Rolled is true if there was a roll-up. Otherwise
 	// From is unset.
 	From   schema.Day
 	Rolled bool
 }
 
-// Refresh publishes a new snapshot if there is none yet, after a new roll-up, and when an hour becomes current. It keeps
-// the previous snapshot if the roll-up changed no hour of a city or of a public station. While the first readings wait
-// for the first roll-up, it publishes nothing: a city would have no AQI yet.
+// Refresh publishes a new snapshot if there is none yet, after a new roll-up, and when an hour becomes current. It
+// keeps the previous snapshot if the roll-up changed no hour of a city or of a public station. While the first
+// readings wait for the first roll-up, it publishes nothing, because no city would have an AQI yet.
 func (p *Publisher) Refresh(ctx context.Context, now time.Time) (Change, error) {
 	mark, from, err := p.tables.rollups(ctx, p.mark)
 	if err != nil {
@@ -129,9 +129,9 @@ func (p *Publisher) Refresh(ctx context.Context, now time.Time) (Change, error) 
 	return Change{Published: fresh, Rolled: rolled, From: schema.DayOf(aggregate.Instant(since))}, nil
 }
 
-// rebuild builds a new snapshot. rolled means that there is a new roll-up. rebuild then reads the hours at or after the
-// time `since`. Otherwise it uses the rows of the previous snapshot, and only selects the current hours again. rebuild
-// returns the previous snapshot if no row changed, and no hour is due to become current.
+// rebuild builds a new snapshot. If `rolled` is set, there is a new roll-up, and rebuild reads the hours at or after
+// the time `since`. Otherwise it uses the rows of the previous snapshot, and only selects the current hours again. If
+// no row changed and no hour is due to become current, rebuild returns the previous snapshot.
 func (p *Publisher) rebuild(ctx context.Context, rolled, due bool, since uint32, now time.Time) (s *Snapshot, err error) {
 	before := p.Latest()
 	f := before.input()

@@ -19,9 +19,9 @@ import (
 type Station struct {
 	air.Station
 	InCity int32 // position in Snapshot.Cities, -1 for none
-	// cityHourUpdated is the end of the station's last reading in the current hour of its city, in Unix seconds. It is
-	// 0 if Figures is of that hour, or if no such reading is known. cityHourAQI is the station's AQI in that hour; -1
-	// for none.
+	// cityHourUpdated is the end of the station's last reading in the current hour of its city, in Unix seconds. It
+	// is 0 if the embedded Figures are of that hour, or if no such reading is known. cityHourAQI is the station's AQI
+	// in that hour; -1 for none.
 	cityHourUpdated uint32
 	cityHourAQI     int16
 	part            uint16 // bucket of the station, see aggregate.Digest
@@ -39,8 +39,8 @@ type city struct {
 	aggregate.Figures
 	Position places.Point // mean of its located stations
 	Stations []int32
-	// hours are the latest hours of the city in the tables, in time order. An hour after that of the city's figures is
-	// not current yet, see [aggregate.CurrentHour].
+	// hours are the latest hours of the city in the tables, in time order. Hours after that of the city's figures are
+	// not current yet (see [aggregate.CurrentHour]).
 	hours []aggregate.CityHour
 }
 
@@ -73,9 +73,9 @@ type snapshotInput struct {
 	unchanged bool
 }
 
-// assemble builds a snapshot of cities and stations, without answers. It leaves out cities that have no stations. Such
-// a city lost its stations to another city, for example when their state became known. If no station was added, removed
-// or relocated, the snapshot shares the index and the grid of the previous one.
+// assemble builds a snapshot of cities and stations, without answers. It omits cities without stations. Such a city
+// has lost its stations to another city, for example because their state became known. If no station was added,
+// removed or relocated, the snapshot shares the index and the grid of the previous one.
 func assemble(f snapshotInput, before *Snapshot, now time.Time) *Snapshot {
 	s := &Snapshot{Built: now, Kinds: f.kinds, Stations: f.stations, digests: f.digests}
 	latest := make(map[places.City]city, len(f.cities))
@@ -170,7 +170,7 @@ func (s *Snapshot) input() snapshotInput {
 	return f
 }
 
-// Newest returns the latest current hour of any city, in Unix seconds; 0 if there is none.
+// Newest returns the latest current hour of any city, as its end in Unix seconds; 0 if there is none.
 func (s *Snapshot) Newest() uint32 {
 	var at uint32
 	for i := range s.Cities {
@@ -180,7 +180,7 @@ func (s *Snapshot) Newest() uint32 {
 }
 
 // promoted returns the newest hour of any city that ended at least [aggregate.HourWait] before the time of the
-// snapshot. Such an hour is current however few stations it has. The result is in Unix seconds, 0 for none.
+// snapshot. Such an hour is current however few stations it has. The result is in Unix seconds; 0 for none.
 func (s *Snapshot) promoted() (newest uint32) {
 	last := s.Built.Add(-aggregate.HourWait).Unix()
 	for i := range s.Cities {

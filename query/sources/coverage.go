@@ -13,7 +13,7 @@ import (
 // addCoverage adds the number of readings in each hour of the last 7 days.
 func (l *Lists) addCoverage(ctx context.Context, reply *air.SourcesReply, world schema.World, now time.Time) error {
 	const hour = int64(time.Hour / time.Second)
-	// Indian hours end at hh:30 UTC. last is the end of the present hour, which has not ended yet.
+	// Indian hours end at hh:30 UTC. `last` is the end of the running hour.
 	last := (now.Unix()+hour/2-1)/hour*hour + hour/2
 	first := last - (air.CoverageHours-1)*hour
 	byName := make(map[string][]uint32, len(reply.Data))
@@ -40,7 +40,7 @@ func (l *Lists) addCoverage(ctx context.Context, reply *air.SourcesReply, world 
 	return nil
 }
 
-// addProblems adds the problems of the sources. If they cannot be read, the list is sent without them.
+// addProblems adds the problems of the sources. If it cannot read them, the list has no problems.
 func (l *Lists) addProblems(ctx context.Context, reply *air.SourcesReply, world schema.World) {
 	found, err := l.problemsOf(ctx, world)
 	for i := range reply.Data {

@@ -10,8 +10,8 @@ import (
 	"vayu/schema/air"
 )
 
-// Detail returns the details of a source for operators; nil if the source did not run in the last 30 days. The result
-// is not cached, because few keys may read it.
+// Detail returns the details of a source for operators; nil if the source did not run in the last 30 days. Lists does
+// not cache the result, because few keys may read it.
 func (l *Lists) Detail(ctx context.Context, world schema.World, name string, now time.Time) (*air.SourceDetail, error) {
 	ctx, cancel := context.WithTimeout(ctx, aggregate.QueryTimeout)
 	defer cancel()

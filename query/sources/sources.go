@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// maxAge is how long a list is cached. The cache prevents that one account occupies ClickHouse with this query.
+	// maxAge is how long a list is cached. Because of the cache, one account cannot occupy ClickHouse with this query.
 	maxAge = 10 * time.Second
 	// runsRange is the largest age of the runs in a list.
 	runsRange = 30 * 24 * time.Hour
@@ -47,7 +47,7 @@ func New(conn aggregate.Conn, database string, problems Problems, progress Progr
 	return &Lists{ops: aggregate.NewTables(conn, database).WithBreaker(conn, "runs of sources"), problems: problems, progress: progress}
 }
 
-// Of returns the sources of a world, at most maxAge old. The caller must not change the
+// Of returns the sources of a world, as of at most maxAge ago. The caller must not change the
 // reply.
 func (l *Lists) Of(ctx context.Context, world schema.World, now time.Time) (*air.SourcesReply, error) {
 	last := &l.worlds[world]
@@ -70,7 +70,7 @@ func (l *Lists) Of(ctx context.Context, world schema.World, now time.Time) (*air
 	return last.reply, nil
 }
 
-// addProgress adds the progress of the sources to a list. If the state store cannot be read, the progress stays
+// addProgress adds the progress of the sources to a list. If it cannot read the state store, the progress stays
 // unknown.
 func (l *Lists) addProgress(ctx context.Context, reply *air.SourcesReply, world schema.World) {
 	if l.progress == nil {

@@ -14,8 +14,8 @@ import (
 )
 
 // InBox returns a page of the cities in the box of a query, sorted by name. It returns their indices in s.Cities, and
-// the cursor of the next page; nil if there is none. For current records of the default kinds of stations, it leaves
-// out cities without a record, and cities whose record is too old. The error is a *schema.Problem.
+// the cursor of the next page; nil if there is none. For current records of the default kinds of stations, it omits
+// cities without a record, and cities whose record is too old for the query. The error is a *schema.Problem.
 func InBox(s *snapshot.Snapshot, q *request.Query, now time.Time) (cities []int, next *string, err error) {
 	var found []int
 	one := q.One("") // its age is checked
@@ -30,8 +30,8 @@ func InBox(s *snapshot.Snapshot, q *request.Query, now time.Time) (cities []int,
 				continue
 			}
 		}
-		// A city may be in the snapshot both with and without its state. Find returns the one with the state, which has the
-		// record.
+		// A city may be in the snapshot both with and without its state. Find returns the city with the state, which
+		// has the record.
 		if same, err := s.Index.Find(s.Index.Label(i)); err == nil && same == i {
 			found = append(found, i)
 		}
@@ -54,7 +54,7 @@ func InBox(s *snapshot.Snapshot, q *request.Query, now time.Time) (cities []int,
 // latitude is the text with which a position begins in the JSON of a record.
 const latitude = `,"latitude":`
 
-// AppendPosition adds the position of a city to the JSON object at the end of b.
+// AppendPosition adds the position of a city to the JSON object with which b ends.
 func AppendPosition(b []byte, p places.Point) []byte {
 	lat, lon := places.Degrees(p)
 	b = strconv.AppendFloat(append(b[:len(b)-1], latitude...), *lat, 'f', -1, 64)
@@ -62,5 +62,5 @@ func AppendPosition(b []byte, p places.Point) []byte {
 }
 
 // Positions returns the number of positions that AppendPosition has added to the plain records in body. It counts the
-// field latitude, which plain records do not have on their own.
+// field latitude, which only AppendPosition adds to plain records.
 func Positions(body []byte) int { return bytes.Count(body, []byte(latitude)) }

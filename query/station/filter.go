@@ -20,7 +20,7 @@ type filter struct {
 	kind  string     // name of a kind of stations; "" for all kinds
 }
 
-// parseFilter parses the parameters bbox, state and kind of a list. Its error is a *schema.Problem.
+// parseFilter parses the parameters "bbox", "state" and "kind" of a list. Its error is a *schema.Problem.
 func parseFilter(params map[string]string) (f filter, err error) {
 	if text, ok := params["bbox"]; ok {
 		box, err := param.ParseBox(text)
@@ -51,8 +51,8 @@ func kindNames() []string {
 	return names
 }
 
-// list returns the name of the list that the filter selects from the list `name`. Cursors have the name of their list,
-// so that a cursor is valid only with the same filter.
+// The method `list` returns the name of the list that the filter selects from the list `name`. Cursors contain the
+// name of their list, so that a cursor is valid only with the same filter.
 func (f *filter) list(name string, params map[string]string) string {
 	for _, p := range [...]string{"bbox", "state", "kind"} {
 		if text, ok := params[p]; ok {
@@ -82,8 +82,8 @@ func (f *filter) place(p places.Point, state string) bool {
 // maxStates is the largest number of similar states in an error.
 const maxStates = 5
 
-// ParseState returns the canonical name of the state in the parameter state. Case, blanks and accents do not matter.
-// Names in ten languages, old names and codes are known. The error is a *schema.Problem with similar names.
+// ParseState returns the canonical name of the state in the parameter "state". Case, blanks and accents do not
+// matter. It knows names in ten languages, old names and codes. The error is a *schema.Problem with similar names.
 func ParseState(text string) (string, error) {
 	if name, ok := gazetteer.FindState(text); ok {
 		return name, nil

@@ -14,8 +14,8 @@ import (
 // GeoJSON is the media type of a page as GeoJSON (RFC 7946).
 const GeoJSON = "application/geo+json"
 
-// wantsGeoJSON reports whether the parameter format asks for GeoJSON. The Accept header does not choose, so that a URL
-// has one form in every cache. Its error is a *schema.Problem if the header allows only GeoJSON, and format is not set.
+// wantsGeoJSON reports whether the parameter "format" requests GeoJSON. The Accept header has no effect, so that a
+// URL has one form in every cache. But without "format", a header that allows only GeoJSON causes a *schema.Problem.
 func wantsGeoJSON(c *httpapi.Call) (bool, error) {
 	switch text, ok := c.Params["format"]; {
 	case text == "geojson":
@@ -29,15 +29,15 @@ func wantsGeoJSON(c *httpapi.Call) (bool, error) {
 	return false, nil
 }
 
-// StationPage returns one page of stations in the format that a call asks for, with an ETag. The error is a
-// *schema.Problem if the call asks for another format.
+// StationPage returns one page of stations in the format that a call requests, with an ETag. The error is a
+// *schema.Problem if the call requests another format.
 func StationPage(c *httpapi.Call, list schema.List[air.StationEntry]) (httpapi.Response, error) {
 	return page(c, list, func(e *air.StationEntry) (string, *float64, *float64) { return e.ID, e.Latitude, e.Longitude })
 }
 
-// page returns one page of a list in the format that a call asks for, with an ETag. feature returns the id and the
-// position of an entry. A position without latitude or longitude is unknown. The error is a *schema.Problem if the call
-// asks for another format.
+// page returns one page of a list in the format that a call requests, with an ETag. `feature` returns the id and the
+// position of an entry; nil coordinates are unknown. The error is a *schema.Problem if the call requests another
+// format.
 func page[T any](
 	c *httpapi.Call, list schema.List[T], feature func(*T) (id string, lat, lon *float64),
 ) (resp httpapi.Response, err error) {
@@ -59,7 +59,7 @@ func page[T any](
 	return resp, nil
 }
 
-// collection returns a page as GeoJSON, whose positions have the longitude first.
+// collection returns a page as GeoJSON. In GeoJSON, the longitude of a position comes first.
 func collection[T any](list schema.List[T], feature func(*T) (id string, lat, lon *float64)) air.FeatureCollection {
 	all := air.FeatureCollection{
 		Type: "FeatureCollection", Features: make([]air.Feature, len(list.Data)), HasMore: list.HasMore, NextCursor: list.NextCursor,

@@ -17,15 +17,15 @@ import (
 	"vayu/schema/geo"
 )
 
-// Default and maximum of the parameter radius_km, in km.
+// These are the default and the maximum of the parameter "radius_km", in km.
 const (
 	defaultRadius = 25.0
 	maxRadius     = 500.0
 )
 
-// Cities answers GET /v1/cities with a page of the cities of a snapshot. With the parameter near, it sorts the cities
-// near that position by distance. Otherwise it sorts all cities by name. The age of their figures is computed at the
-// time now.
+// Cities answers GET /v1/cities with a page of the cities of a snapshot. With the parameter "near", the page has the
+// cities near that position, sorted by distance. Otherwise it has all cities, sorted by name. The age of their
+// figures is that at the time `now`.
 func Cities(c *httpapi.Call, s *snapshot.Snapshot, now time.Time) (httpapi.Response, error) {
 	at, radius, err := parseCircle(c.Params)
 	if err != nil {
@@ -62,9 +62,9 @@ func Cities(c *httpapi.Call, s *snapshot.Snapshot, now time.Time) (httpapi.Respo
 	return page(c, list, func(e *air.CityEntry) (string, *float64, *float64) { return e.Name, e.Latitude, e.Longitude })
 }
 
-// Stations answers GET /v1/stations with a page of the stations of a snapshot. With the parameter near, it sorts the
-// stations near that position by distance. Otherwise it sorts all stations by id. The age of their figures is computed
-// at the time now.
+// Stations answers GET /v1/stations with a page of the stations of a snapshot. With the parameter "near", the page
+// has the stations near that position, sorted by distance. Otherwise it has all stations, sorted by id. The age of
+// their figures is that at the time `now`.
 func Stations(c *httpapi.Call, s *snapshot.Snapshot, now time.Time) (httpapi.Response, error) {
 	found, err := wanted(s, c.Params)
 	if err != nil {
@@ -100,8 +100,8 @@ func Stations(c *httpapi.Call, s *snapshot.Snapshot, now time.Time) (httpapi.Res
 	return StationPage(c, list)
 }
 
-// wanted returns the stations that near and radius_km select, in any order. Without near, it returns all stations by
-// id.
+// wanted returns the stations that the parameters "near" and "radius_km" select, in any order. Without "near", it
+// returns all stations by id.
 func wanted(s *snapshot.Snapshot, params map[string]string) ([]aggregate.Sample, error) {
 	at, radius, err := parseCircle(params)
 	if err != nil {
@@ -117,7 +117,8 @@ func wanted(s *snapshot.Snapshot, params map[string]string) ([]aggregate.Sample,
 	return all, nil
 }
 
-// parseCircle parses the parameters near and radius_km. The radius is 0 without near. The error is a *schema.Problem.
+// parseCircle parses "near" and "radius_km". The radius is 0 without "near". The error is a
+// *schema.Problem.
 func parseCircle(params map[string]string) (at places.Point, radius float64, err error) {
 	near, ok := params["near"]
 	text, given := params["radius_km"]
@@ -137,7 +138,7 @@ func parseCircle(params map[string]string) (at places.Point, radius float64, err
 	return at, radius, err
 }
 
-// parseNear parses the text latitude,longitude in degrees.
+// parseNear parses a position in the form "latitude,longitude", in degrees.
 func parseNear(text string) (p places.Point, err error) {
 	lat, lon, found := strings.Cut(text, ",")
 	if !found {

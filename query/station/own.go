@@ -17,8 +17,8 @@ type WithFigures struct {
 	aggregate.Figures
 }
 
-// Own reads the stations that an account has registered, without figures. name selects stations by name or id; ""
-// selects all. The station whose id is name comes first, and the others follow by id.
+// Own reads the stations that an account has registered, without figures. `name` selects stations by name or id;
+// "" selects all. The station whose id is `name` comes first, and the others follow by id.
 func Own(ctx context.Context, t aggregate.Tables, account, name string) ([]WithFigures, error) {
 	var (
 		out        []WithFigures

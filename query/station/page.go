@@ -8,9 +8,9 @@ import (
 	"vayu/schema"
 )
 
-// PageRange returns the range of entries that the parameters `limit` and `cursor` select. The list has n entries, sorted by
-// key. A cursor contains the name of its list, so that it is invalid for other lists. next is nil on the last page. The
-// error is a *schema.Problem.
+// PageRange returns the range of entries that the parameters `limit` and `cursor` select. The list has n entries,
+// sorted by `key`. A cursor contains the name of its list, so that it is invalid for other lists. `next` is nil on
+// the last page. The error is a *schema.Problem.
 func PageRange(params map[string]string, list string, n int, key func(int) string) (from, to int, next *string, err error) {
 	list += "\x00"
 	limit, wrong := httpapi.PageSize(params)

@@ -23,7 +23,7 @@ type QualityPage struct {
 
 var errCursor = schema.NewProblem(schema.InvalidRequest, "cursor", "The cursor is not from this list. Use next_cursor of the previous page.")
 
-// list returns the name of this list, which is part of its cursors. A cursor of another list is invalid.
+// The method `list` returns the name of this list, which its cursors contain. A cursor of another list is invalid.
 func (q *QualityPage) list() string {
 	return fmt.Sprintf("quality of %s %s %s", q.Station, q.From, q.To)
 }
@@ -112,7 +112,7 @@ func Quality(ctx context.Context, t aggregate.Tables, q QualityPage) (*air.Quali
 	return reply, nil
 }
 
-// readNOxForm returns the assumption about the units of NO, NO2 and NOx that fits at least 70 % of the tested times,
+// readNOxForm returns which assumption about the units of NO, NO2 and NOx fits at least 70 % of the tested times,
 // such as "one_unit". It returns "neither" if no assumption fits, and nil if no day was tested.
 func readNOxForm(ctx context.Context, t aggregate.Tables, q QualityPage) (*string, error) {
 	var found *string

@@ -14,12 +14,12 @@ import (
 )
 
 // readingWindow limits the search for the latest reading of a parameter, counted back from the station's latest
-// reading. The search therefore reads two or three monthly partitions of the table.
+// reading. So the search reads only two or three monthly partitions of the table.
 const readingWindow = 31 * 24 * time.Hour
 
-// Reading is the latest reading of a parameter. Hours is the number of the 24 hours before the station's latest reading
-// that have data. It is the larger of two numbers: the number of hours with a reading, and the longest averaging
-// interval of these readings, in hours.
+// Reading is the latest reading of a parameter. Hours is how many of the 24 hours before the station's latest reading
+// have data. It is the larger of two numbers: the number of hours with a reading, and the longest averaging interval
+// of these readings, in hours.
 type Reading struct {
 	air.LatestReading
 	Hours uint64

@@ -2,8 +2,8 @@ package station
 
 import "vayu/schema"
 
-// Reasons has, for each condition that a station must meet, the text for error messages about a station that does not
-// meet it.
+// Reasons has texts for error messages about stations that do not count. For each condition, the text is about a
+// station that does not meet it.
 var Reasons = map[schema.Condition]string{
 	schema.ThreePollutants: "it measures fewer than three pollutants of the index",
 	schema.OnePM:           "it measures neither PM2.5 nor PM10",

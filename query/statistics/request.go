@@ -46,8 +46,8 @@ func conflict(field, message string) error {
 	return schema.NewProblem(schema.ConflictingParameters, field, message)
 }
 
-// Parse parses and validates the parameters. The snapshot resolves names of places. today is the
-// present Indian day. The error is a *schema.Problem that names the parameter.
+// Parse parses and validates the parameters. It resolves names of places by the snapshot. `today`
+// is the present Indian day. The error is a *schema.Problem that names the parameter.
 func Parse(params map[string]string, snap *snapshot.Snapshot, today schema.Day) (Request, error) {
 	var q Request
 	name, given := params["view"]
@@ -109,7 +109,7 @@ func (q *Request) place(params map[string]string, snap *snapshot.Snapshot) error
 	return nil
 }
 
-// stateName sets the state that has a name. It compares the names by their gazetteer.Key.
+// stateName sets the state to the one with the given name. It compares names by their gazetteer.Key.
 func (q *Request) stateName(name string, snap *snapshot.Snapshot) error {
 	known := map[string]string{}
 	for i := range snap.Stations {
@@ -153,7 +153,8 @@ func (q *Request) parameterList(params map[string]string) error {
 	return nil
 }
 
-// kindList parses the parameter kinds. By default low-cost sensors are excluded, unless the request names a station.
+// kindList parses the parameter "kinds". By default it excludes low-cost sensors, unless the request names a
+// station.
 func (q *Request) kindList(params map[string]string) error {
 	text, ok := params["kinds"]
 	switch {
@@ -190,8 +191,8 @@ func (q *Request) standardName(params map[string]string) error {
 	return nil
 }
 
-// span parses the parameters from and to. A row with a longer period, such as a year, counts if its period overlaps the
-// range.
+// span parses the parameters "from" and "to". A row with a longer period, such as a year, counts if its period
+// overlaps the range.
 func (q *Request) span(params map[string]string, today schema.Day) error {
 	for _, f := range [...]struct {
 		name  string
@@ -246,7 +247,7 @@ func (q *Request) page(params map[string]string) error {
 	return nil
 }
 
-// cursor returns the cursor of the page after the row with a key.
+// cursor returns the cursor of the page after the row with the key `key`.
 func (q *Request) cursor(key string) *string {
 	text := base64.RawURLEncoding.EncodeToString([]byte(q.list + "\x00" + key))
 	return &text

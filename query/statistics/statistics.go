@@ -66,7 +66,7 @@ func (q *Request) sql(database string) (query string, args []any) {
 		q.view.key, q.view.except, q.view.coverage, database, q.view.name, strings.Join(conditions, " AND "), strconv.Itoa(q.limit+1)), args
 }
 
-// columns returns the SQL conditions for from and to. A row counts if its period overlaps the range.
+// columns returns the SQL conditions for the parameters "from" and "to". A row counts if its period overlaps the range.
 func (q *Request) columns() (from, to string) {
 	const first, last = "toDate({from:Int32})", "toDate({to:Int32})"
 	switch q.view.period {
@@ -81,13 +81,13 @@ func (q *Request) columns() (from, to string) {
 	}
 }
 
-// monthOfSeason returns an SQL expression for the first day of one month of the row's season. months lists that month
-// for winter, pre-monsoon, monsoon and post-monsoon; January is 0.
+// monthOfSeason returns an SQL expression for the first day of a month of the row's season. `months` has the number
+// of that month (January is 0) for winter, pre-monsoon, monsoon and post-monsoon.
 func monthOfSeason(months string) string {
 	return "addMonths(makeDate(year, 1, 1), transform(season, ['winter', 'pre-monsoon', 'monsoon', 'post-monsoon'], [" + months + "], 0))"
 }
 
-// whereIs adds the conditions of the place. In views of stations, the condition selects stations by id, because the
+// whereIs adds the conditions on the place. In views of stations, the condition selects stations by id, because the
 // tables are sorted by station.
 func (q *Request) whereIs(database string, where func(string, ...any)) {
 	var conditions []string

@@ -23,8 +23,8 @@ const (
 type view struct {
 	name   string
 	period period
-	// key is an SQL expression with a unique value for each row, by which the rows are sorted. A cursor contains that
-	// value.
+	// key is an SQL expression with a unique value for each row. Rows are sorted by this value, and a cursor contains
+	// it.
 	key string
 	// coverage is an SQL expression for a tuple of hours, expected_hours, capture and complete.
 	coverage string
@@ -78,7 +78,7 @@ func viewNames() []string {
 	return all
 }
 
-// suggestion returns a sentence that proposes the known names that are similar, or lists all of them.
+// suggestion returns a sentence that proposes the most similar known names, or lists all of them.
 func suggestion(name string, known []string) string {
 	if question := spelling.DidYouMean(name, known); question != "" {
 		return strings.TrimSpace(question)

@@ -35,10 +35,10 @@ type Cache struct {
 	errors map[string]*rendered[*errorsByDistance]
 }
 
-// rendering is a tile that is or will be rendered.
+// rendering is a tile that is, or will be, rendered.
 type rendering = rendered[httpapi.Response]
 
-// rendered is a value that the first caller computes, and for which the others wait.
+// rendered is a value that the first caller computes, while the other callers wait for it.
 type rendered[T any] struct {
 	once  sync.Once
 	ready atomic.Bool
@@ -67,8 +67,8 @@ type Slots interface {
 	Acquire(ctx context.Context, account string) (release func(), err error)
 }
 
-// Answer returns a tile of a snapshot. A tile that must be rendered takes one of the account's slots, because it may
-// need 0.1 s of a processor. The error is a *schema.Problem if no slot becomes free, or if the pin codes are not loaded.
+// Answer returns a tile of a snapshot. To render a tile, which may need 0.1 s of a processor, it takes one of the
+// account's slots. The error is a *schema.Problem if no slot becomes free, or if the pin codes are not loaded.
 func (c *Cache) Answer(call *httpapi.Call, r Request, s *snapshot.Snapshot, slots Slots, now time.Time) (httpapi.Response, error) {
 	tile, errs := c.entry(r, s, now)
 	if tile.ready.Load() && tile.err == nil {
@@ -114,9 +114,9 @@ func (c *Cache) render(r Request, s *snapshot.Snapshot, errs *rendered[*errorsBy
 	return resp, nil
 }
 
-// entry returns the entry of a tile, and the entry with the interpolation errors of the tile's parameter. It empties
-// the cache for a new snapshot, and after each tileLifetime. If s is older than the snapshot of the cache, it returns
-// new entries, and does not cache them.
+// entry returns the entry of a tile, and the entry with the interpolation errors of the tile's parameter. It first
+// empties the cache if there is a new snapshot, or after each tileLifetime. If s is older than the snapshot of the
+// cache, entry returns new entries, and does not cache them.
 func (c *Cache) entry(r Request, s *snapshot.Snapshot, now time.Time) (*rendering, *rendered[*errorsByDistance]) {
 	period := now.Unix() / int64(tileLifetime/time.Second)
 	c.mu.Lock()

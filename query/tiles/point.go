@@ -15,7 +15,7 @@ import (
 	"vayu/schema/naqi"
 )
 
-// maxPoints is the largest number of points of a tile. A tile with more points has clusters instead.
+// maxPoints is the maximum number of points of a tile. A tile of more places has clusters instead.
 const maxPoints = 1_000
 
 // clusterCells is the number of cells of a tile in each direction. The points of a cell are one cluster.
@@ -64,7 +64,7 @@ func (r *Request) vector(s *snapshot.Snapshot, codes *places.Pins, now time.Time
 	return body, nil
 }
 
-// has reports whether a position is known, and is in the tile.
+// has reports whether a position is known and inside the tile.
 func (r *Request) has(p places.Point) bool {
 	return p.Known() && r.tile.Bound().Contains(orb.Point{p.Longitude, p.Latitude})
 }
@@ -109,8 +109,8 @@ func describe(f *aggregate.Figures, now time.Time, properties map[string]any) ma
 	return properties
 }
 
-// pins returns the pin codes of a tile, with the interpolated AQI of GET /v1/aqi?pincode=. The error is that of
-// [places.Pins].
+// pins returns the pin codes of a tile, each with the interpolated AQI of GET /v1/aqi?pincode=. The error is
+// that of [places.Pins].
 func (r *Request) pins(s *snapshot.Snapshot, codes *places.Pins, now time.Time) (found []place, err error) {
 	if r.tile.Z < pinZoom {
 		return nil, nil
@@ -131,8 +131,8 @@ func (r *Request) pins(s *snapshot.Snapshot, codes *places.Pins, now time.Time) 
 	return found, err
 }
 
-// cluster returns a point for each cell that has places. The point is at their mean position. It has their number, and
-// the largest AQI of the places that are not stale.
+// cluster returns a point for each cell that has places. The point is at their mean position. It has the number of
+// places, and the largest AQI of those that are not stale.
 func (r *Request) cluster(found []place) (clusters []*geojson.Feature) {
 	type cell struct {
 		lon, lat float64

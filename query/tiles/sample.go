@@ -17,9 +17,9 @@ type sample struct {
 	km   float64       // distance to the nearest station that counts
 }
 
-// leaveOut interpolates the figures at the position of station i from the other stations. It returns false if station i
-// is not of a default kind, or its AQI is missing or stale at now. It also returns false if no other station within 100
-// km has such an AQI.
+// leaveOut interpolates the figures at the position of station i from the other stations. It returns false if station
+// i is not of a default kind, or if its AQI is missing or stale at the time `now`. It also returns false if no other
+// station within 100 km has a fresh AQI.
 func leaveOut(s *snapshot.Snapshot, i int, now time.Time) (sample, bool) {
 	st := &s.Stations[i]
 	if st.AQI < 0 || st.Stale(now) || !s.Kinds.Has(st.Kind) {
@@ -29,9 +29,9 @@ func leaveOut(s *snapshot.Snapshot, i int, now time.Time) (sample, bool) {
 }
 
 // interpolate returns the figures of a position, from the stations of the default kinds. The AQI is that of
-// [snapshot.Snapshot.Interpolate]. A missing concentration stays missing. The station `except` is not used under any of
-// its ids; nil excludes none. interpolate returns false if no station within 100 km has an AQI that is not stale at
-// now. A map does not show the age of a figure, so stale figures are not used.
+// [snapshot.Snapshot.Interpolate]. A missing concentration stays missing. It excludes the station `except` under all
+// of its ids; nil excludes none. It also excludes stale figures, because a map does not show the age of a figure.
+// interpolate returns false if no station within 100 km has an AQI that is not stale at the time `now`.
 func interpolate(s *snapshot.Snapshot, p places.Point, except *snapshot.Station, now time.Time) (sample, bool) {
 	newest := s.NewestAround(p, s.Kinds)
 	if newest == 0 {

@@ -16,8 +16,8 @@ import (
 const (
 	// pixels is the width and height of a tile of the surface.
 	pixels = 256
-	// step is the distance between two nodes, in pixels. At the nodes, the surface is interpolated from stations.
-	// Between the nodes, it is interpolated bilinearly.
+	// step is the distance between two nodes, in pixels. At nodes, the surface is interpolated from stations, and
+	// between nodes, it is interpolated bilinearly.
 	step  = 4
 	nodes = pixels/step + 1
 )
@@ -28,8 +28,8 @@ type node struct {
 	km     float64 // to the nearest station
 }
 
-// latitude returns the latitude of a position in the Web Mercator projection; y is 0 at its northern edge, and 1 at its
-// southern edge.
+// latitude returns the latitude of a position in the Web Mercator projection. y is 0 at the northern edge of the map,
+// and 1 at its southern edge.
 func latitude(y float64) float64 { return math.Atan(math.Sinh(math.Pi*(1-2*y))) * 180 / math.Pi }
 
 // raster renders a tile of the interpolated surface as a PNG.
@@ -70,8 +70,8 @@ func (r *Request) node(s *snapshot.Snapshot, x, y float64, now time.Time) node {
 	return node{figure: math.NaN()}
 }
 
-// between returns the bilinear mean of the four nodes around a pixel. If one of them has no figure, it returns the
-// nearest node.
+// between returns the bilinear mean of the four nodes around a pixel. If one of these nodes has no figure, it
+// returns the node nearest to the pixel.
 func between(grid *[nodes][nodes]node, x, y int) node {
 	column, row := x/step, y/step
 	dx, dy := (float64(x%step)+0.5)/step, (float64(y%step)+0.5)/step
@@ -86,13 +86,14 @@ func between(grid *[nodes][nodes]node, x, y int) node {
 	return n
 }
 
-// fade has the opacity of a pixel. An entry applies up to a distance of km to the nearest station.
+// fade has the opacity of pixels. An entry applies to pixels up to a distance of `km` from the nearest station.
 var fade = [...]struct {
 	km    float64
 	alpha uint8
 }{{snapshot.InterpolationReach, 200}, {50, 130}, {snapshot.NearestReach, 70}} //nolint:gochecknoglobals // a constant table
 
-// bands returns the upper limit of each colour, for the quantity that the tile shows. The last colour has no limit.
+// bands returns the upper limits of the colours for the quantity that the tile shows. The last colour has no
+// limit.
 func (r *Request) bands() []float64 {
 	switch {
 	case r.show == uncertainty && r.parameter == aqi:
@@ -131,7 +132,7 @@ func (r *Request) palette() color.Palette {
 	return all
 }
 
-// colour returns the index of a pixel's colour in the palette. An uncertainty that is unknown is transparent.
+// colour returns the index of a pixel's colour in the palette. An unknown uncertainty is transparent.
 func (r *Request) colour(n node, of *errorsByDistance) uint8 {
 	figure := n.figure
 	if r.show == uncertainty {

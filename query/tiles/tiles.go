@@ -21,26 +21,26 @@ const MVT = "application/vnd.mapbox-vector-tile"
 // PNG is the media type of a tile of the interpolated surface.
 const PNG = "image/png"
 
-// maxZoom is the largest zoom. A pixel of a tile of 256 pixels is then 38 m wide at the equator.
+// maxZoom is the largest zoom of a tile. At this zoom, a pixel of a tile of 256 pixels is 38 m wide at the equator.
 const maxZoom = 12
 
 // pinZoom is the smallest zoom with pin codes. At this zoom, a tile has at most a few hundred pin codes.
 const pinZoom = 8
 
-// The layers of vector tiles.
+// These are the layers of vector tiles.
 const (
 	stations = "stations"
 	cities   = "cities"
 	pins     = "pins"
 )
 
-// The quantities of the surface, in the parameter show.
+// These are the quantities of the surface, as values of the parameter "show".
 const (
 	value       = "value"
 	uncertainty = "uncertainty"
 )
 
-// The parameters of the surface.
+// These are the figures that the surface can show, as values of the parameter "parameter".
 const (
 	aqi  = "aqi"
 	pm25 = "pm25"

@@ -7,26 +7,26 @@ import (
 	"vayu/query/snapshot"
 )
 
-// distances divides the distance to the nearest station into classes. It has the upper end of each class, in km.
+// distances divides distances to the nearest station into classes. It has the upper end of each class, in km.
 var distances = [...]float64{5, 10, 25, 50, snapshot.NearestReach} //nolint:gochecknoglobals // a constant table
 
 const (
-	// leastStations is the number of stations that a class needs for an error of its own. A class with fewer has the
-	// error of all stations.
+	// leastStations is the number of stations that a class needs for an error of its own. A class with fewer
+	// stations has the error over all stations.
 	leastStations = 10
-	// mostStations limits the stations that are left out in turn, because each costs an interpolation.
+	// mostStations limits for how many stations measure interpolates a figure from the other stations.
 	mostStations = 500
 )
 
-// errorsByDistance has the root-mean-square error of the surface by the distance to the nearest station. To compute the
-// error, each station is left out once. Its figure is compared with the figure that is interpolated from the other
+// errorsByDistance has the root-mean-square error of the surface by the distance to the nearest station. To compute
+// the error, measure compares the figure of each station with the figure that it interpolates from the other
 // stations.
 type errorsByDistance struct {
 	rmse     [len(distances)]float64 // NaN if it is unknown
 	stations [len(distances)]int
 }
 
-// at returns the error at a distance in km to the nearest station.
+// at returns the error for a position at a distance of `km` from the nearest station.
 func (e *errorsByDistance) at(km float64) float64 { return e.rmse[class(km)] }
 
 func class(km float64) int {
@@ -38,7 +38,7 @@ func class(km float64) int {
 	return len(distances) - 1
 }
 
-// measure computes the errors of a parameter in a snapshot, from the figures that are not stale at now.
+// measure computes the errors of a parameter in a snapshot, from the figures that are not stale at the time `now`.
 func measure(s *snapshot.Snapshot, parameter string, now time.Time) *errorsByDistance {
 	var e errorsByDistance
 	var squares [len(distances)]float64

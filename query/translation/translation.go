@@ -20,7 +20,7 @@ type translation struct {
 	header         map[string][]string
 }
 
-// load makes the translations on the first call. A health statement that is not UTF-8 would panic; tests use all of them.
+// load makes the translations on the first call. It panics at a statement that is not UTF-8; tests load them all.
 var load = sync.OnceValue(func() map[advice.Language]*translation {
 	fields := func(name, statement string) []byte {
 		value, err := json.Marshal(struct {
@@ -45,8 +45,8 @@ var load = sync.OnceValue(func() map[advice.Language]*translation {
 })
 
 // Detail returns an answer with view=detail in the language that the client prefers. It replaces the fields
-// category_name and health in the text of the JSON. The field category stays in English, because clients compare its
-// values. A quote inside a JSON string is escaped, so the name of a station cannot look like a field.
+// category_name and health in the JSON text. The field category stays in English, because clients compare its
+// values. The name of a station cannot look like a field, because JSON escapes quotes inside a string.
 func Detail(r *http.Request, resp httpapi.Response) httpapi.Response {
 	language := advice.English
 	if accept := r.Header.Values("Accept-Language"); len(accept) > 0 {

@@ -65,7 +65,7 @@ func inParallel(groups []group, do func(part []group)) {
 	running.Wait()
 }
 
-// changes appends to found the changes that observation o causes to the alerts of one place.
+// changes appends to `found` the changes that observation o causes to the alerts of one place.
 func (w *world) changes(found []outcome, alerts []*alert.Alert, o *alert.Observation, now time.Time) []outcome {
 	for _, a := range alerts {
 		if w.publication == w.inherited && a.OfHour() && o.At == a.State.Hour {
@@ -89,8 +89,8 @@ func newOutcome(a *alert.Alert, step alert.Step, o *alert.Observation, now time.
 // errOlderAir means that another instance has evaluated newer air.
 var errOlderAir = errors.New("another instance has evaluated newer air")
 
-// advance stores that the evaluation of a publication has begun, before the changes are stored. After that, no instance
-// stores changes that were computed from an older publication.
+// advance stores, before any change, that the evaluation of a publication has begun. After that, no instance stores
+// changes that were computed from an older publication.
 func (e *Evaluator) advance(ctx context.Context, w *world, p aggregate.Publication) error {
 	err := e.DB.Update(ctx, func(tx *sqlstore.Tx) error { return advance(tx, w.world, p) })
 	if err == nil {
@@ -107,9 +107,9 @@ func advance(tx *sqlstore.Tx, w schema.World, p aggregate.Publication) error {
 	return err
 }
 
-// commit stores changes in groups, each in a transaction with its events. If another instance has evaluated newer air,
-// the group is not stored, and the error is errOlderAir. The earlier groups stay stored, and a repeated evaluation does
-// not find their changes again. A change that fails alone is left to a later evaluation.
+// commit stores changes in groups, each in a transaction with its events. If another instance has evaluated newer
+// air, commit does not store the group and returns errOlderAir. The groups before it stay stored, and a repeated
+// evaluation does not find their changes again. If a single change fails, a later evaluation stores it.
 func (e *Evaluator) commit(ctx context.Context, w *world, found []outcome, now time.Time) error {
 	for part := range slices.Chunk(found, commitGroup) {
 		err := e.commitGroup(ctx, w, part, now)
@@ -123,9 +123,9 @@ func (e *Evaluator) commit(ctx context.Context, w *world, found []outcome, now t
 	return nil
 }
 
-// commitEach stores changes in a transaction each, after that of their group has failed. After a failure, it runs a
-// transaction without changes. If that fails too, the store is unavailable, or another instance has evaluated newer
-// air. commitEach then returns the error.
+// After the transaction of a group has failed, commitEach stores each of its changes in a transaction of its own.
+// If one fails, it runs a transaction without changes. If that fails too, the store is unavailable, or another
+// instance has evaluated newer air. commitEach then returns the error.
 func (e *Evaluator) commitEach(ctx context.Context, w *world, part []outcome, now time.Time) error {
 	for i := range part {
 		failed := e.commitGroup(ctx, w, part[i:i+1], now)

@@ -1,8 +1,9 @@
 // Package evaluation evaluates all alerts after each publication of current air. Only the leader evaluates.
 //
-// Alerts are in memory, grouped by place, so that the figures of a place are computed once. Only changes touch the
-// store. A change is stored only if the stored state still has the version from which the change was computed. It is
-// one transaction with its event. So an evaluation can be repeated after a crash, and by another leader.
+// Alerts are in memory, grouped by place, so that the figures of a place are computed once. Only changes are written to
+// the store. The evaluator stores a change in one transaction with its event. It does so only if the stored state still
+// has the version from which it computed the change. So an evaluation can be repeated after a crash, and by another
+// leader.
 package evaluation
 
 import (
@@ -25,23 +26,23 @@ import (
 
 const (
 	// interval is the time between two checks for new air and changed alerts. A check is cheap: the air is in memory,
-	// and the number of alert changes is one row.
+	// and the number of alert changes is in one row.
 	interval = 250 * time.Millisecond
-	// clockInterval is the time between two evaluations without new air, because ages, quiet hours and minimum intervals
-	// depend on the time.
+	// clockInterval is the time between two evaluations without new air. They are necessary because ages, quiet hours
+	// and minimum intervals depend on the time.
 	clockInterval = time.Minute
 	// recheckInterval is the shortest time between two comparisons of past crossings with corrected hours. A crossing is
 	// the hour in which an alert was triggered.
 	recheckInterval = 5 * time.Minute
-	// recheckPlaces is the largest number of places that one call of Recheck compares, each with a query.
+	// recheckPlaces is the maximum number of places that one call of Recheck compares. Each place needs a query.
 	recheckPlaces = 10
 	purgeInterval = time.Hour
-	// catchUpPlaces is the largest number of places whose missed hours one refresh reads, each with a query.
+	// catchUpPlaces is the maximum number of places whose missed hours one refresh reads. Each place needs a query.
 	catchUpPlaces = 20
 	// catchUpRetry is the time after which the missed hours of a place are read again after an error.
 	catchUpRetry = 10 * time.Second
-	// For each place that has not been evaluated up to the newest hour, the store keeps the last evaluated hour.
-	// maxLagging is the largest number of such places.
+	// maxLagging limits the places with an evaluated hour of their own in the store: those behind the newest
+	// hour.
 	maxLagging = 1000
 	// maxCatchUp is how far back a new leader evaluates hours that no leader has evaluated.
 	maxCatchUp = 24 * time.Hour
@@ -54,10 +55,11 @@ const (
 // Air has the published air of both worlds. Package query implements it. Its methods, and those of Published, are called
 // concurrently.
 type Air interface {
-	// Published returns the published air of a world; nil if this process has published none. Values of two
-	// publications differ.
+	// Published returns the published air of a world; nil if this process has published none. The values
+	// for two publications differ.
 	Published(world schema.World) Published
-	// Chances returns the latest forecasts of a place, at the time of each call; nil if there are none.
+	// Chances returns a function that looks up the latest forecasts of a place at each call; nil for no
+	// forecasts.
 	Chances(world schema.World, p *alert.Place) alert.Chances
 	// Hours returns the hours of a place on the given days, in time order.
 	Hours(ctx context.Context, world schema.World, p *alert.Place, from, to schema.Day) ([]aggregate.Figures, error)
@@ -108,16 +110,16 @@ type world struct {
 	published Published // evaluated last; nil for none
 	pending   bool      // the evaluation of published is not stored as complete
 	evaluated uint32    // newest hour whose evaluation is stored as complete
-	// lagging has the evaluated hour of each place that lags behind the hour `evaluated`, by the key of the place.
+	// lagging has the last evaluated hour, by key, of each place that was not evaluated up to the hour `evaluated`.
 	lagging   map[string]uint32
 	recheck   bool      // air was published since the last comparison of past crossings began
 	recheckAt time.Time // next comparison of past crossings
 	unchecked []string  // keys of the places that the present comparison still has to compare
 
 	publication aggregate.Publication // newest that is stored as evaluated
-	// inherited is the newest publication that another instance has evaluated. This instance may have other figures of
-	// that publication, because it may have read the tables while a roll-up wrote them. These figures therefore change no
-	// alert whose last change was in the same hour.
+	// inherited is the newest publication that another instance has evaluated. This instance may have other figures
+	// for it, because it may have read the tables while a roll-up wrote them. Therefore its figures change no alert
+	// whose last change was in the same hour.
 	inherited aggregate.Publication
 }
 
@@ -167,7 +169,7 @@ func (e *Evaluator) Run(ctx context.Context) error {
 	})
 }
 
-// reset discards what was loaded in an earlier term as leader.
+// reset discards the alerts that were loaded when this instance was the leader before.
 func (e *Evaluator) reset() {
 	e.loaded, e.revision, e.alerts, e.lost = false, -1, make(map[string]*alert.Alert), nil
 	for _, w := range schema.Worlds {
@@ -207,8 +209,8 @@ func (e *Evaluator) Refresh(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// superseded returns an error of an evaluation. If another instance has evaluated newer air, it returns nil, and the
-// next refresh reads all alerts.
+// superseded returns the given error of an evaluation. But if the error means that another instance has evaluated
+// newer air, it returns nil, and the next refresh reads all alerts.
 func (e *Evaluator) superseded(err error) error {
 	if errors.Is(err, errOlderAir) {
 		e.reload()
@@ -217,8 +219,8 @@ func (e *Evaluator) superseded(err error) error {
 	return err
 }
 
-// refreshWorld evaluates one world. changed are the alerts that accounts have changed. clock means that all alerts are
-// evaluated even without new air.
+// refreshWorld evaluates one world. `changed` are the alerts that accounts have changed. `clock` means that it
+// evaluates all alerts even without new air.
 func (e *Evaluator) refreshWorld(ctx context.Context, w *world, changed []*alert.Alert, clock bool, now time.Time) error {
 	current := e.Air.Published(w.world)
 	if current == nil || current.Newest() < w.evaluated || current.Publication().Compare(w.publication) < 0 {

@@ -8,7 +8,7 @@ import (
 )
 
 // load reads the alerts that accounts have changed, and those whose state another instance has changed. It returns
-// them. The first load reads all alerts, and returns none, because the first evaluation covers all.
+// these alerts. The first load reads all alerts, and returns none, because the first evaluation covers all.
 func (e *Evaluator) load(ctx context.Context) (changed []*alert.Alert, err error) {
 	revision, err := alert.Revision(ctx, e.DB)
 	if err != nil {
@@ -78,7 +78,7 @@ func (e *Evaluator) remove(id string) {
 	delete(e.alerts, id)
 }
 
-// put replaces an alert in memory. It removes one that is deleted, paused or invalid.
+// put replaces an alert in memory. If the alert is deleted, paused or invalid, put removes it instead.
 func (e *Evaluator) put(a *alert.Alert) {
 	e.remove(a.ID)
 	if err := a.Fault(); err != nil {
@@ -128,7 +128,7 @@ func (p *place) all() group {
 	return g
 }
 
-// of returns the given alerts that belong to this world, grouped by place.
+// The method `of` returns the given alerts that belong to this world, grouped by place.
 func (w *world) of(alerts []*alert.Alert) []group {
 	changed := make(map[*place][]*alert.Alert)
 	for _, a := range alerts {

@@ -14,8 +14,9 @@ import (
 )
 
 // catchUp evaluates at most [catchUpPlaces] places that have missed hours. A missed hour became current while no
-// instance was the leader. For each place, catchUp then evaluates the present hour. If no place has missed hours any
-// more, catchUp stores that the newest hour is evaluated. An error of one place does not stop the others.
+// instance was the leader. After the missed hours it evaluates the present hour of the place. If no place has
+// missed hours any more, it stores that the newest hour is evaluated. An error of one place does not stop the
+// others.
 func (e *Evaluator) catchUp(ctx context.Context, w *world, now time.Time) error {
 	if !w.pending {
 		return nil
@@ -48,7 +49,7 @@ func (e *Evaluator) catchUp(ctx context.Context, w *world, now time.Time) error 
 	return e.complete(ctx, w, w.published.Newest())
 }
 
-// complete stores that the evaluation of an hour is complete, and the hours of the places that lag behind it.
+// complete stores that the hour `newest` is evaluated, and the last evaluated hours of places that lag behind it.
 func (e *Evaluator) complete(ctx context.Context, w *world, newest uint32) error {
 	lagging := make(map[string]uint32)
 	for key, p := range w.places {
@@ -73,7 +74,7 @@ func (e *Evaluator) complete(ctx context.Context, w *world, newest uint32) error
 }
 
 // readMissed evaluates the missed hours of a place, and the present one. An alert skips hours before its creation and
-// before its last change. Conditions on ages and forecasts are evaluated for the present time only.
+// before its last change. It evaluates conditions on ages and forecasts for the present time only.
 func (e *Evaluator) readMissed(ctx context.Context, w *world, p *place, now time.Time) error {
 	from := max(p.evaluated, p.air.At-uint32(maxCatchUp/time.Second))
 	hours, err := e.hours(ctx, w.world, &p.Place, from, p.air.At)
@@ -107,8 +108,8 @@ type recheck struct {
 }
 
 // Recheck compares the crossings of triggered alerts with the present figures of their hours, for at most
-// [recheckPlaces] places. Other alerts are evaluated meanwhile. An error of one place does not affect the others, and
-// the next comparison includes that place again.
+// [recheckPlaces] places. Meanwhile, Refresh can evaluate other alerts. An error of one place does not affect the
+// others, and the next comparison includes that place again.
 func (e *Evaluator) Recheck(ctx context.Context) error {
 	var failed error
 	for _, r := range e.dueRechecks() {
@@ -123,7 +124,7 @@ func (e *Evaluator) Recheck(ctx context.Context) error {
 	return failed
 }
 
-// dueRechecks returns the next places of the present comparison. It begins a new comparison if one is due.
+// dueRechecks returns the next places of the comparison in progress. It begins a new comparison if one is due.
 func (e *Evaluator) dueRechecks() (due []recheck) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -151,8 +152,8 @@ func (e *Evaluator) dueRechecks() (due []recheck) {
 	return due
 }
 
-// firstCrossing returns the hour of the earliest crossing that is compared; the present hour if there is none. A
-// position has none: its current figures may mix hours of stations, so its past hours can differ without a correction.
+// firstCrossing returns the hour of the earliest crossing to compare; the present hour if there is none. A position has
+// none to compare: its current figures may mix hours of stations, so its past hours can differ without a correction.
 func (p *place) firstCrossing(now time.Time) uint32 {
 	first := p.air.At
 	if !p.known || p.behind || !p.Stored() {
@@ -167,7 +168,7 @@ func (p *place) firstCrossing(now time.Time) uint32 {
 	return first
 }
 
-// correct compares the crossings of the alerts of a place with hours, and stores the changes.
+// correct compares the crossings of the alerts of a place with its hours, and stores the changes.
 func (e *Evaluator) correct(ctx context.Context, r *recheck, hours []alert.Observation) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()

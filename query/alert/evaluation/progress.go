@@ -17,7 +17,7 @@ const microseconds = 1_000_000
 type Progress struct {
 	Hour        uint32                // newest hour whose evaluation is complete, in Unix seconds; 0 for none
 	Publication aggregate.Publication // newest that was evaluated
-	// Lagging has the evaluated hours of places that lag behind Hour, by the key of the place.
+	// Lagging has the last evaluated hours of places that were not evaluated up to Hour, by the key of the place.
 	Lagging map[string]uint32
 }
 
@@ -51,8 +51,8 @@ func storePublication(tx *sqlstore.Tx, world schema.World, p aggregate.Publicati
 	return n == 1, nil
 }
 
-// storeHour stores that the evaluation of an hour is complete, and the evaluated hours of the places that lag behind
-// it. An earlier hour than the stored one is ignored.
+// storeHour stores that the evaluation of an hour is complete, and the last evaluated hours of the places that lag
+// behind it. It ignores an hour before the stored one.
 func storeHour(tx *sqlstore.Tx, world schema.World, hour uint32, lagging map[string]uint32) error {
 	text, err := json.Marshal(lagging)
 	if err == nil {

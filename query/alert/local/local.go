@@ -188,7 +188,7 @@ func stationPlace(snap *snapshot.Snapshot, id string) (alert.Place, error) {
 	return alert.Place{AlertPlace: air.AlertPlace{Station: id, Name: snap.Stations[i].Name}}, nil
 }
 
-// maxName is the largest length of a city's name in bytes; the longest in the gazetteer has 96.
+// maxName is the maximum length of a city's name in bytes; the longest in the gazetteer has 96.
 const maxName = 200
 
 func noFigures() error {
@@ -200,7 +200,7 @@ func unknownPlace(field, message string) error {
 }
 
 // placeProblem returns an error about a place with the code invalid_alert and the field of the body. It keeps the
-// suggestions. Other errors, such as service_unavailable, stay as they are.
+// suggestions. It returns other errors, such as service_unavailable, unchanged.
 func placeProblem(field string, err error) error {
 	problem, ok := errors.AsType[*schema.Problem](err)
 	if !ok || problem.Code.Status() >= http.StatusInternalServerError {

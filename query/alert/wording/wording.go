@@ -11,7 +11,7 @@ import (
 	"vayu/schema/gazetteer"
 )
 
-// Phrases has the parts of messages in one language. Those with % are formats.
+// Phrases has the parts of messages in one language. Parts that contain % are formats for fmt.
 type Phrases struct {
 	Is, Unknown, Over, Under, Changed, Age, Forecast, Band string
 	Reasons                                                map[air.AlertReason]string
@@ -23,7 +23,7 @@ type Phrases struct {
 //go:embed texts.json
 var texts []byte
 
-// load parses the texts on the first call. It panics if they are not valid; a test parses them.
+// load parses the texts on the first call. It panics if they are not valid. A test ensures that they are.
 var load = sync.OnceValue(func() (all map[advice.Language]Phrases) {
 	if err := json.Unmarshal(texts, &all); err != nil {
 		panic("query/alert/wording: texts.json: " + err.Error())
@@ -31,7 +31,7 @@ var load = sync.OnceValue(func() (all map[advice.Language]Phrases) {
 	return all
 })
 
-// Of returns the parts of messages in a language. A language that is not among those of advice gets English.
+// Of returns the parts of messages in a language. For a language without advice, they are in English.
 func Of(language advice.Language) Phrases {
 	if p, ok := load()[language]; ok {
 		return p

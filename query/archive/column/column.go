@@ -10,8 +10,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 )
 
-// Slice returns a column as a slice that the driver accepts for the ClickHouse type kind. A column that can be NULL
-// becomes a slice of pointers. A type that no archive has is an error.
+// Slice returns a column as a slice that the driver accepts for the ClickHouse type `kind`. A column that can be
+// NULL becomes a slice of pointers. The error is about a type that no archive has.
 func Slice(column arrow.Array, kind string) (any, error) {
 	optional := len(kind) > 9 && kind[:9] == "Nullable("
 	switch c := column.(type) {
