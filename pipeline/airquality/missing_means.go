@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Values of the column rollup.means, an enumeration. A version of Vayu with another formula uses other values, because
-// instances of both versions run side by side during an upgrade.
+// These are values of the column rollup.means, an enumeration. A version of Vayu with another formula uses other
+// values, because instances of both versions run side by side during an upgrade.
 const (
 	meansDone     int8 = 4 // 'amounts_done': the plain means of all readings exist, by the formulas of this version
 	meansRolledUp int8 = 5 // 'amounts': a roll-up by the formulas of this version

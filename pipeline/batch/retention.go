@@ -49,9 +49,9 @@ func expiredError(k *item.Kind, r *row, now time.Time) error {
 	return schema.NewProblem(schema.ResultsExpired, "id", "The results of this batch expired at "+schema.FormatTime(k.ExpiresAt(r.finished))+".")
 }
 
-// Statements that delete items of expired batches. They skip a batch that still has a chunk, for example one that a
-// killed process had leased. The items of the batch then show which records of the chunk have begun, so they are still
-// needed.
+// These statements delete items of expired batches. They skip a batch that still has a chunk, for example one that a
+// killed process had leased. The items of the batch then show which records of the chunk have begun, so they are
+// still needed.
 const (
 	selectExpired = `SELECT b.id FROM batch b WHERE b.kind = $1 AND b.finished_at IS NOT NULL AND b.emptied_at IS NULL AND b.finished_at <= $2
 		AND NOT EXISTS (SELECT 1 FROM batch_chunk c WHERE c.batch_id = b.id) ORDER BY b.finished_at LIMIT 1`

@@ -166,7 +166,7 @@ const insertRow = `INSERT INTO verification (id, account_id, mode, ref_id, diges
 	ON CONFLICT (account_id, mode, ref_id) DO NOTHING`
 
 // insert stores a verification, its idempotency key and its audit row. If a cached answer ends the verification at
-// once, it also stores the audit row of the end, and the event or the result of the batch record.
+// once, it also stores that audit row, and the event or the result of the batch record.
 func (s *Service) insert(tx *sqlstore.Tx, r *request.Request, d *draft) error {
 	if err := transaction.BeginItem(tx, &d.Base); err != nil {
 		return err

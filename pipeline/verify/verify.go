@@ -78,7 +78,7 @@ var kind = transaction.Kind[Record, *Record]{
 	Summary: summaryOf,
 }
 
-// Problems of rejected requests. Nothing is recorded about a rejected request.
+// These are problems of rejected requests. Nothing is recorded about a rejected request.
 var (
 	errUnserved = &schema.Problem{
 		Code: schema.ServiceUnavailable, Field: fieldMethod, Message: "No bank is connected for this method. Nothing was recorded.",
@@ -124,7 +124,7 @@ func DefaultSettings() Settings {
 	return Settings{BatchRoom: 256, GiveUp: 24 * time.Hour, Retention: 90 * 24 * time.Hour, EnumerationThreshold: 100}
 }
 
-// The limits of settings.
+// These are the limits of settings.
 const (
 	mostBatchRoom = 10_000
 	leastGiveUp   = time.Minute

@@ -169,7 +169,7 @@ func findRepeated(tx *sqlstore.Tx, want request) (*Payment, error) {
 	return p, nil
 }
 
-// The smallest and the largest amount of one payment.
+// These are the smallest and the largest amount of one payment.
 const (
 	leastTopup schema.Paise = 1_00
 	mostTopup  schema.Paise = 10_00_000_00

@@ -111,8 +111,8 @@ const postingColumns = "INSERT INTO posting (subject, kind, ledger, account_id, 
 
 const insertEntry = postingColumns + "VALUES ($1, $2, $3, $5, $6, -CAST($7 AS BIGINT), $8), ($1, $2, $4, $5, $6, $7, $8)"
 
-// insertNext inserts both postings of an entry if the subject has the required earlier entry, with the same amount
-// and owner, and no entry of the excluded kind.
+// insertNext inserts both postings of an entry. It does nothing if the subject lacks the required earlier entry,
+// with the same amount and owner, or has an entry of the excluded kind.
 const insertNext = postingColumns + `
 	SELECT p.subject, CAST($2 AS TEXT), side.column1, p.account_id, p.mode, side.column2 * p.amount, CAST($8 AS BIGINT)
 	FROM posting p CROSS JOIN (VALUES (CAST($3 AS TEXT), -1), (CAST($4 AS TEXT), 1)) AS side
@@ -164,7 +164,7 @@ const (
 	clearingPrefix = "clearing:" // followed by an operator: the amounts that it received
 )
 
-// Kinds of ledger entries.
+// These are the kinds of ledger entries.
 const (
 	kindTopup   = "topup"   // a payment succeeded
 	kindReserve = "reserve" // a recharge began

@@ -5,7 +5,7 @@ package quality
 // real-time ocean data. The column reading_quality.flag has the same numbers.
 type Flag uint8
 
-// The flags. Good results are not stored in the table reading_quality.
+// These are the flags. The table reading_quality has no rows for good results.
 const (
 	// Good is the flag of a reading that passed the test.
 	Good Flag = 1

@@ -50,7 +50,7 @@ var limits = [...]limit{
 	{"nh3", 0, 1000, -10, 3000, 40, 300},
 }
 
-// Thresholds that are the same for all parameters.
+// These thresholds are the same for all parameters.
 const (
 	// Between two readings there is a gap if their distance exceeds the averaging interval by gapMinutes or more. Then
 	// at least one whole hour is missing.
@@ -112,7 +112,7 @@ const (
 	noxShare = 0.7
 )
 
-// Factors from ppb of NO or NO2 to µg/m³: the molar mass divided by the molar
+// These factors convert ppb of NO or NO2 to µg/m³. They are the molar mass divided by the molar
 // volume. The molar volume is 24.45 l/mol at 25 °C and 22.41 l/mol at 0 °C.
 const (
 	noPerPPB      = 30.01 / 24.45

@@ -132,8 +132,8 @@ func (t *Tester) Colocate(ctx context.Context, from, to time.Time) error {
 // readings.
 const seriesChunk = 2000
 
-// The earliest and latest time for a test. The SQL adds and subtracts durations,
-// and the result must be in the range of DateTime, 1970 to 2106.
+// These are the earliest and the latest time for a test. The SQL adds and subtracts durations, and
+// the result must be in the range of DateTime, 1970 to 2106.
 var (
 	earliest = time.Date(1970, 6, 1, 0, 0, 0, 0, time.UTC)
 	latest   = time.Date(2105, 12, 1, 0, 0, 0, 0, time.UTC)

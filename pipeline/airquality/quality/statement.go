@@ -36,7 +36,7 @@ type statements struct {
 	correction, colocation statement
 }
 
-// Constants of the correction of low-cost sensors, and of their fits to reference
+// These are the constants of the correction of low-cost sensors, and of their fits to reference
 // stations.
 const (
 	// formula is the name of EPA's correction formula of 2021. formulaVersion must
@@ -64,10 +64,10 @@ const (
 	maxPerCell  = 64
 )
 
-// Time spans, in seconds, for tests of runs, which are series of equal consecutive
-// values. A reading changes results that are up to backSeconds away: the length of
-// a flat line. Spikes and gaps are shorter. To find all runs of the readings in
-// this span, the tests also read the 7 hours before and after it.
+// These are time spans, in seconds, for tests of runs, which are series of equal consecutive
+// values. A reading changes results that are up to backSeconds away: the length of a flat line.
+// Spikes and gaps are shorter. To find all runs of the readings in this span, the tests also read
+// the 7 hours before and after it.
 const (
 	backSeconds    = flatMinutes * 60
 	contextSeconds = backSeconds + 7*3600
@@ -83,9 +83,9 @@ type limitSQL struct{ Name, Least, Full, Floor, Most string }
 // templateData is the data for the templates of the SQL statements.
 type templateData struct {
 	Database string
-	// SQL fragments. TestNames and Versions list the tests of a statement. Applies is the
-	// condition on a result: the test is not off for the source. Among and Span are the
-	// conditions on the stations and times whose results the statement replaces. Forward is a
+	// These fields are fragments of SQL. TestNames and Versions list the tests of a statement.
+	// Applies is the condition on a result: the test is not off for the source. Among and Span are
+	// the conditions on the stations and times whose results the statement replaces. Forward is a
 	// further condition on the readings; "" for none.
 	TestNames, Versions, Applies, Among, Span, Forward string
 	Short                                              bool

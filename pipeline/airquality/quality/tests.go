@@ -12,7 +12,7 @@ type Test struct {
 	About string
 }
 
-// Names of the tests.
+// These are the names of the tests.
 const (
 	GrossRange     = "gross_range"
 	ImpossibleDate = "impossible_date"

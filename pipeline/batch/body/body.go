@@ -14,8 +14,8 @@ import (
 	"vayu/schema"
 )
 
-// Limits of a chunk with several records: it ends at ChunkRecords records, or earlier at chunkBytes bytes. A hundred
-// recharges have about 15 KB.
+// A chunk has at most ChunkRecords records. If it has several records, it has at most chunkBytes bytes. A
+// hundred recharges have about 15 KB.
 const (
 	ChunkRecords = 100
 	chunkBytes   = 64 << 10

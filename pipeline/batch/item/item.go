@@ -25,7 +25,7 @@ type Item struct {
 	Index  int    // index of the record, from 0
 	Owner  schema.Owner
 	Record []byte // JSON value as the client sent it; read-only
-	// Ids of the API key and the request, and the client's IP address, for the audit log.
+	// For the audit log: the ids of the API key and the request, and the client's IP address.
 	Key, Request, Client string
 }
 
@@ -189,7 +189,7 @@ func (c *counts) write(tx *sqlstore.Tx) error {
 	return nil
 }
 
-// Values of the column outcome of batch_item.
+// These are the values of the column outcome of batch_item.
 const (
 	outcomeBegun      = "begun"
 	outcomeSuccessful = "successful"

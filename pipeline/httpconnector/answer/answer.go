@@ -28,7 +28,7 @@ type Reply struct {
 	Items []map[string]string
 }
 
-// Errors about answers. Their texts quote nothing from the provider.
+// These are errors about answers. Their texts quote nothing from the provider.
 var (
 	errNoJSON = errors.New("the answer is not JSON, or has a duplicate name")
 	errNoList = errors.New("the answer has no list at the path of items")

@@ -17,9 +17,9 @@ const maxTextLength = 32
 
 // Mobile reads an Indian mobile number: [6-9] and nine more ASCII digits. The prefix +91, 91 or 0 is optional; so are
 // blanks and hyphens between digits. Mobile returns the ten digits; ok is false for any other text. By the National
-// Numbering Plan 2003, mobile numbers have ten digits, and none begins with 0 to 5. A leading hyphen is rejected,
-// because it looks like the sign of a negative number. Digits of other scripts are rejected, because operators do not
-// accept them.
+// Numbering Plan 2003, mobile numbers have ten digits, and none begins with 0 to 5. Mobile rejects a leading hyphen,
+// which looks like the sign of a negative number. It rejects digits of other scripts, because operators do not accept
+// them.
 func Mobile(text string) (digits string, ok bool) {
 	text = strings.TrimLeft(text, " ")
 	text, plus := strings.CutPrefix(text, "+")

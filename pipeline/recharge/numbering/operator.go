@@ -18,7 +18,7 @@ type Operator struct {
 	Min, Max schema.Paise
 }
 
-// Limits of one recharge: 10 to 10,000 rupees for every operator. An operator with narrower limits rejects the order.
+// Every operator gets recharges of 10 to 10,000 rupees. An operator with narrower limits rejects the order.
 const (
 	minAmount = 10_00
 	maxAmount = 10_000_00

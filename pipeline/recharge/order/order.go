@@ -29,7 +29,7 @@ type Order struct {
 // Outcome is the meaning of a provider's reply for an order.
 type Outcome int
 
-// The outcomes. Any other reply of a provider is an error.
+// These are the outcomes. Any other reply of a provider is an error.
 const (
 	// Pending means that the provider has the order, without a result yet.
 	Pending Outcome = iota

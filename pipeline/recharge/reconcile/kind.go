@@ -11,7 +11,7 @@ import (
 // Kind is a kind of difference between a file and the store.
 type Kind string
 
-// Kinds of differences, in the order in which reports list them.
+// These are the kinds of differences, in the order in which reports list them.
 const (
 	SettleSuccess Kind = "settle_success"
 	SettleFailed  Kind = "settle_failed"

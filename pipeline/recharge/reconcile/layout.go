@@ -99,7 +99,7 @@ func headerErrorf(format string, args ...any) error {
 	return &csvfile.HeaderError{Text: fmt.Sprintf(format, args...)}
 }
 
-// Limits of a list of names in an error: the number of names, and the bytes of each name.
+// These are the limits of a list of names in an error: the number of names, and the bytes of each name.
 const (
 	maxQuotedNames  = 30
 	maxQuotedLength = 40
@@ -129,7 +129,7 @@ func short(text string) string {
 // Status is the state of a transaction in an operator's file.
 type Status string
 
-// Values of Status.
+// These are the values of Status.
 const (
 	Success  Status = "success"
 	Failed   Status = "failed"

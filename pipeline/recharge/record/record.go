@@ -56,7 +56,7 @@ func OperatorName(r *Record) string {
 // SecondOrder is the suffix of the reference of a second order, which replaced the first order of a recharge.
 const SecondOrder = "-2"
 
-// Prefixes of ids; a ULID follows.
+// These are the prefixes of ids. A ULID follows the prefix.
 const (
 	idPrefix     = "txn_"
 	refundPrefix = "rfd_"

@@ -32,13 +32,13 @@ type Request struct {
 	WaitFull bool
 }
 
-// Limits of the values in a body.
+// These are the limits of the values in a body.
 const (
 	// longestText limits a text, in characters. Every alias of an operator and every valid number is shorter.
 	longestText = 64
 	// exactAmount is the largest amount in paise that every JSON parser reads exactly (RFC 7493, 2.2).
 	exactAmount schema.Paise = 1<<53 - 1
-	// Limits of the amount while the operator is unknown.
+	// These are the limits of the amount while the operator is unknown.
 	minAmount schema.Paise = 10_00
 	maxAmount schema.Paise = 10_000_00
 )

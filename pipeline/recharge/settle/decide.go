@@ -14,7 +14,7 @@ import (
 // CallKind is the kind of a provider call.
 type CallKind int
 
-// The kinds of calls.
+// These are the kinds of calls.
 const (
 	CallNone    CallKind = iota // no call: a callback, a file or a manual entry
 	CallSubmit                  // order a recharge
@@ -52,7 +52,7 @@ type Reroute struct {
 // Transition is the effect of a provider result on a recharge.
 type Transition int
 
-// The transitions of a recharge.
+// These are the transitions of a recharge.
 const (
 	Noop          Transition = iota // nothing new
 	RetryLater                      // not final: poll again later
@@ -81,7 +81,7 @@ var transitions = map[schema.RechargeState][order.Reversed + 1]Transition{
 		order.Pending: Noop, order.Succeeded: LateSuccess, order.Failed: Noop, order.NotSubscriber: Noop, order.Unknown: Noop, order.Reversed: Noop,
 	},
 	// No result changes a refunded recharge. A success may be a late or repeated answer from before the reversal.
-	// If the provider did not reverse the order after all, only reconciliation finds it.
+	// If the provider did not reverse the order after all, only package reconcile finds that.
 	schema.RechargeRefunded: {
 		order.Pending: Noop, order.Succeeded: Noop, order.Failed: Noop, order.NotSubscriber: Noop, order.Unknown: Noop, order.Reversed: Noop,
 	},

@@ -31,7 +31,7 @@ type Order struct {
 // Outcome is the meaning of a bank's answer for an order.
 type Outcome int
 
-// Values of Outcome. Any other value is an error.
+// These are the values of Outcome. Any other value is an error.
 const (
 	// Pending means that the bank has the order and no outcome yet.
 	Pending Outcome = iota
@@ -76,7 +76,7 @@ type Account struct {
 	Reasons []string // codes of suspicion; empty if the account is not flagged
 }
 
-// Codes of suspicion: why a bank flags an account. The bank's own texts are never shown.
+// These codes say why a bank flags an account as suspicious. The bank's own texts are never shown.
 const (
 	FlaggedByBank      = "flagged_by_bank"     // the bank gives no reason, or one that is not mapped
 	ReportedFraud      = "reported_fraud"      // a fraud that used the account was reported

@@ -113,7 +113,7 @@ func Find(q sqlstore.Querier, code string) (branch string, found bool, err error
 // row holds the cells of a branch. The constants below are its indexes.
 type row [columnCount]string
 
-// Indexes of a row, in the order of the columns of the table ifsc_branch.
+// These are the indexes of a row, in the order of the columns of the table ifsc_branch.
 const (
 	ifscColumn = iota
 	bankColumn
@@ -146,7 +146,7 @@ var columns = [columnCount]column{
 // longest is the maximum size of a cell in bytes. The longest addresses have 300 bytes.
 const longest = 1000
 
-// Reasons to reject a row.
+// These are the reasons to reject a row.
 const (
 	reasonIFSC   = "its IFSC is none: four letters, a zero, six letters or digits"
 	reasonNoIFSC = "it has no IFSC"

@@ -1,6 +1,6 @@
 package namematch
 
-// Signs of Devanagari that need rules of their own.
+// These signs of Devanagari need rules of their own.
 const (
 	nukta    = '़' // dot that turns the consonant above it into another one
 	virama   = '्' // removes the inherent vowel of a consonant

@@ -8,7 +8,7 @@ import (
 // trait is a property of a word in vocabulary.txt, such as surname. A word may have several.
 type trait uint16
 
-// Traits of a spelling.
+// These are the traits of a spelling.
 const (
 	// title is the trait of a word that is never part of a name, such as Mr.
 	title trait = 1 << iota
@@ -29,7 +29,7 @@ const (
 	apart
 )
 
-// Traits of a sound.
+// These are the traits of a sound.
 const (
 	// weak is the trait of a word that occurs in very many names and barely identifies a person, such as Kumar.
 	weak trait = 1 << iota

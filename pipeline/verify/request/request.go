@@ -21,7 +21,7 @@ import (
 	"vayu/schema"
 )
 
-// Minimum scores of the named tolerances of the API. Only names with the same words score 100.
+// These are the minimum scores of the named tolerances of the API. Only names with the same words score 100.
 const (
 	Strict   = 100
 	Standard = 70

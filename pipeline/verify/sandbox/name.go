@@ -24,7 +24,7 @@ func (f scenario) name(o bank.Order) string {
 	}
 }
 
-// Minimum scores that pass the standard and the lenient tolerance of the API.
+// These are the minimum scores that pass the standard and the lenient tolerance of the API.
 const (
 	standardScore = 70
 	lenientScore  = 50

@@ -35,7 +35,7 @@ import (
 // Name identifies the sandbox in the store and in metrics.
 const Name = "sandbox"
 
-// Settings of the connection.
+// These are the settings of the connection.
 const (
 	timeout     = 30 * time.Second // a penny drop is answered within 30 s (spec 7); isSlow takes 25 s
 	resendAfter = timeout          // without a margin, because no request is delayed on its way
@@ -103,7 +103,7 @@ func (b fakeBank) firstAnswer(ctx context.Context, o bank.Order, f scenario) (ba
 // scenario is the prepared result for an account or address.
 type scenario int
 
-// The scenarios. The number of a scenario is the last four digits of its magic account numbers.
+// These are the scenarios. The number of a scenario is the last four digits of its magic account numbers.
 const (
 	isExact scenario = iota + 1
 	isPartial

@@ -13,9 +13,9 @@ import (
 var address = regexp.MustCompile(`^[A-Za-z0-9._-]{2,256}@[A-Za-z][A-Za-z0-9]{1,64}$`)
 
 // Parse reads a UPI address: 2 to 256 ASCII letters, digits, dots, hyphens and underscores, an @,
-// and the handle. The handle is a letter followed by 1 to 64 letters and digits. Surrounding blanks
-// and tabs are dropped. Case is insignificant, so the result is in lower case. For any other text
-// ok is false. Only a bank can confirm that the address exists.
+// and the handle. The handle is a letter followed by 1 to 64 letters and digits. Parse drops
+// surrounding blanks and tabs. Case is insignificant, so the result is in lower case. For any other
+// text ok is false. Only a bank can confirm that the address exists.
 func Parse(text string) (vpa string, ok bool) {
 	text = strings.Trim(text, " \t")
 	if !address.MatchString(text) {
