@@ -138,7 +138,7 @@ func (s *Service) newLease(now time.Time) workqueue.Lease {
 	return s.tokens.Lease(now.Add(lease))
 }
 
-// signal wakes the loop that receives from the channel.
+// signal wakes the loop that receives from the channel `loop`.
 func signal(loop chan struct{}) {
 	select {
 	case loop <- struct{}{}:

@@ -84,8 +84,8 @@ type results struct {
 	failed, acknowledged int64 // the first failed and the last acknowledged attempt in a time range
 }
 
-// watcher reads the attempts of all webhooks, and finds webhooks that fail or have recovered. The table webhook_failing
-// has the failing ones.
+// watcher reads the attempts of all webhooks, and finds webhooks that fail or have recovered. The table
+// webhook_failing has the webhooks that fail.
 type watcher struct {
 	*Service
 	looked  time.Time // all attempts before this time have been read

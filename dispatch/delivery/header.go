@@ -7,7 +7,7 @@ import (
 	"vayu/schema"
 )
 
-// Headers of an attempt except the signature. Names are sent in exactly this case.
+// These are the headers of an attempt except the signature. Names are sent in exactly this case.
 const (
 	headerEvent    = "X-SERVICE-Event-Id"
 	headerDelivery = "X-SERVICE-Delivery-Id"

@@ -21,8 +21,8 @@ import (
 // key.
 const certificateFile = "localhost.pem"
 
-// validYears is the validity of the certificate. No developer's machine lasts that long, so the certificate is never
-// renewed.
+// validYears is how many years the certificate is valid. No developer's machine lasts that long, so the certificate
+// is never renewed.
 const validYears = 50
 
 // Certificate ensures that a data directory has the certificate of local receivers, and returns the path of its PEM

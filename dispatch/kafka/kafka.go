@@ -84,7 +84,7 @@ func (l *Log) Publish(ctx context.Context, batch []outbox.Event) (safe []outbox.
 // idempotent.
 type Process = func(ctx context.Context, ids []string) (rejected map[string]error, err error)
 
-// Values of the metric label "reason" of dead letters.
+// These are the values of the metric label "reason" of dead letters.
 const (
 	reasonHeaders = "headers" // the message has no event id
 	reasonRefused = "refused" // the function Process rejected the event

@@ -11,8 +11,8 @@ import (
 	"vayu/schema"
 )
 
-// Headers of an event's message. The consumer uses only the id, and reads the event from the state store. The other
-// headers are for other consumers of the topic.
+// These are the headers of an event's message. The consumer uses only the id, and reads the event from the state
+// store. The other headers are for other consumers of the topic.
 const (
 	headerID          = "event-id"
 	headerType        = "event-type"

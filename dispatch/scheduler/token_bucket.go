@@ -32,7 +32,7 @@ func (p *tokenBucket) allows(now time.Time) bool {
 
 func (p *tokenBucket) spend() { p.tokens-- }
 
-// next returns when the bucket has a token; a past time if it has one now. The caller must call `allows` before.
+// next returns when the bucket has a token; a past time if it has one now. The caller must have called `allows` before.
 func (p *tokenBucket) next(now time.Time) time.Time {
 	return now.Add(time.Duration((1 - p.tokens) / p.rate * float64(time.Second)))
 }

@@ -14,9 +14,9 @@ import (
 	"vayu/schema"
 )
 
-// Error texts for the owner of a receiver, who may be an attacker. They contain no resolved addresses, texts of
-// libraries or data of the receiver. A name that does not exist has the same text and stage as a name with an internal
-// address. Otherwise the owner could find out which internal names exist.
+// These are error texts for the owner of a receiver, who may be an attacker. They contain no resolved addresses,
+// texts of libraries or data of the receiver. A name that does not exist has the same text and stage as a name with
+// an internal address. Otherwise the owner could find out which internal names exist.
 const (
 	textURL       = "the URL of the subscription cannot be used"
 	textStopped   = "the attempt was aborted because the service stopped"

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Texts in Result.Header that do not come from the receiver.
+// These texts in Result.Header do not come from the receiver.
 const (
 	// Masked replaces a value, or a part of a value, that may be secret.
 	Masked = "[masked]"

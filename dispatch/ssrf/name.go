@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Lists of names. deniedName denies these names and their subdomains. Public DNS does not have them, or resolves them
-// to addresses that Control denies. Because of the lists, a client gets the error already when it creates a
-// subscription, not after eight failed attempts.
+// The method deniedName denies the names in these lists and their subdomains. Public DNS does not have them, or
+// resolves them to addresses that Control denies. Because of the lists, a client gets the error already when it
+// creates a subscription, not after eight failed attempts.
 var (
 	// machineNames are names of the machine itself (RFC 6761 6.3, /etc/hosts of Debian).
 	machineNames = []string{"localhost", "localdomain", "ip6-localhost", "ip6-loopback", "broadcasthost"}

@@ -48,7 +48,7 @@ type Limits struct {
 	Others  int            // limit in the live world for a plan that is not in Plans
 }
 
-// of returns the limit for a world (live or sandbox) of an account with a given plan.
+// The method `of` returns the limit for a world (live or sandbox) of an account with a given plan.
 func (l Limits) of(plan string, world schema.World) int {
 	switch most, known := l.Plans[plan]; {
 	case world == schema.Sandbox && l.Sandbox > 0:

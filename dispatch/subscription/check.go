@@ -19,7 +19,7 @@ const (
 	maxGrace     = 7 * 24 * time.Hour
 )
 
-// Limits of the length of secrets that clients choose, in bytes. Many forms and files of receivers take at most 255.
+// Secrets that clients choose have these lengths, in bytes. Many forms and files of receivers take at most 255.
 const (
 	minSecret = 8
 	maxSecret = 255

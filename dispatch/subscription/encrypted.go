@@ -2,8 +2,8 @@ package subscription
 
 import "vayu/internal/encryption"
 
-// The encrypted columns that contain secrets of subscriptions. Both columns have the same associated data, so a
-// rotation can copy a secret from one to the other without decrypting it.
+// These are the encrypted columns with secrets of subscriptions. Both columns have the same associated data, so
+// a rotation can copy a secret from one to the other without decrypting it.
 var (
 	secretColumn   = encryption.Column{Table: "webhook", Name: "secret", Key: []string{"id"}, AssociatedData: secretData}
 	previousColumn = encryption.Column{Table: "webhook", Name: "previous_secret", Key: []string{"id"}, AssociatedData: secretData}

@@ -14,8 +14,8 @@ import (
 // Tolerance is the maximum difference between the time of a signature and the receiver's clock, in both directions.
 const Tolerance = 5 * time.Minute
 
-// Errors of Verify. ErrNoSignature and ErrMalformed mean that a program other than the service
-// sent the request. ErrMismatch means a wrong secret or a modified body. ErrTooOld and
+// These are the errors of Verify. ErrNoSignature and ErrMalformed mean that a program other than
+// the service sent the request. ErrMismatch means a wrong secret or a modified body. ErrTooOld and
 // ErrTooNew mean a wrong clock or a replayed request.
 var (
 	ErrNoSignature = errors.New("the request has no " + Header)
