@@ -1,8 +1,8 @@
 // Package access authenticates and authorizes API calls, and audits changes. Its sub-packages have accounts,
 // keys, sessions, quotas, signatures, idempotency keys and the audit log.
 //
-// Admission queries the store only for sessions, signed calls and unknown keys. Four times a second, a refresh
-// of the cache reads the keys and accounts that have changed. Usage is counted in memory and flushed in
+// Admission queries the store only for sessions, signed calls and unknown keys. Four times a second, a refresh of the
+// cache reads the keys and accounts that have changed. The service counts usage in memory, and writes the counts in
 // batches more than twice a second.
 package access
 
@@ -27,13 +27,13 @@ type Config struct {
 	DB       *sqlstore.DB
 	Cipher   *encryption.Cipher
 	Settings Settings
-	// Events receives the quota events; nil drops them.
+	// Events receives the quota events. If it is nil, the events are dropped.
 	Events  quota.Events
 	Log     *slog.Logger
 	Metrics prometheus.Registerer
 	// Now is the clock; nil for time.Now.
 	Now func() time.Time
-	// Timeout limits a query of the store for the cache; 0 for [tablecache.Timeout].
+	// Timeout limits each query that refreshes the cache. If it is 0, [tablecache.Timeout] applies.
 	Timeout time.Duration
 }
 

@@ -15,7 +15,7 @@ import (
 	"vayu/schema"
 )
 
-// pass is an admitted call: its key, and what it adds to the usage of its account.
+// pass is an admitted call, with its key and the usage that it adds to its account.
 type pass struct {
 	service *Service
 	key     *cachedKey
@@ -56,8 +56,9 @@ func (s *Service) admit(c *httpapi.Call, route *httpapi.Route) (*pass, error) {
 // reads reports whether a call is read-only, by its method.
 func reads(c *httpapi.Call) bool { return c.Method == http.MethodGet || c.Method == http.MethodHead }
 
-// authorize decides whether the key may make this call now. If address and scope are allowed, it takes a token
-// from the key's and the account's bucket. It reserves a call of the quota, unless isDashboardRead is true.
+// authorize decides whether the key may make this call now. It checks address and scope, and takes a token from the
+// rate-limit buckets of the key and of the account. Unless isDashboardRead is true, it also reserves a call of the
+// quota.
 func (p *pass) authorize(c *httpapi.Call, route *httpapi.Route, now time.Time) *schema.Problem {
 	k := p.key
 	if !allows(k.account.allow, c.Client) || !allows(k.allow, c.Client) {

@@ -22,7 +22,8 @@ type cachedAccount struct {
 	buckets  *worldBuckets  // shared by all versions of the account
 }
 
-// cachedKey is a key in the cache, with its account. It is immutable except for the values behind state.
+// cachedKey is a key in the cache, with its account. It is immutable, except for the token buckets to which state
+// points.
 type cachedKey struct {
 	id               string
 	account          *cachedAccount
@@ -42,7 +43,7 @@ func (k *cachedKey) ended(now int64) bool {
 	return k.revokedAt != 0 && now >= k.revokedAt || k.expiresAt != 0 && now >= k.expiresAt
 }
 
-// keyState has the token buckets of a cached key. They survive a refresh of the key's row.
+// keyState has the token buckets of a cached key. A refresh of the key's row does not change the buckets.
 type keyState struct {
 	hash    keyHash // hash of the key; guarded by keyCache.mu
 	buckets classBuckets
@@ -51,7 +52,7 @@ type keyState struct {
 // keyHash is the SHA-256 of a key. The cache and the store find a key by this hash.
 type keyHash [sha256.Size]byte
 
-// keyMap has keys by their hash.
+// keyMap maps the hash of a key to the cached key.
 type keyMap = tablecache.Map[keyHash, *cachedKey]
 
 // keyCache caches every account and every valid key. Expired keys stay until the next sweep. Lookups by hash
@@ -102,7 +103,7 @@ func (c *keyCache) loadedRevision() (revision int64, begun bool) {
 	return c.revision, c.loaded
 }
 
-// invalidate makes the next refresh read everything again.
+// invalidate makes the next refresh read all rows again.
 func (c *keyCache) invalidate() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

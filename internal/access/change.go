@@ -28,17 +28,17 @@ func (s *Service) Change(do Changer) httpapi.Handler {
 	}
 }
 
-// change describes a state-changing call. The parameter caller of its functions is the calling key's row.
+// change describes a state-changing call. Its functions get the row of the calling key as the parameter caller.
 type change struct {
 	do func(c *httpapi.Call, tx *sqlstore.Tx, caller apikey.Record) (httpapi.Response, audit.Entry, error)
-	// access means that accounts or keys are changed. Such changes are serialized by a lock that is taken
-	// before caller is read. A key that is revoked concurrently can therefore change nothing.
+	// access is true for a change of accounts or keys. A lock serializes such changes. The lock is taken before caller
+	// is read, so a key that is revoked concurrently can change nothing.
 	access bool
 	// notStored means that the reply is not stored for an Idempotency-Key, because it contains secrets. A repeated call
 	// is performed again.
 	notStored bool
-	// after checks the reply, even if it is the stored reply to an earlier call; nil for no check. If after returns
-	// an error, the transaction is rolled back.
+	// after, unless it is nil, checks the reply, including a stored reply to an earlier call. If after returns an
+	// error, the transaction is rolled back.
 	after func(tx *sqlstore.Tx, caller apikey.Record, resp httpapi.Response) error
 }
 

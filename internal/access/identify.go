@@ -18,8 +18,8 @@ var (
 	errExpiredKey = schema.NewProblem(schema.KeyExpired, "", "The API key has expired.")
 )
 
-// Rate (per second) and burst of refreshes for unknown keys. Such a refresh makes a new key usable at once. The
-// rate is limited to protect the store from clients that guess keys.
+// Rate (per second) and burst of the cache refreshes that calls with unknown keys cause. Such a refresh makes a new key
+// usable at once. The limits protect the store from clients that guess keys.
 const (
 	lookupRate  = 20
 	lookupBurst = 5

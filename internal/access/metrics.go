@@ -15,7 +15,7 @@ type metrics struct {
 	refreshFailures prometheus.Counter
 }
 
-// refusalCodes are the error codes whose counters exist from the start.
+// refusalCodes are the error codes whose counters exist, with the value 0, before the first such error.
 var refusalCodes = []schema.Code{
 	schema.Unauthorized, schema.KeyRevoked, schema.KeyExpired, schema.SignatureRequired, schema.SignatureInvalid,
 	schema.InsufficientScope, schema.IPNotAllowed, schema.RateLimited, schema.QuotaExceeded,

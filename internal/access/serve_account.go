@@ -125,7 +125,7 @@ func usageDays(params map[string]string, now time.Time) (from, to time.Time, err
 	return from, to, f.Problem()
 }
 
-// quota returns the quota of the caller's account; nil in the sandbox, or if the plan has no limit.
+// quota returns the quota of the caller's account. It returns nil in the sandbox, and if the plan has no limit.
 func (s *Service) quota(c *httpapi.Call) *schema.Quota {
 	if c.World != schema.Live {
 		return nil
@@ -133,7 +133,7 @@ func (s *Service) quota(c *httpapi.Call) *schema.Quota {
 	return s.quotaOf(c.Account)
 }
 
-// quotaOf returns the quota of an account; nil if its plan has no limit or the account is unknown.
+// quotaOf returns the quota of an account. It returns nil if the plan has no limit, or the account is unknown.
 func (s *Service) quotaOf(account string) *schema.Quota {
 	if holder := s.cache.account(account); holder != nil {
 		return holder.usage.Quota(s.Now())

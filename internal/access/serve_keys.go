@@ -48,8 +48,8 @@ func (w *keyRequest) spec(c *httpapi.Call, most int, now time.Time) (apikey.Spec
 		f.Add("mode", "The mode must be live or sandbox.")
 	}
 	if len(f) > 0 {
-		// The body has a fault, and the reply must list all faults, including an expiry in the past. If that is the only
-		// fault, Create reports it. Create does not run for a repeated call, which must get its stored reply even after
+		// The reply must list all faults, so this also checks whether the expiry is in the past. Without another fault,
+		// Create makes that check. Create does not run for a repeated call, which gets its stored reply even after
 		// expires_at.
 		apikey.CheckExpiry(&f, "expires_at", k.ExpiresAt, now)
 		return k, f.Problem()

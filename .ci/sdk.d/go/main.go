@@ -1,8 +1,8 @@
-// Command pack writes a Go module as files of a module proxy:
+// Command pack writes the Go module in FOLDER to the folder PROXY, with the file names of a Go module proxy:
 //
 //	go run . FOLDER PROXY VERSION
 //
-// With GOPROXY=file://PROXY the go command installs the module.
+// The go command installs the module from there if GOPROXY is file://PROXY.
 package main
 
 import (
@@ -28,7 +28,7 @@ func main() {
 	}
 }
 
-// pack writes the files of the protocol of module proxies: https://go.dev/ref/mod#goproxy-protocol.
+// pack writes the files that the module proxy protocol defines: https://go.dev/ref/mod#goproxy-protocol.
 func pack(folder, proxy, version string) error {
 	text, err := os.ReadFile(filepath.Join(folder, "go.mod"))
 	if err != nil {

@@ -25,7 +25,7 @@ func goModules(program string) ([]cdx.Component, error) {
 		}
 		// "+" would be a space in a package URL.
 		c := library("pkg:golang/"+m.Path+"@"+strings.ReplaceAll(m.Version, "+", "%2B"), m.Path, m.Version)
-		// The hash is that of go.sum: the SHA-256 of the list of the module's files with their hashes, not of an
+		// m.Sum is the checksum in go.sum: a SHA-256 of the list of the module's files and their hashes, not of an
 		// archive.
 		sum, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(m.Sum, "h1:"))
 		if err != nil || len(sum) == 0 {

@@ -13,8 +13,8 @@ import (
 	cdx "github.com/CycloneDX/cyclonedx-go"
 )
 
-// npmPackages returns every package of a lock file. It marks packages for other platforms as optional, and development
-// packages with a property. The latter stay in the list, because the dashboard is built from some of them.
+// npmPackages returns every package of a lock file. It marks packages for other platforms as optional. Development
+// packages get a property, and stay in the list because the dashboard is built from some of them.
 func npmPackages(lockfile string) ([]cdx.Component, error) {
 	text, err := os.ReadFile(lockfile)
 	if err != nil {

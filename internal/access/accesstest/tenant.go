@@ -72,8 +72,8 @@ func AddTenant(tb testing.TB, db *sqlstore.DB, name string) (a Tenant) {
 	return a
 }
 
-// Access returns a service that admits the tenants of a store, without rate limits. Its background work does
-// not run, so call Refresh after adding tenants. It waits a minute for a busy store.
+// Access returns a service that admits the tenants of a store, without rate limits. The service does not refresh its
+// cache by itself, so call Refresh after adding tenants. A refresh waits up to a minute for a busy store.
 func Access(tb testing.TB, db *sqlstore.DB, now func() time.Time) *access.Service {
 	tb.Helper()
 	s := access.New(access.Config{DB: db, Cipher: ClaimedCipher(tb, db), Settings: access.Settings{Plans: Plans}, Now: now, Timeout: time.Minute})

@@ -21,8 +21,8 @@ type Record struct {
 	Name      string
 	Plan      string
 	AllowList []string // CIDRs; empty for every address
-	// NameTolerance is the least score, 0 to 100, with which a name passes a verification that sets no
-	// tolerance. If NameTolerance is NULL, the service's default applies.
+	// NameTolerance applies to bank verifications that set no tolerance. It is the least score, 0 to 100, with which a
+	// name passes. If it is NULL, the service's default applies.
 	NameTolerance sql.NullInt64
 	CreatedAt     time.Time
 }

@@ -21,7 +21,7 @@ import (
 	"vayu/schema"
 )
 
-// Spec describes a key to create. Zero values are the defaults.
+// Spec describes a key to create. A field with the zero value has its default.
 type Spec struct {
 	Account          string // id
 	World            schema.World
@@ -168,7 +168,8 @@ const selectRecord = `SELECT k.id, k.account_id, k.mode, k.name, k.prefix, k.las
 	k.require_signature, k.created_at, k.expires_at, k.revoked_at, u.used_at, k.rotated_from, COALESCE(k.member_id, '')
 	FROM api_key k LEFT JOIN api_key_use u ON u.key_id = k.id`
 
-// scanRecord returns a function that reads a row of selectRecord. Active means that the key is valid at now.
+// scanRecord returns a function that reads a row of selectRecord. It sets the field Active if the key is valid at the
+// time now.
 func scanRecord(now time.Time) func(sqlstore.Scanner) (Record, error) {
 	return func(row sqlstore.Scanner) (Record, error) {
 		var k Record
@@ -231,7 +232,7 @@ func ByID(q sqlstore.Querier, id string, now time.Time) (Record, error) {
 }
 
 // List returns at most limit keys of an account's world (live or sandbox), newest first, without those of members. It
-// starts after the key whose id is the parameter after, or at the newest key if after is "".
+// starts after the key with the id `after`, or at the newest key if `after` is "".
 func List(q sqlstore.Querier, account string, world schema.World, after string, limit int, now time.Time) ([]Record, error) {
 	return sqlstore.All(q, scanRecord(now), selectRecord+`
 		WHERE k.account_id = $1 AND k.mode = $2 AND k.member_id IS NULL AND ($3 = '' OR k.id < $3) ORDER BY k.id DESC LIMIT $4`,

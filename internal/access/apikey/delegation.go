@@ -11,8 +11,8 @@ import (
 // A key can delegate only its own scopes, within its own limits. Otherwise a key with keys:manage
 // would grant everything, from every address, without expiry.
 
-// Inherited returns the requested specification, with the limits of k where the request sets none. The parameter
-// signatureOpen means that the request has no require_signature. Scopes are not inherited: [Record.Covers] later
+// Inherited returns the requested specification `wanted`. It copies each limit that the request does not set from k.
+// signatureOpen is true if the request does not set require_signature. Scopes are not inherited: [Record.Covers] later
 // rejects scopes that k lacks.
 func (k *Record) Inherited(wanted Spec, signatureOpen bool) Spec {
 	if wanted.AllowList == nil {
@@ -50,8 +50,8 @@ func (k *Record) Covers(made Record) error {
 	return nil
 }
 
-// MayRevoke returns an error if the other key has scopes or addresses that k lacks. Otherwise a
-// limited key could revoke a key that can do more.
+// MayRevoke returns an error if the key `other` has scopes or addresses that k lacks. Otherwise a limited key could
+// revoke a key that can do more.
 func (k *Record) MayRevoke(other Record) error {
 	for _, scope := range other.Scopes {
 		if !slices.Contains(k.Scopes, scope) {

@@ -53,7 +53,7 @@ func base62Text(n *big.Int, width int) string {
 	return string(out)
 }
 
-// base62Value is the value of each digit; -1 for every other byte.
+// base62Value maps each digit of base 62 to its value, and every other byte to -1.
 var base62Value = func() (values [256]int8) {
 	for i := range values {
 		values[i] = int8(strings.IndexByte(base62, byte(i)))

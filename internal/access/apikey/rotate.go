@@ -23,9 +23,9 @@ var ErrGrace = schema.NewProblem(schema.InvalidRequest, "grace_seconds", "The gr
 // Rotate creates a key that replaces another. The new key has the same name, scopes, world (live or sandbox),
 // allow-list, signature requirement and expiry, and a new secret. The old key expires after the grace period, unless it
 // expires sooner. A second rotation never postpones the expiry of the old key. A revoked or expired key cannot be
-// rotated. Both keys count as active during the grace period. The parameter `most` limits active keys like
-// [Spec.MaxActive]. The error is [ErrGrace] for a grace period below 0 or above LongestGrace, [ErrNotFound], another
-// *schema.Problem if the key cannot be rotated, or one of the store.
+// rotated. Both keys count as active during the grace period. The parameter `most` limits the number of active keys, as
+// [Spec.MaxActive] does. The error is [ErrGrace] for a grace period below 0 or above LongestGrace, and [ErrNotFound]
+// for an unknown key. It is another *schema.Problem if the key cannot be rotated, and otherwise an error of the store.
 func Rotate(tx *sqlstore.Tx, cipher *encryption.Cipher, id string, grace time.Duration, most int, now time.Time) (Created, audit.Entry, error) {
 	if grace < 0 || grace > LongestGrace {
 		return Created{}, audit.Entry{}, ErrGrace
@@ -89,7 +89,7 @@ func Revoke(tx *sqlstore.Tx, id string, now time.Time) (Record, audit.Entry, err
 	}, nil
 }
 
-// RemoveExpiry removes the expiry of all keys of an account that are not revoked.
+// RemoveExpiry removes the expiry of an account's keys, except those that are revoked.
 func RemoveExpiry(tx *sqlstore.Tx, holder string) error {
 	revision, err := account.NextRevision(tx)
 	if err == nil {

@@ -98,7 +98,7 @@ func extend(tx *sqlstore.Tx, key chainKey, rows []chainRow) error {
 	})
 }
 
-// firstHash is the hash before the first row of a chain.
+// firstHash takes the place of the previous row's hash in the first row of a chain.
 var firstHash [sha256.Size]byte
 
 // rowForm is the prefix of the hashed bytes. A later version with other columns uses another prefix, so that

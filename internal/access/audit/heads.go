@@ -146,8 +146,8 @@ func Heads(r io.Reader) iter.Seq2[Head, error] {
 }
 
 // Check compares a copied head with its row in the store. It returns the difference, or "" if the row has the copied
-// hash. [Verify] proves only that the rows form a chain, but an attacker may have forged the chain. The newest copied
-// head may be of the forged chain too. Only Check of all copied heads proves that no row was replaced.
+// hash. An attacker could replace all rows by another valid chain, which [Verify] accepts. A head that was copied later
+// belongs to the forged chain. So only Check of all copied heads proves that no row was replaced.
 func (h *Head) Check(ctx context.Context, db *sqlstore.DB) (reason string, err error) {
 	var hash []byte
 	err = db.View(ctx).QueryRow("SELECT hash FROM audit WHERE account_id = $1 AND mode = $2 AND seq = $3", h.Account, h.World, h.Seq).Scan(&hash)

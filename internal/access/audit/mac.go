@@ -19,8 +19,8 @@ import (
 const (
 	headPurpose  = "audit_head.mac"
 	keyedPurpose = "setting.value:" + keyedName
-	// keyedName is the name of a row in the table setting. The row has the time since which the head of each audit
-	// chain (its last row) has a MAC, as microseconds since 1970, a dot, and a MAC of that number.
+	// keyedName is the name of a row in the table setting. The row records since when the head (last row) of each audit
+	// chain has a MAC. Its value is that time in microseconds since 1970, a dot, and a MAC of the number.
 	keyedName = "audit_heads_keyed"
 	// keyedGrace is the period after the recorded time in which heads without a MAC are accepted and get one.
 	// During an upgrade, instances of an earlier version still write heads without a MAC.
@@ -145,8 +145,8 @@ func keyAll(ctx context.Context, db *sqlstore.DB) error {
 	return nil
 }
 
-// keyedSince reads the time from which heads have a MAC; zero if there is no record. It fails if the MAC of the
-// record does not match.
+// keyedSince reads the time from which heads have a MAC. It returns the zero time if there is no record. It fails if
+// the MAC of the record does not match.
 func keyedSince(of digester, q sqlstore.Querier) (time.Time, error) {
 	var text string
 	err := q.QueryRow("SELECT value FROM setting WHERE name = $1", keyedName).Scan(&text)

@@ -83,7 +83,7 @@ func (s *selection) after(columns string, after position) *statement {
 	return q
 }
 
-// order returns the ORDER BY clause, which is the order of the index used.
+// order returns the ORDER BY clause. Rows have the order of the index that the query uses.
 func (s *selection) order() string {
 	if s.subject != "" {
 		return " ORDER BY seq DESC"
@@ -103,7 +103,7 @@ func (s *selection) lowest(after position) (string, []any) {
 	return q.text.String() + s.order() + " LIMIT 1 OFFSET " + strconv.Itoa(scanLimit-1), q.args
 }
 
-// query returns a statement for up to limit rows after a position. floor is the last row to scan; nil for no bound.
+// query returns a statement for up to limit rows after a position. The scan ends at the row floor, unless floor is nil.
 func (s *selection) query(after position, floor *position, limit int) (string, []any) {
 	q := s.after("seq, at, actor, action, subject, request_id, client, detail, hash", after)
 	if s.subject != "" {

@@ -37,9 +37,8 @@ type Key struct {
 	fingerprint []byte
 }
 
-// Parse reads the Idempotency-Key of a POST; nil if c has no such header or is not a POST. The parameter cipher is the
-// cipher that computes a digest of the request. For 24 hours, a request with the same key and another digest is
-// rejected.
+// Parse reads the Idempotency-Key of a POST. It returns nil if c has no such header or is not a POST. The cipher
+// computes a digest of the request. For 24 hours, a request with the same key and a different digest is rejected.
 func Parse(cipher *encryption.Cipher, c *httpapi.Call) (*Key, error) {
 	values := c.Header[Header]
 	if c.Method != http.MethodPost || len(values) == 0 {
@@ -107,7 +106,7 @@ func (o *Key) claim(tx *sqlstore.Tx, now time.Time) (*httpapi.Response, error) {
 	return o.Stored(tx, now)
 }
 
-// Stored returns the reply of the call that has claimed the key; nil if no call has claimed it, or the
+// Stored returns the reply of the call that has claimed the key. It returns nil if no call has claimed the key, or the
 // reply has expired. The error is a *schema.Problem if the key was used with another request.
 func (o *Key) Stored(q sqlstore.Querier, now time.Time) (*httpapi.Response, error) {
 	var fingerprint, encrypted []byte
@@ -133,9 +132,9 @@ func (o *Key) Stored(q sqlstore.Querier, now time.Time) (*httpapi.Response, erro
 	return resp, nil
 }
 
-// CreatedPath returns the path of the object that an earlier call with the key created; "" if there was no earlier
-// call. A handler answers a repeated call with the current state of that object. The error is a *schema.Problem if
-// the key was used with another request.
+// CreatedPath returns the path of the object that an earlier call with the key created. It returns "" if there was no
+// earlier call. A handler answers a repeated call with the current state of that object. The error is a *schema.Problem
+// if the key was used with another request.
 func (o *Key) CreatedPath(q sqlstore.Querier, now time.Time) (path string, err error) {
 	if o == nil {
 		return "", nil

@@ -29,7 +29,7 @@ import (
 // linkLife is how long a requested link is valid.
 const linkLife = 15 * time.Minute
 
-// errLink does not reveal what is wrong with a link.
+// errLink is the error for a link that cannot be used. It does not reveal the reason.
 var errLink = schema.NewProblem(schema.InvalidRequest, "token", "The link is invalid, used or expired. Request another one.")
 
 //go:embed mail.txt
@@ -96,8 +96,8 @@ func (s *Service) postLink(c *httpapi.Call) (resp httpapi.Response, err error) {
 	return httpapi.Response{Status: http.StatusAccepted, Value: wire.LinkSent{Status: schema.Success, ExpiresAt: schema.FormatTime(ends)}}, nil
 }
 
-// due returns the mails of the requests that are due. If no member has the address, the text of the mail is empty, so
-// that it is not sent.
+// due returns the mails of the requests that are due. If no member has the address, the mail has an empty text and is
+// not sent.
 func (s *Service) due(view sqlstore.View, now time.Time, limit int) (all []mail.Message, err error) {
 	links, err := sqlstore.All(view, scanLink, selectLink+"WHERE mail_due_at <= $1 AND expires_at > $1 ORDER BY mail_due_at LIMIT $2", now.UnixMicro(), limit)
 	if err != nil {

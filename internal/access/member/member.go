@@ -102,8 +102,8 @@ func List(q sqlstore.Querier, holder string) ([]wire.Member, error) {
 	return all, nil
 }
 
-// Author is the author of a change in the audit log. The author may grant only rights that the key caller has. The
-// operator has no such key (nil), and may grant everything.
+// Author is the author of a change in the audit log. The author may grant only rights that the key `caller` has. The
+// operator has no such key (caller is nil), and may grant everything.
 type Author struct {
 	httpapi.Who
 	caller *apikey.Record
@@ -122,8 +122,8 @@ func (a Author) appendAudit(tx *sqlstore.Tx, e audit.Entry, err error, now time.
 }
 
 // Add adds a member with a role to the account with the id holder, and schedules a mail with a link. The error is a
-// *schema.Problem in these cases: the address or the role is invalid, a member has the address, the account has too many
-// members, or the author may not grant the role. Otherwise it is one of the store.
+// *schema.Problem if the address or the role is invalid, or if a member already has the address. The same applies if
+// the account has too many members, or the author may not grant the role. Otherwise it is an error of the store.
 func Add(tx *sqlstore.Tx, cipher *encryption.Cipher, holder, email, role string, by Author, now time.Time) (wire.Member, error) {
 	if !signup.IsEmail(email) {
 		return wire.Member{}, errEmail
@@ -179,7 +179,7 @@ func (a Author) changed(tx *sqlstore.Tx, r record, action string, now time.Time)
 	return m, a.appendAudit(tx, audit.Entry{Account: r.account, Action: action, Subject: r.id, Detail: map[string]any{"role": r.role, "key_ids": m.KeyIDs}}, nil, now)
 }
 
-// mayGrant returns an error if a key can do more than the key of the author.
+// mayGrant returns an error if the key with the id `key` can do more than the author's key.
 func (a Author) mayGrant(tx *sqlstore.Tx, key string, now time.Time) error {
 	if a.caller == nil {
 		return nil

@@ -38,13 +38,13 @@ type Config struct {
 	Now     func() time.Time
 }
 
-// Limits of the requests of one client, and of the mails to one address. Each instance counts for itself. Package
+// Limits of the requests of one client, and of the mails to one address. Each instance counts separately. Package
 // signup has the same limits.
 const (
 	perClient = 60 // in an hour, and at once
 	perEmail  = 3  // in an hour, and at once
-	// perAccount limits the invitations of an account, in a day and at once. Otherwise an account that adds and removes
-	// members could send mails to any number of strangers.
+	// perAccount is the number of invitations that an account can send in a day. It can send all of them at once.
+	// Otherwise an account that adds and removes members could send mails to any number of strangers.
 	perAccount = 2 * most
 	remember   = 50_000
 	tooMany    = "There were too many requests from this address or for this e-mail address. Retry later."
@@ -102,7 +102,7 @@ func (s *Service) Routes() []httpapi.Route {
 	}
 }
 
-// limited returns a handler that rejects calls of clients that have sent too many.
+// limited returns a handler that rejects the calls of a client that has sent too many calls.
 func (s *Service) limited(h httpapi.Handler) httpapi.Handler {
 	return func(c *httpapi.Call) (resp httpapi.Response, err error) {
 		if s.Limited {

@@ -62,7 +62,7 @@ func (a *Account) monthIn(d *day) *month {
 	return a.month
 }
 
-// markDirty lists the account for the next flush. The caller holds a.mu.
+// markDirty adds the account to the list of accounts that the next flush writes. The caller holds a.mu.
 func (a *Account) markDirty() {
 	if !a.dirty {
 		a.dirty = true

@@ -12,7 +12,7 @@ type Call struct {
 	account *Account
 	row     usageRow
 	at      int64 // time of the admission, seconds
-	// limit is the quota that applies to the call; 0 for none.
+	// limit is the quota that applies to the call. It is 0 if no quota applies.
 	limit int64
 	// reserved is the part of the quota that is reserved for this call; 0 if the call is not counted.
 	reserved int64
@@ -29,8 +29,8 @@ func (a *Account) Begin(world schema.World, method, template, key string, now ti
 	return c
 }
 
-// Admit reserves one call of the account's quota, and reports whether the quota had a call left. The quota
-// counts an exempt call, but never rejects it. In the sandbox, Admit returns true and reserves nothing.
+// Admit reserves one call of the account's quota, and reports whether the quota had a call left. If exempt is true, the
+// quota counts the call but never rejects it. In the sandbox, Admit returns true and reserves nothing.
 func (c *Call) Admit(exempt bool) bool {
 	if c.row.month == nil {
 		return true
@@ -63,8 +63,8 @@ func (c *Call) Reserve(n int64) (left int64, ok bool) {
 	return left, true
 }
 
-// End counts the call and releases its reservation. The parameter counted is the number of calls of the quota
-// that this call uses up. If Admit reserved no call, counted has no effect. End returns the same as State.
+// End counts the call and releases its reservation. The call reduces the quota by `counted` calls, unless Admit
+// reserved no call. End returns the same as State.
 func (c *Call) End(failed bool, counted int64) httpapi.Quota {
 	if c.reserved == 0 {
 		counted = 0

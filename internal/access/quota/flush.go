@@ -168,7 +168,8 @@ func (b *batch) write(tx *sqlstore.Tx, c *Counters) error {
 	return nil
 }
 
-// writeMonths adds to the usage of each month, and announces the marks (80, 100 per cent) that usage reaches.
+// writeMonths adds the batch to the stored usage of each month. If that usage reaches a mark (80 or 100 per cent of the
+// quota), writeMonths announces the mark with an event.
 func (b *batch) writeMonths(tx *sqlstore.Tx, events Events, now int64) error {
 	rows, parts := make([][]any, len(b.months)), map[[2]string]*monthRow{}
 	for i, m := range b.months {

@@ -24,8 +24,8 @@ type month struct {
 	stored int64
 }
 
-// reserve reserves n calls of a quota; a limit of 0 means no limit. If fewer than n calls are left, it
-// reserves none. The result `left` is the number of calls that are left; 0 without a limit.
+// reserve reserves n calls of a quota. If fewer than n calls are left, it reserves none. The result `left` is the
+// number of calls that are left. A limit of 0 means no limit; then left is 0.
 func (m *month) reserve(limit, n int64) (left int64, ok bool) {
 	if limit != 0 && m.allocated+n > limit {
 		return max(0, limit-m.allocated), false
@@ -34,8 +34,8 @@ func (m *month) reserve(limit, n int64) (left int64, ok bool) {
 	return max(0, limit-m.allocated), true
 }
 
-// settle replaces a reservation by the calls that are counted: n, which may be 0. The parameter limit is the account's
-// limit; a mark is a percentage of that limit.
+// settle ends a reservation, and adds n calls to the usage; n may be 0. If usage reaches a mark (a percentage of
+// limit), settle records the usage at that moment.
 func (m *month) settle(reserved, n, limit int64) {
 	m.allocated += n - reserved
 	before := m.used

@@ -10,7 +10,7 @@ const FreePlan = "free"
 // must fit into 64 bits, even if the usage exceeds the limit.
 const mostCalls = 1_000_000_000_000_000
 
-// DefaultPlans returns the calls per month of each plan; 0 for no limit.
+// DefaultPlans returns the calls per month of each plan. A plan with 0 calls has no limit.
 func DefaultPlans() map[string]int64 {
 	return map[string]int64{FreePlan: 1000, "standard": 100_000, "unlimited": 0}
 }
@@ -28,8 +28,8 @@ func CheckPlans(plans map[string]int64) []error {
 	return f
 }
 
-// limitOf returns the calls per month of a plan; 0 for no limit. A plan that is not configured has the limit of
-// FreePlan, and is logged once.
+// limitOf returns the calls per month of a plan, or 0 if the plan has no limit. A plan that is not configured has the
+// limit of FreePlan, and is logged once.
 func (c *Counters) limitOf(plan string) int64 {
 	limit, known := c.Plans[plan]
 	if known {

@@ -22,7 +22,7 @@ import (
 // Config holds the dependencies of Counters.
 type Config struct {
 	DB *sqlstore.DB
-	// Plans has the calls per month of each plan; 0 for no limit.
+	// Plans has the calls per month of each plan. A plan with 0 calls has no limit.
 	Plans map[string]int64
 	// Events receives the quota events; nil drops them.
 	Events Events

@@ -58,7 +58,7 @@ func (e *Endpoints) switchMode(c *httpapi.Call) (httpapi.Response, error) {
 	})
 }
 
-// otherKey returns the key of the other mode: the key in the request, or else the other key of the session.
+// otherKey returns the key of the mode to switch to: the key in the request, or else the second key of the session.
 func (e *Endpoints) otherKey(tx *sqlstore.Tx, c *httpapi.Call, caller apikey.Record, id, key string) (apikey.Record, error) {
 	if key != "" {
 		hash := apikey.Hash(key)

@@ -71,7 +71,7 @@ func parseToken(text string) (tokenHash, bool) {
 }
 
 // Find returns the id of the session in the cookie of a call, and the id of the session's API key. If the store fails,
-// the error has the code for "unavailable". The dashboard then does not sign the user out.
+// the error has the code service_unavailable, so that the dashboard does not sign the user out.
 func Find(view sqlstore.View, c *httpapi.Call, now time.Time) (id, key string, err error) {
 	if len(c.Header["Authorization"]) > 0 {
 		return "", "", errAuthorization
@@ -156,8 +156,8 @@ func insert(tx *sqlstore.Tx, c *httpapi.Call, key apikey.Record, other string, h
 	return row.wire(row.id), ends, over, nil
 }
 
-// Create creates a session of a key, and returns the reply with its cookie. The parameter other is the id of the key of
-// the other mode, to which the session can switch; empty for none.
+// Create creates a session of a key, and returns the reply with its cookie. The session can switch to the key with the
+// id `other`, which is a key of the other mode. If other is empty, there is no such key.
 func Create(tx *sqlstore.Tx, c *httpapi.Call, key apikey.Record, other string, now time.Time) (httpapi.Response, audit.Entry, error) {
 	token, hash := mintToken()
 	one, ends, over, err := insert(tx, c, key, other, hash, now)
@@ -182,7 +182,7 @@ type session struct {
 
 const (
 	columns = "id, key_id, client, agent, created_at, expires_at, other_key_id"
-	// ofKey is the condition for the sessions of key $1. Sessions that have switched to the other mode are included.
+	// ofKey is the condition for the sessions of key $1. It includes sessions that have switched to the other mode.
 	ofKey = "(key_id = $1 OR other_key_id = $1)"
 )
 
@@ -203,7 +203,7 @@ func (r session) wire(current string) schema.Session {
 	return one
 }
 
-// keyWhole matches an API key, even one whose end is missing, and all letters and digits that follow.
+// keyWhole matches an API key or the beginning of one, and all letters and digits that follow.
 var keyWhole = regexp.MustCompile(apikey.Pattern.String() + `[0-9A-Za-z]*`)
 
 // agentOf returns the User-Agent, safe to store and display: printable, limited in length and with API keys masked.

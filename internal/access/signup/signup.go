@@ -78,8 +78,9 @@ type Config struct {
 	Now     func() time.Time
 }
 
-// Limits of the requests of one client, and for one e-mail address. A class of students can have one IPv4 address. The
-// second limit keeps people from flooding the mailbox of another person. Each instance counts for itself.
+// Limits of the requests of one client, and for one e-mail address. perClient leaves room for a class of students who
+// share one IPv4 address. perEmail keeps people from flooding the mailbox of another person. Each instance counts
+// separately.
 const (
 	perClient = 60 // in an hour, and at once
 	perEmail  = 3  // in an hour, and at once
@@ -116,7 +117,7 @@ func New(c Config) *Service {
 
 func (s *Service) count(event string) { s.events.WithLabelValues(event).Inc() }
 
-// Routes are the endpoints of sign-ups. They exist also if sign-up is off, so that a client can read the mode.
+// Routes are the endpoints of sign-ups. The endpoints exist even if sign-up is off, so that a client can read the mode.
 func (s *Service) Routes() []httpapi.Route {
 	const path = "/v1/signup"
 	return []httpapi.Route{
@@ -130,7 +131,8 @@ func (s *Service) get(*httpapi.Call) (httpapi.Response, error) {
 	return httpapi.Response{Value: wire.Mode{Status: schema.Success, Mode: s.Mode}}, nil
 }
 
-// limited returns a handler that rejects all calls if sign-up is off, and calls of clients that have sent too many.
+// limited returns a handler that rejects all calls if sign-up is off. It also rejects the calls of a client that has
+// sent too many calls.
 func (s *Service) limited(h httpapi.Handler) httpapi.Handler {
 	return func(c *httpapi.Call) (resp httpapi.Response, err error) {
 		if s.Mode == off {
