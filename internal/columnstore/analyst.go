@@ -38,18 +38,18 @@ var (
 	sha256Text = regexp.MustCompile(`^[0-9a-f]{64}$`)
 )
 
-// serverLogs are system tables with the queries of all users, or with values from queries. Row policies hide them,
-// because a server can let every user read all system tables (select_from_system_db_requires_grant). A row policy can
-// exist before its table. An upgrade of a server renames a log whose columns change to the first free name with _0, _1
-// and so on.
+// serverLogs are system tables with the queries of all users, or with values from queries. Row policies hide them from
+// analysts, because a server can let every user read all system tables (select_from_system_db_requires_grant). A row
+// policy can exist before its table. If an upgrade changes the columns of a log, the server renames the old log with
+// the first free suffix: _0, _1 and so on.
 var serverLogs = []string{
 	"asynchronous_insert_log", "asynchronous_inserts", "crash_log", "mutations", "opentelemetry_span_log", "part_log",
 	"processes", "processors_profile_log", "query_cache", "query_log", "query_metric_log", "query_thread_log", "query_views_log",
 	"session_log", "text_log", "trace_log",
 }
 
-// renamedLogs is the number of renamed tables of each log that are hidden, such as query_log_0 to query_log_9. A server
-// has fewer of them, even after years of upgrades.
+// renamedLogs is how many renamed tables of each log are hidden, such as query_log_0 to query_log_9. A server has
+// fewer, even after years of upgrades.
 const renamedLogs = 10
 
 // Statements returns the SQL that creates the user, or updates the limits and password of an existing user. Each user
@@ -115,7 +115,7 @@ func (a Analyst) Statements() ([]string, error) {
 		", execution_time = "+seconds(a.Total)+" TO "+name), nil
 }
 
-// tables returns the names of the private tables. On a cluster, the rows are in local tables.
+// tables returns the names of the private tables. On a cluster, they include the local tables, which contain the rows.
 func (a Analyst) tables() []string {
 	all := slices.Clone(a.Private)
 	if a.Cluster != "" {

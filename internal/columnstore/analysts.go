@@ -7,9 +7,9 @@ import (
 	"vayu/internal/config"
 )
 
-// Analysts are limits of the user analyst of the embedded engine. A query can lower its limits. All analysts together
-// use at most MaxQueries times MaxMemory, and MaxTemporary in addition. A limit of 0 is none, except MaxQueries, which
-// is then 1.
+// Analysts are the limits of the user analyst of the embedded engine. A query can lower its own limits. All analysts
+// together use at most MaxQueries times MaxMemory, plus MaxTemporary. A limit of 0 means no limit, except that a
+// MaxQueries of 0 means 1.
 type Analysts struct {
 	// MaxMemory limits the memory of one query.
 	MaxMemory config.Size `yaml:"max-memory" help:"memory that one query of the user analyst may use"`
@@ -17,8 +17,8 @@ type Analysts struct {
 	MaxTime time.Duration `yaml:"max-time" help:"how long one query of the user analyst may run"`
 	// MaxRows limits the rows of one result.
 	MaxRows int `yaml:"max-rows" help:"rows that one result of the user analyst may have"`
-	// MaxQueries limits the concurrent queries. Together they have half of the processors, and each has at least one. A
-	// machine of two processors therefore runs one query at a time. Further queries wait 30 s.
+	// MaxQueries limits the concurrent queries. They share half of the processors, and each query has at least one. A
+	// machine with two processors therefore runs one query at a time. Further queries wait up to 30 s.
 	MaxQueries int `yaml:"max-queries" help:"concurrent queries of the user analyst"`
 	// MaxTemporary limits the memory of the temporary tables of all sessions. One session may use half of it.
 	MaxTemporary config.Size `yaml:"max-temporary" help:"memory that the temporary tables of all sessions of the user analyst may use"`

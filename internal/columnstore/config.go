@@ -12,7 +12,7 @@ import (
 type Config struct {
 	// DSN is the address of a server or cluster; empty for the embedded engine.
 	DSN config.DSN `yaml:"-"`
-	// AnalystDSN is DSN with the user and password of an analyst, as whom `vayu sql` reads; empty for none.
+	// AnalystDSN is DSN with the user and password of an analyst. If it is set, `vayu sql` uses it.
 	AnalystDSN config.DSN `yaml:"-"`
 	// CA is a PEM file of certificate authorities that a DSN with TLS trusts, besides the system's authorities.
 	CA string `yaml:"-"`
@@ -45,13 +45,13 @@ type Config struct {
 	Readable, Private []string `yaml:"-"`
 	// Storage configures the retention and placement of rows, on the embedded engine, a server or a cluster.
 	Storage Storage `yaml:"storage"`
-	// Share is set for a command: it uses the engine that a service already runs in Data. If no engine runs, the
-	// command starts an engine of its own.
+	// Share lets a command use the engine that a service already runs in Data. If no engine runs, the command starts
+	// one.
 	Share bool `yaml:"-"`
-	// Guest is set, with Share, for a command that may be idle for hours. Once it has used the engine of a service, it
-	// starts no engine itself, because the data directory must be free when the service restarts.
+	// Guest is set, with Share, for a command that may be idle for hours. Once the command has used the engine of a
+	// service, it never starts an engine, because the data directory must be free when the service restarts.
 	Guest bool `yaml:"-"`
-	// ReadyTimeout limits how long a command (Share is set) waits for a server; 0 means 20 seconds.
+	// ReadyTimeout limits how long a command (Share is set) waits for a server. If it is 0, the limit is 20 seconds.
 	ReadyTimeout time.Duration `yaml:"-"`
 	// Command is the command line of the engine's process; empty for this executable with the argument "engine".
 	Command []string `yaml:"-"`

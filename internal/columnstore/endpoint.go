@@ -11,7 +11,7 @@ import (
 	"vayu/internal/columnstore/embedded"
 )
 
-// endpoint is the current address of the embedded engine, and whether the engine is up.
+// endpoint has the current address of the embedded engine, and records whether the engine is up.
 type endpoint struct {
 	mu      sync.Mutex
 	changed chan struct{} // closed at every change

@@ -36,8 +36,8 @@ func (l Listen) Validate() []error {
 	return f
 }
 
-// child returns the address for the engine's process. The engine of a command has no such address, because it ends with
-// the command.
+// child returns the further address for the engine's process. A command's engine has none, because it ends with the
+// command.
 func (l Listen) child(command bool) embedded.Listen {
 	if command {
 		l.Address = ""

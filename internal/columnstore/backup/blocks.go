@@ -21,7 +21,7 @@ import (
 // widest table needs 10 MB.
 const blockRows = 65_409
 
-// blockReader reads blocks in ClickHouse's Native format without BlockInfo, as in files and over HTTP.
+// blockReader reads blocks in ClickHouse's Native format. The blocks have no BlockInfo, as in files and over HTTP.
 type blockReader struct {
 	buffer *bufio.Reader
 	reader *chproto.Reader
@@ -45,8 +45,8 @@ func (b *blockReader) next() (*proto.Block, error) {
 	return block, err
 }
 
-// selectBlocks runs a query and calls take with each block of the result. take must not retain the block. Over HTTP,
-// as from the embedded engine, clickhouse-go delivers columns. Over the native protocol it delivers rows.
+// selectBlocks runs a query and calls take with each block of the result. take must not retain the block. clickhouse-go
+// delivers columns over HTTP, which the embedded engine uses, and rows over the native protocol.
 func selectBlocks(ctx context.Context, conn driver.Conn, query string, take func(*proto.Block) error) error {
 	stream, err := conn.QueryFormat(ctx, "Native", query)
 	if errors.Is(err, clickhouse.ErrFormatNativeUnsupported) {
@@ -70,7 +70,7 @@ func selectBlocks(ctx context.Context, conn driver.Conn, query string, take func
 	}
 }
 
-// selectRows does the same as [selectBlocks], for the native protocol. Over it, clickhouse-go delivers rows.
+// selectRows does the same as [selectBlocks] over the native protocol, with which clickhouse-go delivers rows.
 func selectRows(ctx context.Context, conn driver.Conn, query string, take func(*proto.Block) error) error {
 	rows, err := conn.Query(ctx, query)
 	if err != nil {
@@ -122,7 +122,7 @@ func insertBlocks(ctx context.Context, conn driver.Conn, insert string, r io.Rea
 // batchBlocks is the number of blocks in one INSERT: a million rows, which ClickHouse stores as one part.
 const batchBlocks = 16
 
-// insertRows does the same as [insertBlocks], for the native protocol. Over it, clickhouse-go sends rows.
+// insertRows does the same as [insertBlocks] over the native protocol, with which clickhouse-go sends rows.
 func insertRows(ctx context.Context, conn driver.Conn, insert string, r io.Reader) error {
 	blocks := newBlockReader(r)
 	for {

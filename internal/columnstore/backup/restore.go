@@ -115,8 +115,8 @@ func (r *restore) database(ctx context.Context, d Database, p migration.Params) 
 }
 
 func (r *restore) table(ctx context.Context, database string, t Table) error {
-	// An INSERT returns when all rows of the file are stored. Each INSERT has a new token. Otherwise ClickHouse would
-	// ignore the rows of a second restore as repetitions of rows that the failed first restore has deleted.
+	// An INSERT returns when all rows of the file are stored. Each INSERT has a new deduplication token. Otherwise
+	// ClickHouse could ignore rows that an earlier, failed restore has inserted and deleted.
 	name, columns := columnstore.QuoteName(database, t.Name), columnList(t.Columns)
 	for _, f := range t.Files {
 		err := backupfile.Read(r.path(f), f.SHA256, func(plain io.Reader) error {

@@ -26,10 +26,10 @@ import (
 	"vayu/schema/migrations/clickhouse"
 )
 
-// childVariable is set for a child process of the test binary that runs the engine.
+// childVariable is an environment variable. If it is set, the test binary runs the engine instead of tests.
 const childVariable = "VAYU_TEST_ENGINE"
 
-// Environment returns the variables with which the test binary runs the engine, not tests, for Config.Environment.
+// Environment returns variables for Config.Environment that make the test binary run the engine instead of tests.
 func Environment() []string { return []string{childVariable + "=1"} }
 
 // server is the engine that the tests of one binary share. The first test that needs the engine starts it.
@@ -77,7 +77,7 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// New returns the test binary's engine, ready. Without the library it skips the test, or fails it if CI=true.
+// New returns the test binary's engine, which is ready. Without the library it skips the test, or fails it if CI=true.
 func New(tb testing.TB) *columnstore.DB {
 	tb.Helper()
 	Library(tb)

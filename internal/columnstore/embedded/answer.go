@@ -35,7 +35,7 @@ type answer struct {
 
 func (a *answer) header() http.Header { return a.w.Header() }
 
-// start sends the headers of a successful reply. length is the size of the whole body, -1 if unknown.
+// start sends the headers of a successful reply. length is the size of the whole body, or -1 if it is unknown.
 func (a *answer) start(format string, length int, n chdb.Counters, took time.Duration) {
 	a.started = true
 	h := a.header()

@@ -24,15 +24,15 @@ type Report struct {
 	Missing bool   `json:"missing,omitempty"` // the library is missing, or not built for this machine
 }
 
-// Fence describes the fence of an engine on this machine. file is ClickHouse's configuration file, "" for none.
+// Fence describes how Landlock restricts the engine on this machine. file is ClickHouse's configuration file or "".
 func Fence(file string) string { return fence.State(fence.Version(), file != "") }
 
 // Child is the main function of the engine's process. The hidden command "engine" calls Child with the streams of
 // the process. Child reads its Config as one line of JSON from stdin. It runs until stdin closes (the parent
 // ended), or SIGTERM or SIGINT arrives. It writes a Report to stdout, and logs JSON lines to stderr.
 //
-// The process has two stages. The first makes the files that the engine must not change, and executes the program
-// again inside the fence. The second is the engine.
+// The process has two stages. The first stage writes the files that the engine must not change, and then executes the
+// program again, restricted by Landlock (package fence). The second stage is the engine.
 func Child(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
@@ -66,7 +66,8 @@ func (s *stage) serve(ctx context.Context, stdin io.Reader, report func(Report),
 		cancel()
 	}()
 	s.Config.Listened = func(address string) { report(Report{Address: address}) }
-	// A hanging engine must not keep the data directory locked. So the process ends within 3*stopTime after ctx.
+	// A hanging engine must not keep the data directory locked. So the process exits within 3*stopTime of the end of
+	// ctx.
 	context.AfterFunc(ctx, func() {
 		time.AfterFunc(3*stopTime, func() {
 			log.Error("the engine does not stop, so its process is ended")

@@ -31,11 +31,11 @@ func TemporaryFolder(data string) string { return filepath.Join(data, runName) }
 // Holder is the engine process that locked a data directory. Its parent, a service or command, uses the engine.
 type Holder = filelock.Holder
 
-// HeldError is the error of a start in a locked data directory. The lock file in the directory names the Holder.
+// HeldError is the error of a start if another engine has locked the data directory. The lock file names the Holder.
 type HeldError = filelock.HeldError
 
-// FindHolder returns the process that has locked the data directory. ok is false if no process has locked it,
-// or if it does not exist. The process id is 0 if the process has not yet written the lock file.
+// FindHolder returns the process that has locked the data directory. ok is false if no process has locked it, or if the
+// directory does not exist. The process id is 0 if the process has not yet written the lock file.
 func FindHolder(data string) (h Holder, ok bool) { return filelock.Find(filepath.Join(data, lockName)) }
 
 // Access returns the address (host:port) and the password of the engine that runs in a data directory. It fails
@@ -92,7 +92,7 @@ type secrets struct {
 	Analyst string `json:"analyst"`
 }
 
-// prepare makes the files that the fenced process may only read, or may not see: passwords, users, the link to the port.
+// prepare writes the files that the fenced process must not change or read: passwords, users, the link to the port.
 func prepare(ctx context.Context, cfg Config) (secrets, error) {
 	lock, err := acquire(ctx, cfg.Data, Holder{Owner: cfg.Owner, Parent: cfg.Parent, Command: cfg.Command})
 	if err != nil {
@@ -123,7 +123,7 @@ func prepare(ctx context.Context, cfg Config) (secrets, error) {
 	return all, err
 }
 
-// linkPort makes a link to the port file where clients look for it. The engine's process may write to runName only.
+// linkPort links from where clients look for the port file to runName, the only folder that the engine can write to.
 func linkPort(data string) error {
 	link, target := filepath.Join(data, portName), filepath.Join(runName, portName)
 	if now, err := os.Readlink(link); err == nil && now == target {

@@ -92,7 +92,7 @@ func (c Config) arguments() []string {
 		"--implicit_select=0", // "1 + 1" alone is a syntax error, as on a server
 		"--final=1",           // clients read only the latest version of a key, unless they set final to 0
 	}
-	// The engine reads the file of users only beside a configuration file, which need not exist.
+	// The engine reads the file of users only if it also gets a configuration file. That file need not exist.
 	args = append(args, "--users_config="+filepath.Join(c.Data, runName, usersName),
 		"--config-file="+cmp.Or(c.File, filepath.Join(c.Data, runName, "none.xml")))
 	return args

@@ -20,8 +20,8 @@ import (
 	"vayu/schema/statement"
 )
 
-// external is a multipart body: tables for one query, as clickhouse-connect and curl -F send them. The parameters
-// NAME_structure, NAME_types and NAME_format of the URL describe a table. The query and its parameters can be parts, too.
+// external is a multipart body with tables for one query, as clickhouse-connect and curl -F send it. The URL parameters
+// NAME_structure, NAME_types and NAME_format describe a table. The query and its parameters can be parts, too.
 type external struct {
 	parts  *multipart.Reader
 	values url.Values // of the URL
@@ -30,10 +30,10 @@ type external struct {
 	own    bool       // the session is for this request only
 }
 
-// externalSuffixes are the ends of parameters that describe external tables.
+// externalSuffixes are the endings of the URL parameters that describe external tables.
 var externalSuffixes = []string{"_structure", "_types", "_format"}
 
-// newExternal returns the multipart body of a request, nil for another body.
+// newExternal returns the multipart body of a request. It returns nil if the body has another type.
 func newExternal(r *http.Request, body io.Reader, values url.Values) (*external, error) {
 	kind, parameters, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if kind != "multipart/form-data" {
@@ -54,7 +54,7 @@ func (e *external) name(n session.Name) session.Name {
 	return n
 }
 
-// load makes temporary tables of the parts, and then reads the query.
+// load makes temporary tables of the parts of the body, and then reads the query.
 func (h *handler) load(s *session.Session, q *request, r *http.Request) error {
 	for {
 		part, err := q.external.parts.NextPart()
@@ -80,8 +80,8 @@ func (h *handler) load(s *session.Session, q *request, r *http.Request) error {
 	}
 }
 
-// field reads the query or a parameter of it. Together they have the length limit of a query, because they stay in
-// memory.
+// field reads a part with the query or one of its parameters. All such parts together have the length limit of a query,
+// because they stay in memory.
 func (e *external) field(name string, part io.Reader) error {
 	e.fields += len(name)
 	text, err := io.ReadAll(io.LimitReader(part, int64(max(0, maxQuery-e.fields))+1))
@@ -124,7 +124,8 @@ func (h *handler) table(s *session.Session, q *request, name string, part io.Rea
 	return s.Stored("INSERT", "")
 }
 
-// columns returns the columns of a table with their types. NAME_types has only the types, of columns _1, _2 and so on.
+// columns returns the columns of a table with their types. NAME_types has no names, so the columns are called _1, _2
+// and so on.
 func (e *external) columns(name string) string {
 	types := e.values.Get(name + "_types")
 	if structure := e.values.Get(name + "_structure"); structure != "" || types == "" {
@@ -151,7 +152,7 @@ func (e *external) columns(name string) string {
 	return strings.Join(columns, ", ")
 }
 
-// unload removes the tables from the session of the client, or ends a session of this request only.
+// unload removes the tables from a session that the client has named. It ends a session that only this request uses.
 func (q *request) unload(s *session.Session) {
 	for _, name := range q.external.tables {
 		if q.external.own || s.Left() || s.Exec("DROP TEMPORARY TABLE IF EXISTS "+statement.QuoteName(name)) != nil {

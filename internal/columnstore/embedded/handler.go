@@ -196,7 +196,7 @@ func (h *handler) run(ctx context.Context, q *request, a *answer) error {
 	return nil
 }
 
-// lateTime is how long after its time limit the handler ends an analyst's query that the engine has not ended.
+// lateTime is how long after an analyst's time limit the handler ends a query that the engine has not ended.
 const lateTime = 5 * time.Second
 
 // session returns the session that the client names, or one of the pool.
@@ -227,8 +227,8 @@ func (h *handler) check(s *session.Session, q *request) (err error) {
 	return nil
 }
 
-// analyse classifies a statement with the engine's parser. A statement that the engine cannot parse gets the engine's
-// syntax error from a function that parses it and does not run it.
+// analyse classifies a statement with the engine's parser. For a statement that the parser rejects, it returns the
+// engine's syntax error, which comes from formatQuery: that function parses a text but does not run it.
 func analyse(s *session.Session, text string) (chdb.Analysis, error) {
 	a, err := s.Analyse(text)
 	if err != nil || a.Statements > 0 {
@@ -259,8 +259,8 @@ func (h *handler) execute(s *session.Session, q *request, a *answer) error {
 	}
 }
 
-// inlined reports whether an INSERT runs with its data in the SQL text. VALUES are expressions, which may contain
-// parameters.
+// inlined reports whether an INSERT runs with its data in the SQL text. The data after VALUES are expressions, which
+// may contain parameters.
 func (q *request) inlined() bool {
 	return q.body == nil && q.format == "Values" && len(q.inline) > 0
 }
@@ -324,8 +324,8 @@ func (h *handler) feed(s *session.Session, text, format string, params []chdb.Pa
 	})
 }
 
-// fill reads until b is full or r fails. io.ReadFull returns the same error for the end of a body and for a lost
-// client.
+// fill reads until b is full or r fails, and returns the error of r. io.ReadFull would not distinguish the end of a
+// body from a lost client.
 func fill(r io.Reader, b []byte) (n int, err error) {
 	for n < len(b) && err == nil {
 		var m int
@@ -335,8 +335,8 @@ func fill(r io.Reader, b []byte) (n int, err error) {
 	return n, err
 }
 
-// hello answers clickhouse-go's first query in the protocol revision that clickhouse-go expects. It reports
-// revision 0 for the engine. So both sides omit BlockInfo in later replies, as the engine's Native format does.
+// hello answers clickhouse-go's first query in the protocol revision that clickhouse-go expects. The reply says that
+// the engine has revision 0. Both sides then omit BlockInfo in later blocks, as the engine's Native format does.
 func (h *handler) hello(a *answer) error {
 	block := proto.NewBlock()
 	values := []any{h.host, h.version, uint32(0), h.zone}

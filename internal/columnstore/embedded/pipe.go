@@ -12,7 +12,7 @@ import (
 	"vayu/internal/columnstore/embedded/wire"
 )
 
-// flushEvery is how long data waits in buffers of the compression and of the connection.
+// flushEvery is the longest time for which data waits in the buffers of the compression and the connection.
 const flushEvery = 200 * time.Millisecond
 
 // written is the outcome of a query that writes its result to a pipe.
@@ -22,8 +22,8 @@ type written struct {
 }
 
 // pipe sends the result of a SELECT while the engine produces it. libchdb can also return a result in pieces, but each
-// piece is a document of its own, which fits few formats. So the engine writes the result to a pipe, as it writes INTO
-// OUTFILE. The pipe limits what is in memory.
+// piece is a complete document, and in most formats documents cannot be joined. So the engine writes the result to a
+// pipe, as with INTO OUTFILE. The pipe limits the data in memory.
 func (h *handler) pipe(s *session.Session, q *request, a *answer) error {
 	began := time.Now()
 	reader, writer, err := os.Pipe()

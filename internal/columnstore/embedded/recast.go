@@ -16,9 +16,9 @@ var (
 	zoneType = regexp.MustCompile(`^DateTime\('([^']+)'\)$`)
 )
 
-// recaster returns a function that maps a column's type to the type that the format needs; nil if no type changes. The
-// engine writes an enum as a number to Arrow. To Native, libchdb writes the time zone of a DateTime64, but not of a
-// DateTime. The service itself needs no zones.
+// recaster returns a function that maps a column's type to the type that the client needs; nil if no type changes. To
+// Arrow, the engine would write an enum as a number. To Native, libchdb would write a DateTime without its time zone,
+// so the column becomes a DateTime64. The service itself needs no time zones.
 func (h *handler) recaster(q *request) func(kind string) string {
 	switch {
 	case strings.EqualFold(q.format, "Arrow"), strings.EqualFold(q.format, "ArrowStream"):
@@ -34,8 +34,8 @@ func (h *handler) recaster(q *request) func(kind string) string {
 	return nil
 }
 
-// recast changes a SELECT so that its columns have the types that recaster states. It does not change a statement that
-// the engine cannot describe.
+// recast changes a SELECT so that its columns have the types that [handler.recaster] returns. It does not change a
+// statement that the engine cannot describe.
 func (h *handler) recast(s *session.Session, q *request) {
 	shown := h.recaster(q)
 	query, rest, ok := q.Query()

@@ -21,7 +21,7 @@ import (
 // (max_query_size).
 const headSize = 256 << 10
 
-// maxQuery limits the length of a query that takes no data, in bytes.
+// maxQuery limits the length of a statement without data, in bytes.
 const maxQuery = 16 << 20
 
 // request is one statement received over HTTP.
@@ -50,7 +50,7 @@ var reserved = []string{
 	"query", "database", "default_format", "user", "password", "quota_key", "query_id", "compress", "decompress",
 	"client_protocol_version", "wait_end_of_query", "buffer_size", "stacktrace", "role", "log_comment",
 	"session_id", "session_timeout", "session_check",
-	// These configure progress headers, which this package lacks, and compression (see [wire.NewEncoder]).
+	// These parameters configure progress headers, which this package lacks, and compression (see [wire.NewEncoder]).
 	"send_progress_in_http_headers", "http_headers_progress_interval_ms", "network_compression_method", "network_zstd_compression_level",
 	"enable_http_compression", "http_zlib_compression_level",
 }
@@ -173,7 +173,7 @@ func (q *request) readQuery(text string, body io.Reader) error {
 	return nil
 }
 
-// newSessionKey returns the session key of a request. A readonly request must not change anything, as with ClickHouse.
+// newSessionKey returns the session key of a request. A readonly request gets a session that refuses changes.
 func newSessionKey(q *request) session.Key {
 	settings := slices.Clone(q.settings)
 	slices.SortStableFunc(settings, func(a, b statement.Setting) int { return strings.Compare(a.Name, b.Name) })

@@ -2,7 +2,7 @@ package embedded
 
 import "vayu/schema/statement"
 
-// Statement is one statement of a text with several.
+// Statement is one of the statements in an SQL text.
 type Statement struct {
 	Text   string // without the semicolon
 	Verb   string // first keyword, upper case: SELECT, INSERT, …
@@ -44,7 +44,7 @@ func Split(text string) []Statement {
 	return all
 }
 
-// hasData reports whether text is an INSERT with a FORMAT clause, whose data has no end but that of the text.
+// hasData reports whether text is an INSERT with a FORMAT clause. The data of such a statement ends with the text.
 func hasData(text string) bool {
 	st := statement.Parse(text)
 	return st.Data >= 0 && st.Format != "" && st.Format != "Values"

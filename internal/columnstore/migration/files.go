@@ -83,8 +83,8 @@ func lastName(files []file) string {
 	return files[len(files)-1].name
 }
 
-// DDL returns the SQL statements that [Apply] runs on an empty server. They create the database, its table "migration",
-// and all tables of p.Files. DDL runs no query.
+// DDL returns the SQL statements that [Apply] runs on an empty server. The statements create the database, its table
+// "migration", and all tables of p.Files. DDL runs no query.
 func DDL(p Params) ([]string, error) {
 	if err := p.validate(); err != nil {
 		return nil, err

@@ -37,8 +37,8 @@ type Store interface {
 // statement. On the embedded engine a lock in the data directory excludes concurrent migrations. On a server concurrent
 // migrations are harmless, because the statements are idempotent.
 //
-// On a cluster every node has all rows of the table "migration", and Apply reads it on all available nodes. So it skips
-// an unavailable node, and a replica that lags does not matter. But a statement ON CLUSTER waits for every node, and
+// On a cluster every node has all rows of the table "migration", and Apply reads the table on all available nodes.
+// Therefore unavailable nodes and replicas that lag do not matter. But a statement ON CLUSTER waits for every node, and
 // fails if one is unavailable; [columnstore.Transient] reports such an error.
 //
 // Apply rejects a database that a newer program migrated, and a file that was edited after it was applied.

@@ -37,7 +37,7 @@ func (p Params) agedTables() []string {
 // rules are storage settings, with methods that convert them to SQL.
 type rules columnstore.Storage
 
-// retention returns how long an aged table keeps its rows; 0 for ever.
+// retention returns how long a table of agedTables keeps its rows. 0 means for ever.
 func (s rules) retention(table string) time.Duration {
 	if strings.HasSuffix(table, "_hour") {
 		return s.KeepHours
@@ -45,7 +45,7 @@ func (s rules) retention(table string) time.Duration {
 	return s.KeepReadings
 }
 
-// ttl returns the TTL clause of an aged table, in the form in which ClickHouse lists it; empty for none.
+// ttl returns the TTL clause of a table of agedTables, in the form in which ClickHouse lists it. It may be empty.
 func (s rules) ttl(table string) string {
 	var clauses []string
 	keep := s.retention(table)

@@ -2,8 +2,9 @@
 //
 // libchdb runs every statement as one user of the engine, "default". That user has the rights of analysts. All other
 // rights are in a role. Connections of administrators have the role, and connections of analysts drop it. So the engine
-// itself refuses to write, to read other databases, and to use files and the network. [Guard] refuses what rights do
-// not cover: taking the role again, cancelling queries of others, and the functions and clauses that need no right.
+// itself refuses to write, to read other databases, and to use files and the network. [Guard] refuses statements that
+// rights do not cover: those that set the role again, cancel queries of others, or use functions and clauses that need
+// no right.
 package access
 
 import (
@@ -45,12 +46,13 @@ const readRows = 5_000_000_000
 // spillBytes limits the temporary files of one query on disk.
 const spillBytes = 10 << 30
 
-// blockRows is the engine's default size of a block. The engine ends a query between two blocks only. A block of this
-// size with editDistance over texts of 2,000 letters ran for 66 s after KILL QUERY.
+// blockRows is the engine's default size of a block. Analysts cannot raise it, because the engine ends a query only
+// between two blocks. Even with this size, a query with editDistance over texts of 2,000 letters ran on for 66 s after
+// KILL QUERY.
 const blockRows = 65_409
 
-// Slots returns how many queries of analysts may run at once on a machine with a number of processors. Queries have half
-// of the processors, at least one each, so that the service keeps the other half.
+// Slots returns how many queries of analysts may run at once on a machine with the given number of processors. They use
+// half of the processors, at least one each, and leave the rest to the service.
 func (l Limits) Slots(processors int) int { return max(1, min(l.Queries, processors/2)) }
 
 // threads returns how many threads a query may have, so that all slots together have half of the processors.
@@ -78,11 +80,11 @@ func (l Limits) bounds() []bound {
 	return slices.DeleteFunc(all, func(b bound) bool { return b.value == "0" })
 }
 
-// locked has settings that analysts cannot change. Settings without a value have the engine's default.
+// locked has settings that analysts cannot change. A setting without a value has the engine's default.
 //
-// format_…, output_format_schema and dialect name files, or change how a statement is parsed. Data in the format Values
-// cannot have expressions, because such data can be in a string, which [Guard] does not check. The time limit counts
-// from the start of a query, not from an estimate.
+// The settings format_…, output_format_schema and dialect name files, or change how a statement is parsed. Data in the
+// format Values must not contain expressions: the data can be in a string, which [Guard] does not check. The time limit
+// applies to the time since a query's start, not to an estimate of its duration.
 var locked = []bound{
 	{"readonly", "2"}, {"allow_ddl", "1"}, {"allow_introspection_functions", "0"},
 	{"implicit_select", "0"}, {"timeout_before_checking_execution_speed", "0"},
@@ -106,8 +108,8 @@ func (l Limits) Arguments() []string {
 	return args
 }
 
-// Settings reduces the settings of a request to the limits of l. A value above a limit becomes the limit: drivers
-// derive max_execution_time from their own timeouts. The engine checks all other values.
+// Settings reduces the settings of a request to the limits of l. It replaces a value above a limit by the limit,
+// because drivers derive max_execution_time from their own timeouts. The engine checks all other values.
 func (l Limits) Settings(settings []statement.Setting) ([]statement.Setting, error) {
 	within := make([]statement.Setting, 0, len(settings))
 	for _, s := range settings {
@@ -137,8 +139,8 @@ func Statements() []string { return []string{"SET ROLE NONE", "SET profile = '" 
 
 // Users returns the engine's file of users, in XML.
 //
-// The engine gives every user all rows of system tables. A row policy hides tables with the queries of others, and
-// those about the machine. Other system tables show only objects that the user may read.
+// The engine gives every user all rows of system tables. Row policies hide the tables with queries of others, and the
+// tables about the machine. The remaining system tables show only objects that the user may read.
 func Users(l Limits) string {
 	var b strings.Builder
 	text := func(s string) string {

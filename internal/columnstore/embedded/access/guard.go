@@ -9,15 +9,15 @@ import (
 	"vayu/schema/statement"
 )
 
-// tableFunctions are the table functions that analysts may use. They compute their rows, or read tables by the rights
-// of the user.
+// tableFunctions are the table functions that analysts may use. These functions compute their rows, or read only tables
+// that the user may read.
 var tableFunctions = []string{
 	"numbers", "numbers_mt", "zeros", "zeros_mt", "primes", "generateSeries", "generate_series", "values", "SQLStandardValues", "null",
 	"view", "viewIfPermitted", "viewExplain", "merge", "format", "input",
 }
 
-// functions are refused to analysts. They need no right, although they read files or use the network. A query can also
-// name them without parentheses: APPLY(file).
+// functions are the functions that analysts must not use. They read files or use the network, although they need no
+// right. A query can also name a function without parentheses, as in APPLY(file).
 var functions = []string{
 	"file", "catboostEvaluate", "showCertificate", "getServerSetting", "generateSerialID", "logTrace", "aiClassify", "aiEmbed", "aiExtract",
 	"aiFilter", "aiGenerate", "aiRedact", "aiSimilarity", "aiTranslate",
@@ -50,10 +50,10 @@ func NewGuard(all []string, l Limits) Guard {
 	return g
 }
 
-// Check returns the statement in the form in which the engine may run it for an analyst, or an exception like those of
-// the engine. A SET or USE is composed from its parsed parts, because the engine does not check the rights of all forms
-// of SET. values is the data of an INSERT in the format Values, whose expressions the engine evaluates. analyse
-// classifies a text with the engine's parser, and fails for a text that it cannot parse.
+// Check returns the statement in a form that the engine may run for an analyst. For a refused statement, the error is
+// an exception like those of the engine. Check composes a SET or USE from its parsed parts, because the engine does not
+// check the rights of all forms of SET. values is the data of an INSERT in the format Values, whose expressions the
+// engine evaluates. analyse classifies a text with the engine's parser, and fails for a text that it cannot parse.
 func (g Guard) Check(st statement.Statement, values string, analyse func(text string) (chdb.Analysis, error)) (string, error) {
 	for _, text := range []string{st.Text, values} {
 		if err := g.names(text); err != nil {
@@ -97,7 +97,7 @@ func (g Guard) Check(st statement.Statement, values string, analyse func(text st
 	return "", denied(fmt.Sprintf("%s is not allowed for this user", st.Verb))
 }
 
-// names refuses a text that names a refused function, or a file of the engine's machine.
+// names refuses a text that names a refused function, or that reads or writes a file of the engine's machine.
 func (g Guard) names(text string) error {
 	s := statement.Scan(text)
 	previous, alone := "", false // name of the token before t, and whether it is refused without parentheses
@@ -138,8 +138,8 @@ func afterNumber(text string) string {
 	return strings.TrimLeft(text, "0123456789_")
 }
 
-// settings refuses a text with a clause SETTINGS that exceeds a limit. The engine checks the clause of the outermost
-// query only, and accepts DEFAULT for every setting.
+// settings refuses a text with a SETTINGS clause that exceeds a limit. The engine itself checks only the clause of the
+// outermost query, and accepts DEFAULT for every setting.
 func (g Guard) settings(text string) error {
 	s := statement.Scan(text)
 	clause, name := false, "" // whether a clause has begun, and the name before t
@@ -176,7 +176,7 @@ func SetStatement(settings []statement.Setting) (string, error) {
 	return statement.Set(settings), nil
 }
 
-// errProfile is the error of a statement that changes the settings profile. The engine has no constraint for it.
+// errProfile is the error of a statement that changes the settings profile. No constraint of the engine forbids that.
 var errProfile = denied("the settings profile is fixed for this user")
 
 // Codes of ClickHouse's src/Common/ErrorCodes.cpp.

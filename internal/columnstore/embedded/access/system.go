@@ -1,6 +1,6 @@
 package access
 
-// shown has the system tables that clients of analysts need: they complete names and read types.
+// shown has the system tables that clients of analysts need to complete names and to look up types.
 var shown = []string{
 	"aggregate_function_combinators", "build_options", "collations", "columns", "completions", "contributors", "current_roles",
 	"data_skipping_indices", "data_type_families", "database_engines", "databases", "dictionaries", "documentation", "enabled_roles",
@@ -25,7 +25,7 @@ var hidden = []string{
 	"row_policies", "s3_queue_settings", "s3queue_metadata_cache", "scheduler", "schema_inference_cache", "server_settings",
 	"settings_changes", "settings_profile_elements", "settings_profiles", "stack_trace", "storage_policies", "symbols",
 	"user_defined_functions", "user_directories", "user_processes", "users", "warnings", "workloads",
-	// The following exist if the engine's configuration file defines logs.
+	// These tables exist only if the engine's configuration file defines logs.
 	"asynchronous_insert_log", "asynchronous_metric_log", "asynchronous_metrics", "backup_log", "crash_log", "error_log", "metric_log",
 	"opentelemetry_span_log", "part_log", "processors_profile_log", "query_log", "query_metric_log", "query_thread_log", "query_views_log",
 	"session_log", "text_log", "trace_log", "zookeeper", "zookeeper_log",

@@ -233,14 +233,14 @@ type Insertion struct {
 	handle uintptr
 }
 
-// Write appends data to the INSERT. The engine copies data, and Write blocks while the engine is behind. false means that
-// the INSERT has failed: Done returns the cause.
+// Write appends data to the INSERT. The engine copies data, and Write blocks while the engine is behind. If Write
+// returns false, the INSERT has failed, and Done returns the cause.
 func (i *Insertion) Write(data []byte) bool {
 	defer runtime.KeepAlive(data)
 	return len(data) == 0 || i.lib.AppendInsert(i.handle, unsafe.Pointer(unsafe.SliceData(data)), uintptr(len(data))) == 0
 }
 
-// Done commits the INSERT. It returns how much was written, or the error of the INSERT.
+// Done commits the INSERT. It returns the statistics of the INSERT, or its error.
 func (i *Insertion) Done() (Counters, error) {
 	defer i.lib.DestroyInsert(i.handle)
 	r, err := i.lib.take(i.lib.DoneInsert(i.handle))

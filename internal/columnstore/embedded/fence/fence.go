@@ -14,7 +14,7 @@ import (
 	"syscall"
 )
 
-// Rules are what a fenced process may use, besides the system's libraries and its own program.
+// Rules list what a fenced process may use, besides the system's libraries and its own program.
 type Rules struct {
 	Writable []string // directories
 	Files    []string // files that may be read and written
@@ -24,8 +24,8 @@ type Rules struct {
 }
 
 // Exec replaces this process by its own program, restricted to rules, with the same arguments and the environment env.
-// Open files without FD_CLOEXEC stay open. On a kernel without Landlock, or with an old version, less or nothing is
-// restricted. Exec returns only if it fails.
+// Open files without FD_CLOEXEC stay open. An old version of Landlock restricts less, and a kernel without Landlock
+// restricts nothing. Exec returns only if it fails.
 func Exec(rules Rules, env []string) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -44,8 +44,8 @@ func Exec(rules Rules, env []string) error {
 // Whole is the version of Landlock from which a fence also covers the network.
 const Whole = 4
 
-// State describes the fence of a process on a kernel with a version of Landlock. If disks is true, a configuration file of
-// ClickHouse defines disks, which may be in other folders and in buckets.
+// State describes what a fence restricts on a kernel with the given version of Landlock. disks is true if ClickHouse
+// has a configuration file, which may define disks in other folders and in buckets.
 func State(version int, disks bool) string {
 	switch {
 	case version == 0:
@@ -58,8 +58,8 @@ func State(version int, disks bool) string {
 	return fmt.Sprintf("fenced in from files and the network (Landlock %d)", version)
 }
 
-// Parts returns what ClickHouse reads for a configuration file: the file, and the folders whose files it merges. It
-// omits the rest of the file's folder, which can have secrets of others.
+// Parts returns the paths that ClickHouse reads for a configuration file: the file itself, and the folders whose files
+// it merges. Other files in the same folder can have secrets of other programs.
 func Parts(file string) []string {
 	dir, name := filepath.Split(file)
 	own := strings.TrimSuffix(name, filepath.Ext(name)) + ".d"
@@ -68,8 +68,8 @@ func Parts(file string) []string {
 
 var pathElement = regexp.MustCompile(`<(?:metadata_)?path>\s*(/[^<\s][^<]*?)\s*</`)
 
-// Disks returns the folders in a configuration file of ClickHouse, in XML, such as those of disks. The error is that of
-// reading the file.
+// Disks returns the folders that a ClickHouse configuration file (XML) names, such as those of disks. It fails if it
+// cannot read the file.
 func Disks(file string) (folders []string, err error) {
 	text, err := os.ReadFile(file)
 	if err != nil {

@@ -19,16 +19,16 @@ const (
 	executeFile = readFile | ll.AccessFSExecute
 )
 
-// system has what libchdb and Go read from the system: libraries, time zones, and the state of processors and memory.
-// /etc/ssl/private has secrets. /proc has no secrets of this process. The kernel refuses the environment of processes
-// outside the fence.
+// system lists the paths that libchdb and Go read: libraries, time zones, and the state of processors and memory. It
+// omits /etc/ssl/private, which has secrets. It includes /proc, where the kernel hides the environment of processes
+// outside the fence, and which has no secrets of this process.
 var system = []string{"/usr", "/lib", "/lib64", "/proc", "/sys/devices/system", "/sys/fs/cgroup", "/dev/urandom", "/dev/random",
 	"/etc/ld.so.cache", "/etc/localtime", "/etc/timezone", "/etc/hosts", "/etc/resolv.conf", "/etc/nsswitch.conf", "/etc/ssl/certs", "/etc/ssl/openssl.cnf", "/etc/host.conf"}
 
 // loaders are the dynamic loaders, which the kernel executes to start dynamically linked programs.
 var loaders = []string{"/lib64/ld-*", "/lib/ld-*", "/usr/lib*/ld-*"}
 
-// Version is the version of Landlock in this kernel, 0 for none. Version 4 has rules for the network.
+// Version returns the version of Landlock in this kernel, or 0 if there is none. Version 4 has rules for the network.
 func Version() int {
 	v, err := ll.LandlockGetABIVersion()
 	if err != nil {
@@ -53,7 +53,7 @@ func restrict(rules Rules, self string) error {
 }
 
 // config returns the restrictions of version 6 of Landlock: files, TCP, and signals to processes outside the fence. If
-// Network is true, connections are not restricted. An older kernel restricts less.
+// Network is true, the process may connect to every host. An older kernel restricts less.
 func (r Rules) config() landlock.Config {
 	config := landlock.V6
 	if r.Network {

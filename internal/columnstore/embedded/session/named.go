@@ -87,7 +87,7 @@ type namedSession struct {
 	bytes    int64             // of these and of applied; guarded by named.mu
 }
 
-// AcquireNamed waits for a slot and returns the session that q names. It opens a missing session.
+// AcquireNamed waits for a slot and returns the session that q names. It opens the session if there is none.
 func (p *Pool) AcquireNamed(ctx context.Context, q Request) (*Session, error) {
 	if err := p.wait(ctx, q.User); err != nil {
 		return nil, err
@@ -165,8 +165,8 @@ func (s *namedSession) expire() {
 	}
 }
 
-// prepare gives the connection the database and settings of a request. They are in force for that request only. So
-// prepare restores the session's values of the settings that the previous request has set.
+// prepare gives the connection the database and settings of a request. They apply to that request only, so prepare
+// first resets the settings of the previous request to the session's own values.
 func (s *namedSession) prepare(q Request) error {
 	if database := cmp.Or(q.Database, s.database); database != s.current {
 		if err := s.session.Exec("USE " + statement.QuoteName(database)); err != nil {
@@ -206,7 +206,7 @@ func (s *namedSession) prepare(q Request) error {
 	return s.of.within(s)
 }
 
-// ran records what a statement has changed: the database of USE, and settings of SET.
+// ran records what a statement has changed: USE changes the database, and SET changes settings.
 func (s *namedSession) ran(st statement.Statement) {
 	if database, ok := st.Database(); ok {
 		s.database, s.current = database, database

@@ -183,7 +183,7 @@ func (p *Pool) fresh(key Key) (*Session, error) {
 }
 
 // Release makes the session idle, or closes it if it must not be reused. It frees the slot. If a query of the session
-// still runs, Release does so when the query ends.
+// still runs, both happen when the query ends.
 func (s *Session) Release() {
 	if s.over == nil {
 		s.release()
@@ -223,7 +223,7 @@ func (s *Session) release() {
 	}
 }
 
-// Changed records whether a statement may affect later ones. If it may, a session of the pool is closed.
+// Changed records whether a statement may affect later statements. If it may, a session of the pool is not reused.
 func (s *Session) Changed(changed bool) {
 	if s.named == nil && changed {
 		s.End()
@@ -234,14 +234,14 @@ func (s *Session) Changed(changed bool) {
 func (s *Session) End() { s.bad.Store(true) }
 
 // Failed records that a statement has failed. The engine prepends the output of a failed statement to the connection's
-// next result. So a session of the pool is closed, and a named one runs another statement, whose result is discarded.
+// next result. So a session of the pool is closed. A named session runs SELECT 1, and its result is discarded.
 func (s *Session) Failed() {
 	if s.named == nil || s.over != nil || s.Exec("SELECT 1") != nil {
 		s.End()
 	}
 }
 
-// Ran records what a statement of the session has changed: the database of USE, and settings of SET.
+// Ran records what a statement of a named session has changed: USE changes the database, and SET changes settings.
 func (s *Session) Ran(st statement.Statement) {
 	if s.named != nil {
 		s.named.ran(st)
@@ -269,7 +269,7 @@ func (p *Pool) Value(query string) (string, error) {
 	return p.control.Value(query)
 }
 
-// Close shuts the engine down. While a query runs, it does nothing: only the end of the process ends such a query.
+// Close shuts the engine down. If a query still runs, Close does nothing, because only the end of the process ends it.
 func (p *Pool) Close() {
 	for _, of := range p.of {
 		if len(of.slots) > 0 {

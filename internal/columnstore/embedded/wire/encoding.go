@@ -56,13 +56,13 @@ func newZstd(body io.Reader) (io.Reader, error) {
 	return d.IOReadCloser(), nil
 }
 
-// Encoder compresses a reply. Close writes the rest of the data, and leaves the reply open.
+// Encoder compresses a reply. Close writes the rest of the data, but does not close the reply.
 type Encoder interface {
 	io.WriteCloser
 	Flush() error
 }
 
-// NewEncoder returns an encoder that the request accepts; nil for none. name is the Content-Encoding.
+// NewEncoder returns an encoder that the request accepts, or nil if there is none. name is the Content-Encoding.
 func NewEncoder(r *http.Request, w io.Writer) (e Encoder, name string) {
 	values := r.URL.Query()
 	if On(values.Get("compress")) {

@@ -45,7 +45,7 @@ func (r *Result) limit(deadline time.Time) {
 	}
 }
 
-// End ends all reads, although the engine may still write.
+// End makes all reads fail from now on, although the engine may still write.
 func (r *Result) End() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

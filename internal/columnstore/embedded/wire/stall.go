@@ -54,7 +54,7 @@ type Writer struct {
 	pace    pace
 }
 
-// Limit returns the reply with deadlines, and replaces the body of the request by one with deadlines.
+// Limit returns the reply with deadlines. It also replaces the body of the request by a body with deadlines.
 func Limit(w http.ResponseWriter, r *http.Request) *Writer {
 	control := http.NewResponseController(w)
 	r.Body = &reader{ReadCloser: r.Body, control: control}
