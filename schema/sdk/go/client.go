@@ -16,22 +16,22 @@ import (
 	"time"
 )
 
-// Client makes calls. BaseURL and Key are required; the zero values of the other fields are the defaults. A Client is
-// safe for concurrent use, and must not be changed or copied after its first call.
+// Client makes calls. BaseURL and Key are required. All other fields have defaults. A Client is safe for concurrent
+// use, and must not be changed or copied after its first call.
 type Client struct {
 	BaseURL string // URL of the service, such as https://api.example.com
 	// Key returns the API key. The client calls Key before each attempt, with an empty string. If the service rejects
-	// the key, the client calls Key once more, with the rejected key.
+	// the returned key, the client passes that key to Key as `rejected`, to get another one.
 	Key func(ctx context.Context, rejected string) (string, error)
 	// SigningSecret signs each request, if the key requires signed requests.
 	SigningSecret string
 	// Timeout limits an attempt, from the request to the end of the reply. The default is 30 seconds.
 	Timeout time.Duration
-	// Retries is the number of attempts after the first one. 0 means 4, and a negative number means none.
+	// Retries is the number of attempts after the first one. The default is 4. A negative number turns retries off.
 	Retries int
 	// MaxWait is the longest wait before a retry. A longer Retry-After ends the call. The default is one minute.
 	MaxWait time.Duration
-	// NoPacing makes calls fail with 429, instead of waiting, while the rate limit is used up.
+	// NoPacing makes calls fail with 429 while the rate limit is used up. By default they wait.
 	NoPacing bool
 	// HTTP sends requests. The default is http.DefaultClient.
 	HTTP *http.Client
@@ -51,14 +51,14 @@ type Call struct {
 	Path  map[string]string // values of the variables of the path, without escapes
 	// Header adds fields to the request. The client itself sets Authorization and Content-Type.
 	Header http.Header
-	// IdempotencyKey identifies a POST. Retries repeat it. The default is a random key.
+	// IdempotencyKey identifies a POST. Each retry sends the same key. The default is a random key.
 	IdempotencyKey string
 	// Timeout replaces the timeout of the client for this call.
 	Timeout time.Duration
 }
 
-// postsWithoutKey are the paths of the POSTs that take no Idempotency-Key. For a recharge, the ref_id has the same
-// effect as the key.
+// postsWithoutKey are the paths of the POSTs that take no Idempotency-Key. A recharge has a ref_id, which has the same
+// effect.
 //
 //nolint:gochecknoglobals // a constant
 var postsWithoutKey = []string{"/v1/recharge", "/v1/sessions", "/v1/sessions/current/mode", "/v1/sign-in-links", "/v1/sign-in-links/confirm", "/v1/signup", "/v1/signup/confirm", "/callbacks/{provider}"}

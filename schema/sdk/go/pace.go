@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// pace delays calls while the rate limit is used up. The header RateLimit of a reply names the limit of the route.
-// pace maps each route to that name, and each name to its state.
+// pace delays calls while a rate limit is used up. The header RateLimit of a reply names the limit that applies to the
+// route of the call.
 type pace struct {
 	mu     sync.Mutex
 	names  map[string]string
@@ -64,7 +64,7 @@ func (p *pace) observe(route string, h http.Header, now time.Time) {
 		delete(p.limits, name)
 		return
 	}
-	// The service permits quota calls in each window. When all are used up, it permits one more call after each
+	// The service permits quota calls per window. So a limit without calls left permits one more call after each
 	// interval.
 	interval := time.Duration(window) * time.Second / time.Duration(quota)
 	next := now.Add(interval)

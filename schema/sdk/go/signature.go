@@ -36,8 +36,8 @@ type Event struct {
 }
 
 // VerifyWebhook verifies a webhook and returns its event. body is the body as received, and header has the headers of
-// the request. During a rotation, pass both secrets, because either may have signed. The error is [ErrSignature],
-// unless a correctly signed body is not JSON.
+// the request. During a rotation, pass both secrets: the service may have signed with either of them. An invalid
+// signature yields [ErrSignature], and a signed body that is not JSON yields another error.
 func VerifyWebhook(body []byte, header http.Header, now time.Time, secrets ...string) (Event, error) {
 	var stamp string
 	var signatures [][]byte

@@ -45,7 +45,7 @@ type outgoing struct {
 	idempotent         bool // a repeated request has no further effect
 }
 
-// incoming is a successful reply. text is its body; the body of a stream is not read.
+// incoming is a successful reply. text is its body. The body of a stream is not read, so text is empty.
 type incoming struct {
 	*http.Response
 	text []byte
@@ -77,8 +77,8 @@ func (c *Client) send(ctx context.Context, o outgoing, stream bool) (incoming, e
 	}
 }
 
-// tryKeys makes an attempt. If the service rejects the key, tryKeys makes another attempt with a new key. That attempt
-// does not count as a retry, because the service has not processed the first one.
+// tryKeys makes an attempt. If the service rejects the key, tryKeys makes a second attempt with a new key. The second
+// attempt is not a retry, because the service has not processed the first one.
 func (c *Client) tryKeys(ctx context.Context, o outgoing, stream bool) (incoming, error) {
 	key, err := c.key(ctx, "")
 	if err != nil {
