@@ -30,7 +30,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// EnvPrefix begins the name of every environment variable that is a setting.
+// EnvPrefix is the beginning of the name of every environment variable that is a setting.
 const EnvPrefix = "VAYU_"
 
 // Sources are the sources of settings; Load skips a source that is empty.
@@ -54,7 +54,7 @@ type Loaded[T any] struct {
 	// Value is the effective configuration.
 	Value T
 	// Ignored lists environment variables that begin with EnvPrefix but are no setting. They are not errors, because
-	// container platforms add such variables (VAYU_PORT for a service named vayu). They should be logged.
+	// container platforms add such variables (VAYU_PORT for a service named vayu). The caller should log them.
 	Ignored []string
 
 	settings []setting

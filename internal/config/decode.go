@@ -27,8 +27,8 @@ func (d *decoder) report(key string, line int, err error) {
 	d.problems = append(d.problems, Problem{Key: key, Origin: Origin{d.source, line}, Err: err})
 }
 
-// decode sets v, the value of the setting `key`, from the node n. line is the line of the key in the
-// file; 0 for a flag or a variable.
+// decode sets v, the value of the setting `key`, from the node n. line is the line of the key in the file, or 0 for a
+// flag or a variable.
 func (d *decoder) decode(v reflect.Value, n *yaml.Node, key string, line int) {
 	t := v.Type()
 	shape, _ := kindOfType(t)
@@ -135,7 +135,7 @@ func splitList(n *yaml.Node) []*yaml.Node {
 	return items
 }
 
-// fillText sets a scalar from its text. Errors quote the text. They reveal no secret, because no text is invalid
+// fillText sets a scalar from its text. Errors quote the text. No error reveals a secret, because every text is valid
 // for a Secret.
 func fillText(v reflect.Value, text string) error {
 	if u, ok := reflect.TypeAssert[encoding.TextUnmarshaler](v.Addr()); ok {

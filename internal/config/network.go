@@ -10,9 +10,9 @@ import (
 // mappedBits is the length of the prefix ::ffff:0:0, under which IPv6 maps the IPv4 addresses (RFC 4291, 2.5.5.2).
 const mappedBits = 96
 
-// Network parses an address (10.0.0.7) or a network (10.0.0.0/8) into its canonical form. In this form host
-// bits are 0, an address is a network of one address, and IPv4 mapped to IPv6 is IPv4. Zones are rejected,
-// because they name interfaces of one host.
+// Network parses an address (10.0.0.7) or a network (10.0.0.0/8) into its canonical form. In this form host bits are 0,
+// an address is a network of one address, and an IPv4-mapped IPv6 address is an IPv4 address. IPv6 zones are rejected,
+// because a zone names an interface of one host.
 func Network(text string) (netip.Prefix, error) {
 	if a, err := netip.ParseAddr(text); err == nil && a.Zone() == "" {
 		a = a.Unmap()

@@ -29,7 +29,7 @@ func document(text []byte) (*yaml.Node, error) {
 	return nil, errSecond
 }
 
-// syntaxFault returns the line of a syntax error, 0 if unknown, and the reason.
+// syntaxFault returns the line of a syntax error, or 0 if the line is unknown, and the reason.
 func syntaxFault(text []byte, err error) (line int, reason error) {
 	fault, ok := errors.AsType[*yaml.LoadError](err)
 	if !ok {

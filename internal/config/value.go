@@ -19,7 +19,7 @@ const (
 	TiB Size = 1 << 40
 )
 
-// sizeUnits has the units in the order in which they are tried: each unit before shorter ones with the same ending.
+// sizeUnits has the units in the order in which they are tried. A unit comes before shorter units that are its ending.
 var sizeUnits = []struct {
 	suffix string
 	bytes  Size

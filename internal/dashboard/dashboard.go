@@ -135,8 +135,8 @@ func (s *site) serveDocs(w http.ResponseWriter, r *http.Request) {
 	s.docs.ServeHTTP(w, r)
 }
 
-// guards are response headers of every file. With them, the page loads nothing from other hosts, runs only its own
-// scripts, and cannot be framed. If the page fails to escape a name, scripts in the name do not run.
+// guards are response headers of every file. With these headers, the page loads nothing from other hosts, runs only its
+// own scripts, and cannot be framed. If the page fails to escape a name, scripts in the name do not run.
 var guards = map[string][]string{
 	"Content-Security-Policy": {"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 		"font-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"},

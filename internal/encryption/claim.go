@@ -12,7 +12,7 @@ import (
 	"vayu/internal/sqlstore"
 )
 
-// claimName is the name of the row in the table "setting" that has the id of the store's key: the claim.
+// claimName is the name of a row in the table "setting". The row, called the claim, has the id of the store's key.
 const claimName = "encryption_key"
 
 const selectClaim = "SELECT value FROM setting WHERE name = $1"

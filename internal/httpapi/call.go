@@ -70,8 +70,8 @@ type Route struct {
 	Body int64
 	// BodyTypes are the media types besides JSON that a body can have.
 	BodyTypes []string
-	// Type lists the media types besides JSON that a client can select with Accept, separated by a comma and a
-	// blank; empty for none.
+	// Type lists the media types besides JSON that a client can select with Accept, separated by a comma and a blank.
+	// It may be empty.
 	Type string
 	// NoAuth means that the call needs no key. The handler authenticates the caller itself. No limit applies,
 	// and the call is not counted. Pages of every origin may read the reply to GET.

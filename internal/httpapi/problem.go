@@ -74,9 +74,9 @@ func (rt *router) refuse(x *exchange, err error) int {
 // retryAfter is the default Retry-After of a 503, in seconds. The embedded ClickHouse engine restarts within this time.
 const retryAfter = 5
 
-// retryIn returns the seconds after which a rejected call may be retried; 0 if a retry does not
-// help. Without a RetryAfter, retryIn estimates the time until the next month's quota begins, the
-// bucket has a token again, or a dependency recovers.
+// retryIn returns the seconds after which a rejected call may be retried, or 0 if a retry does not help. If p has no
+// RetryAfter, retryIn estimates the time until the next month's quota begins, the bucket has a token again, or a
+// dependency recovers.
 func retryIn(p *schema.Problem, l *Limits) int {
 	switch {
 	case p.RetryAfter > 0:

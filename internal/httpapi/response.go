@@ -43,7 +43,7 @@ type Response struct {
 	Endless bool
 	// ETag is the quoted strong validator of Body; nil for none. Without an ETag, the router never replies 304.
 	ETag []string
-	// Modified is the Last-Modified header, nil for none. Changed is the same instant, zero for none.
+	// Modified is the Last-Modified header (nil for none), and Changed is the same instant (zero for none).
 	Modified []string
 	Changed  time.Time
 	// Type is the Content-Type header; nil means JSON.
@@ -56,8 +56,8 @@ type Response struct {
 	Length []string
 	// Location is the path of the created object; "" for none.
 	Location string
-	// Cookie is a cookie for the client; nil for none. The router adds Secure if the request came over TLS. A
-	// reply stored for idempotency does not include it.
+	// Cookie is a cookie for the client; nil for none. The router adds Secure if the request came over TLS. A reply
+	// that is stored for idempotency does not include the cookie.
 	Cookie *http.Cookie
 	// Replayed means that the response is the stored reply to an earlier call with the same Idempotency-Key.
 	Replayed bool
@@ -176,7 +176,7 @@ func (resp *Response) render() (err error) {
 	return err
 }
 
-// isPacked reports whether bodies of a type are compressed by their format. Compression would enlarge them.
+// isPacked reports whether the format of a media type compresses its bodies, so that compression would enlarge them.
 func isPacked(contentType []string) bool {
 	return len(contentType) == 1 && (contentType[0] == "image/png" || contentType[0] == "font/woff2")
 }

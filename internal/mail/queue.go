@@ -38,7 +38,7 @@ func NewQueue(q Queue) *Queue {
 	return &q
 }
 
-// Wake makes Run send the mails that are due, without a wait for its ticker.
+// Wake makes Run send the mails that are due now, and not only at its next tick.
 func (q *Queue) Wake() {
 	select {
 	case q.wake <- struct{}{}:

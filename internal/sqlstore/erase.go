@@ -14,9 +14,9 @@ type Erasure struct {
 	// From is the text after FROM in a query for the rows of account $1 that have personal data. It must give
 	// the table the alias t.
 	From string
-	// Set follows SET in an UPDATE; empty for DELETE. From must not match rows that the UPDATE has changed.
+	// Set is the text after SET in an UPDATE. If it is empty, the rows are deleted. From must not match updated rows.
 	Set string
-	// Before is a statement without parameters. It runs at the start of each transaction; empty for none.
+	// Before is a statement without parameters, which runs at the start of each transaction. It may be empty.
 	Before string
 }
 

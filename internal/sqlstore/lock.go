@@ -26,7 +26,7 @@ const (
 )
 
 // acquireDirectory locks the data directory for this process and calls migrate. With Config.Share it does not lock the
-// directory. If a service has locked it then, acquireDirectory calls check instead of migrate.
+// directory, and calls check instead of migrate if a service has locked it.
 //
 // migrate runs under the migration lock, so that two migrations cannot race. Every process acquires the migration lock
 // first. A service releases the migration lock once the tables are migrated, so a command that finds a running service

@@ -11,12 +11,12 @@ import (
 	"vayu/internal/sqlstore/server"
 )
 
-// errAlone means that the transaction of a group was rolled back, possibly because of another of its changes. The
-// change then runs in a transaction of its own.
+// errAlone is the error of a change whose group was rolled back, possibly because of another change. The change then
+// runs in a transaction of its own.
 var errAlone = errors.New("the group of the change was rolled back")
 
-// update makes a change in a transaction of its own. If ctx has a group (see [WithGroup]), the waiting changes of the
-// group share a transaction.
+// update makes a change in a transaction of its own. If ctx has a group (see [WithGroup]), the change instead shares a
+// transaction with waiting changes of the group.
 func (p *postgres) update(ctx context.Context, do func(*Tx) error) error {
 	name, grouped := ctx.Value(groupKey{}).(string)
 	if !grouped {

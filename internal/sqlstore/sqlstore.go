@@ -35,7 +35,7 @@ type Config struct {
 	// ChangeTimeout limits one change on PostgreSQL, because other changes may wait for its locks. 0 selects
 	// three times the statement timeout, by default 30 seconds. A command may set more if it blocks no change.
 	ChangeTimeout time.Duration
-	// Version is the target version of the tables; 0 for the newest. Only dump.Load sets Version.
+	// Version is the target version of the tables, or 0 for the newest version. Only dump.Load sets Version.
 	Version int64
 }
 

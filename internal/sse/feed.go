@@ -48,8 +48,8 @@ type Notice struct {
 	Kind  schema.LiveKind
 	// ID identifies the subject, the thing that has changed, among all subjects of the kind.
 	ID string
-	// Scope is a scope that the key needs. SubjectScope is a second scope that the key needs, to
-	// read the subject; empty for none.
+	// Scope is a scope that the key needs. SubjectScope is a second scope, which the key needs to read the subject. It
+	// may be empty.
 	Scope, SubjectScope schema.Scope
 	Data                any // becomes JSON
 }
@@ -67,8 +67,8 @@ func Since(queries []Query) (since time.Time, owners map[schema.Owner]bool) {
 	return since, owners
 }
 
-// Groups has the texts of an SQL statement about several owners, one for each group size, as a sqlstore.BatchStatement.
-// Each divides n owners into groups. It calls `do` with the text and the range [from, to) of each group.
+// Groups is an SQL statement about several owners, with a text for each group size, such as a sqlstore.BatchStatement.
+// The method Each divides n owners into groups. It calls `do` with the text and the range [from, to) of each group.
 type Groups interface {
 	Each(n int, do func(text string, from, to int) error) error
 }

@@ -32,7 +32,7 @@ type Config struct {
 	Loading, Refreshing *failurelog.Log
 	Failures            prometheus.Counter
 	Now                 func() time.Time
-	// Timeout limits Refresh and Fresh; 0 for the constant Timeout.
+	// Timeout limits Refresh and Fresh. If it is 0, the constant Timeout applies.
 	Timeout time.Duration
 }
 

@@ -108,7 +108,7 @@ func (p *partition) message(record *kafka.Record) (kafka.Message, error) {
 }
 
 // reset continues at the first message of the log if the next message was deleted. An offset beyond the end of the log
-// is an error at first. Once this has lasted for Pace.Truncation, reset takes the log for truncated, and continues at
+// is an error at first. If it stays beyond the end for Pace.Truncation, the log was truncated, and reset continues at
 // the first message. reset may repeat messages, but skips no message that the log has.
 func (p *partition) reset() error {
 	reply, err := p.fetcher.ListOffsets(p.over, &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{

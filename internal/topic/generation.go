@@ -26,7 +26,7 @@ type generation struct {
 // serve consumes messages until the generation (time between two rebalances) is over.
 func (r *reader) serve(gen *kafka.Generation) {
 	// The member rejoins the group when all functions that gen has started have ended. A function that waits for done
-	// therefore delays this until serve returns. The messages are processed in this goroutine, so that a panic of
+	// therefore delays the rejoining until serve returns. This goroutine processes the messages, so that a panic of
 	// process reaches the caller of Consume.
 	done := make(chan struct{})
 	begun := make(chan context.Context, 1)

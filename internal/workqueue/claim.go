@@ -37,8 +37,9 @@ func statementsOf(table, columns string) statements {
 	}
 }
 
-// Queries returns the queries that find due rows, for tests of their plans. Their arguments are the world (live or
-// sandbox), the provider and a time in microseconds. The first query of each pair also takes a limit.
+// Queries returns the queries for single requests and for batch items, for tests of their plans. The first of each pair
+// finds due rows, and the second finds the next due time. Their arguments are the world (live or sandbox), the provider
+// and a time in microseconds. The first also takes a limit.
 func (t Table[R]) Queries() (single, batch [2]string) {
 	s := statementsOf(t.Name, t.Columns)
 	return [2]string{s.dueSingle, s.nextSingle}, [2]string{s.dueBatch, s.nextBatch}
@@ -63,8 +64,8 @@ func (f *dueRows) first(n int) dueRows {
 	return out
 }
 
-// findDue returns at most `most` due rows. If that number is not positive, findDue returns no
-// rows, and mayHaveMore reports whether any row is due.
+// findDue returns at most `most` due rows. If `most` is not positive, findDue returns no rows, and mayHaveMore reports
+// whether any row is due.
 func (q *Queue[R]) findDue(ctx context.Context, p *Pool, query string, now time.Time, most int) (f dueRows, err error) {
 	if most <= 0 {
 		f, err = q.findDue(ctx, p, query, now, 1)

@@ -123,7 +123,7 @@ func prepare(ctx context.Context, cfg Config) (secrets, error) {
 	return all, err
 }
 
-// linkPort links from where clients look for the port file to runName, the only folder that the engine can write to.
+// linkPort makes the symbolic link with which clients find the port file. The engine can write to runName only.
 func linkPort(data string) error {
 	link, target := filepath.Join(data, portName), filepath.Join(runName, portName)
 	if now, err := os.Readlink(link); err == nil && now == target {

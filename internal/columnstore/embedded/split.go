@@ -44,7 +44,7 @@ func Split(text string) []Statement {
 	return all
 }
 
-// hasData reports whether text is an INSERT with a FORMAT clause. The data of such a statement ends with the text.
+// hasData reports whether text is an INSERT with a FORMAT clause. Its data extends to the end of the text.
 func hasData(text string) bool {
 	st := statement.Parse(text)
 	return st.Data >= 0 && st.Format != "" && st.Format != "Values"

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// pieceMost is the number of buffered bytes of a stream at which they are sent without a call of Flush.
+// pieceMost is the size of a stream's buffer, in bytes. A full buffer is sent even without a call of Flush.
 const pieceMost = 32 << 10
 
 // Limits of a piece of an endless stream: its size and the time to send it. The buffer is small because there

@@ -25,8 +25,8 @@ func NewPrepared(conn *sql.Conn) *Prepared {
 	return &Prepared{conn, map[string]*sql.Stmt{}, map[string]bool{}}
 }
 
-// prepared returns the prepared statement of a query. It returns nil if preparing fails or maxStatements is
-// reached. Then the caller runs the text of the query, which also reports the error.
+// prepared returns the prepared statement of a query. It returns nil if preparing fails or maxStatements is reached.
+// The caller then runs the query unprepared, which also reports the error.
 func (s *Prepared) prepared(ctx context.Context, query string) *sql.Stmt {
 	if stmt := s.kept[query]; stmt != nil || len(s.kept) >= maxStatements {
 		return stmt

@@ -24,7 +24,7 @@ const (
 )
 
 // Parse returns the connection settings of a DSN, without a statement timeout. With these settings, the server ends a
-// transaction that is idle for longer than the time `idle`. `answer` is how long a caller waits for a connection.
+// transaction that is idle for longer than `idle`. `answer` is how long a caller waits for a connection.
 func Parse(dsn config.DSN, idle, answer time.Duration) (*pgx.ConnConfig, error) {
 	cfg, err := pgx.ParseConfig(string(dsn))
 	if err != nil {

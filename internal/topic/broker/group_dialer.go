@@ -43,7 +43,7 @@ func (s Security) GroupDialer(open, redial context.Context) *kafka.Dialer {
 	}}
 }
 
-// groupConn is a connection that closes when the context open of its dialer ends, or when Close is called.
+// groupConn is a connection that closes when the dialer's context `open` ends, or when Close is called.
 type groupConn struct {
 	net.Conn
 
