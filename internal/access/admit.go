@@ -56,9 +56,8 @@ func (s *Service) admit(c *httpapi.Call, route *httpapi.Route) (*pass, error) {
 // reads reports whether a call is read-only, by its method.
 func reads(c *httpapi.Call) bool { return c.Method == http.MethodGet || c.Method == http.MethodHead }
 
-// authorize decides whether the key may make this call now. It checks address and scope, and takes a token from the
-// rate-limit buckets of the key and of the account. Unless isDashboardRead is true, it also reserves a call of the
-// quota.
+// authorize decides whether the key may make this call now. It checks address and scope. It takes a token (rate limit)
+// from the buckets of key and account, and reserves a call of the quota unless isDashboardRead is true.
 func (p *pass) authorize(c *httpapi.Call, route *httpapi.Route, now time.Time) *schema.Problem {
 	k := p.key
 	if !allows(k.account.allow, c.Client) || !allows(k.allow, c.Client) {

@@ -22,8 +22,7 @@ type cachedAccount struct {
 	buckets  *worldBuckets  // shared by all versions of the account
 }
 
-// cachedKey is a key in the cache, with its account. It is immutable, except for the token buckets to which state
-// points.
+// cachedKey is a key in the cache, with its account. It is immutable, except for the token buckets in state.
 type cachedKey struct {
 	id               string
 	account          *cachedAccount
@@ -55,8 +54,7 @@ type keyHash [sha256.Size]byte
 // keyMap maps the hash of a key to the cached key.
 type keyMap = tablecache.Map[keyHash, *cachedKey]
 
-// keyCache caches every account and every valid key. Expired keys stay until the next sweep. Lookups by hash
-// take no lock.
+// keyCache caches every account and every valid key. The sweep removes expired keys. Lookups by hash take no lock.
 type keyCache struct {
 	byHash atomic.Pointer[keyMap]
 	ended  endedKeys

@@ -86,8 +86,7 @@ const (
 	selectEnded       = "SELECT id, account_id, mode, hash, COALESCE(expires_at, 0), COALESCE(revoked_at, 0) FROM api_key WHERE "
 )
 
-// findEnded reads an ended key from the store and adds it to endedKeys. It returns nil if the key or its account is
-// unknown.
+// findEnded reads an ended key from the store and adds it to endedKeys. It returns nil for an unknown key or account.
 func (s *Service) findEnded(ctx context.Context, query string, of any) (*cachedKey, error) {
 	var k cachedKey
 	var accountID, mode string
@@ -110,8 +109,7 @@ func (s *Service) findEnded(ctx context.Context, query string, of any) (*cachedK
 	return s.cache.ended.find(hash, now), nil
 }
 
-// selectKeys reads the keys that were changed after revision $1. For revision 0, it reads all keys that are not
-// revoked.
+// selectKeys reads the keys that were changed after revision $1. For revision 0, it reads all keys except revoked ones.
 const selectKeys = `SELECT id, account_id, mode, hash, scopes, allow_list, require_signature, signing_secret,
 		COALESCE(expires_at, 0), COALESCE(revoked_at, 0), revision
 	FROM api_key WHERE revision > $1 AND ($1 > 0 OR revoked_at IS NULL)`

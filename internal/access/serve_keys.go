@@ -48,9 +48,9 @@ func (w *keyRequest) spec(c *httpapi.Call, most int, now time.Time) (apikey.Spec
 		f.Add("mode", "The mode must be live or sandbox.")
 	}
 	if len(f) > 0 {
-		// The reply must list all faults, so this also checks whether the expiry is in the past. Without another fault,
-		// Create makes that check. Create does not run for a repeated call, which gets its stored reply even after
-		// expires_at.
+		// The reply must list all faults, so this also checks whether the expiry is in the past. If there is no other
+		// fault, Create checks it. Create does not run for a repeated call, which gets its stored reply even after the
+		// expiry.
 		apikey.CheckExpiry(&f, "expires_at", k.ExpiresAt, now)
 		return k, f.Problem()
 	}

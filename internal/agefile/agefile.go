@@ -56,8 +56,7 @@ func Encrypt(from, to string, recipients []age.Recipient) error {
 }
 
 // Decrypt decrypts every file with [Suffix] below the folder `from`. It writes the result to the same path below the
-// folder `to`, without the suffix. If a file is damaged, or encrypted to none of the identities, the error names the
-// file.
+// folder `to`, without the suffix. An error names the file if it is damaged, or encrypted to none of the identities.
 func Decrypt(from, to string, identities []age.Identity) error {
 	return eachFile(from, func(name string) error {
 		plain, encrypted := strings.CutSuffix(name, Suffix)

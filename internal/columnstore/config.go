@@ -26,11 +26,11 @@ type Config struct {
 	// Port is the engine's preferred port on 127.0.0.1. If Port is 0 or in use, the engine takes any free port. The
 	// file engine.port in Data has the address.
 	Port int `yaml:"port" help:"port of the embedded ClickHouse engine on 127.0.0.1; any free port if it is in use"`
-	// MaxMemory limits the memory of a query of the embedded engine, unless the query sets max_memory_usage; 0 for no
+	// MaxMemory limits the memory of a query of the embedded engine that does not set max_memory_usage. 0 means no
 	// limit.
 	MaxMemory config.Size `yaml:"max-memory" help:"memory that one query of the embedded engine may use"`
-	// MaxTime limits the duration of a query of the embedded engine, unless the query sets max_execution_time; 0 for
-	// no limit.
+	// MaxTime limits the duration of a query of the embedded engine that does not set max_execution_time. 0 means no
+	// limit.
 	MaxTime time.Duration `yaml:"max-time" help:"how long one query of the embedded engine may run"`
 	// Connections limits the concurrent queries of this process. Queries on [DB.Reserved] are not counted.
 	Connections int `yaml:"connections" help:"queries sent to ClickHouse at once"`
@@ -40,13 +40,12 @@ type Config struct {
 	Analysts Analysts `yaml:"analysts"`
 	// Listen is a further address of the embedded engine, for analysts of other machines.
 	Listen Listen `yaml:"listen"`
-	// Readable has the databases that the user analyst reads. Private has the tables of these databases that it cannot
-	// read.
+	// Readable has the databases that the user analyst reads, and Private those of their tables that it cannot read.
 	Readable, Private []string `yaml:"-"`
 	// Storage configures the retention and placement of rows, on the embedded engine, a server or a cluster.
 	Storage Storage `yaml:"storage"`
-	// Share lets a command use the engine that a service already runs in Data. If no engine runs, the command starts
-	// one.
+	// Share lets a command use the engine that a service already runs in Data. Without one, the command starts an
+	// engine.
 	Share bool `yaml:"-"`
 	// Guest is set, with Share, for a command that may be idle for hours. Once the command has used the engine of a
 	// service, it never starts an engine, because the data directory must be free when the service restarts.
@@ -85,8 +84,8 @@ type Storage struct {
 	KeepReadings time.Duration `yaml:"keep-readings" help:"how long readings are kept; 0 for ever"`
 	// KeepHours is the retention of stations' and cities' hourly rows; 0 keeps them for ever, like daily rows.
 	KeepHours time.Duration `yaml:"keep-hours" help:"how long the hours of stations and cities are kept; 0 for ever"`
-	// Policy is the name of the tables' storage policy, which ClickHouse's own configuration defines; empty for the
-	// default policy.
+	// Policy names the storage policy of the tables, which ClickHouse's own configuration defines. If it is empty, the
+	// tables have the default policy.
 	Policy string `yaml:"policy" help:"storage policy of the tables, defined in the configuration of ClickHouse; empty for its default"`
 	// ColdAfter is the age at which readings and hourly rows move to ColdVolume; 0 for never.
 	ColdAfter time.Duration `yaml:"cold-after" help:"after how long readings and hours move to the cold volume; 0 for never"`

@@ -36,8 +36,7 @@ func (l Listen) Validate() []error {
 	return f
 }
 
-// child returns the further address for the engine's process. A command's engine has none, because it ends with the
-// command.
+// child returns the further address for the engine's process. A command's engine has none: it ends with the command.
 func (l Listen) child(command bool) embedded.Listen {
 	if command {
 		l.Address = ""

@@ -108,8 +108,8 @@ func (c Config) User() (string, error) {
 	return cmp.Or(options.Auth.Username, "default"), nil
 }
 
-// UnencryptedHosts returns the remote hosts of the DSN to which passwords and rows travel unencrypted; none for the
-// embedded engine.
+// UnencryptedHosts returns the remote hosts of the DSN to which passwords and rows travel unencrypted. The embedded
+// engine has none.
 func (c Config) UnencryptedHosts() []string {
 	if c.DSN == "" {
 		return nil

@@ -168,8 +168,7 @@ func (db *DB) child(ctx context.Context) error {
 	return err
 }
 
-// passedVariables are the environment variables that the engine gets from this process. Other variables may contain
-// secrets.
+// passedVariables are the environment variables that the engine gets from this process. Others may contain secrets.
 var passedVariables = []string{"TZ", "LANG", "LC_ALL", "GOMAXPROCS", "GOTRACEBACK", "GOCOVERDIR"}
 
 // environment returns the variables of an engine's process in the directory data.
@@ -207,8 +206,7 @@ func (db *DB) childConfig() embedded.Config {
 	}
 }
 
-// startTimeout limits a start of the engine. It is long, because the engine first checks its stored data, which
-// may cover years.
+// startTimeout limits a start of the engine. It is long, because the engine first checks its stored data.
 const startTimeout = 2 * time.Minute
 
 // health has the limits beyond which an engine counts as hung.

@@ -135,8 +135,7 @@ func splitList(n *yaml.Node) []*yaml.Node {
 	return items
 }
 
-// fillText sets a scalar from its text. Errors quote the text. No error reveals a secret, because every text is valid
-// for a Secret.
+// fillText sets a scalar from its text. Errors quote the text. They quote no secret: a Secret accepts every text.
 func fillText(v reflect.Value, text string) error {
 	if u, ok := reflect.TypeAssert[encoding.TextUnmarshaler](v.Addr()); ok {
 		return u.UnmarshalText([]byte(text))

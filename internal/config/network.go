@@ -43,8 +43,7 @@ func Networks(texts []string) ([]netip.Prefix, error) {
 	return out, nil
 }
 
-// Local reports whether a host is certainly on this machine: it is empty, localhost, a loopback address or the
-// path of a socket.
+// Local reports whether a host is certainly on this machine: empty, localhost, a loopback address or a socket's path.
 func Local(host string) bool {
 	if host == "" || host == "localhost" || strings.HasPrefix(host, "/") || strings.HasPrefix(host, "@") {
 		return true

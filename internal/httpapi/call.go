@@ -59,8 +59,8 @@ type Route struct {
 	Method string
 	Path   string // a gorilla/mux template
 	Scope  string // required scope; empty for any valid key
-	// Params are the names of the query parameters that the endpoint has. The router parses the query, and rejects
-	// other parameters.
+	// Params are the names of the endpoint's query parameters. The router parses the query, and rejects other
+	// parameters.
 	Params []string
 	// OwnQuery means that the handler parses the query itself.
 	OwnQuery bool
@@ -70,8 +70,7 @@ type Route struct {
 	Body int64
 	// BodyTypes are the media types besides JSON that a body can have.
 	BodyTypes []string
-	// Type lists the media types besides JSON that a client can select with Accept, separated by a comma and a blank.
-	// It may be empty.
+	// Type lists the media types besides JSON that a client can select with Accept, joined by ", ". It may be empty.
 	Type string
 	// NoAuth means that the call needs no key. The handler authenticates the caller itself. No limit applies,
 	// and the call is not counted. Pages of every origin may read the reply to GET.

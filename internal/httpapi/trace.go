@@ -6,8 +6,8 @@ import (
 	"vayu/internal/tracing"
 )
 
-// traced runs answer within a span (a timed step of a trace), the first span of its trace. The span contains the
-// endpoint's path template. The only text from the client in the span is the request id, if it is valid.
+// traced runs [router.answer] within a span (a timed step of a trace), the first span of its trace. The span contains
+// the endpoint's path template. The only text from the client in the span is the request id, if it is valid.
 func (rt *router) traced(x *exchange, m *method) (status int) {
 	c := &x.call
 	r, span := rt.trace.Request(c.Request, m.Method+" "+m.Path)

@@ -62,8 +62,8 @@ type group struct {
 	failed  chan struct{}
 }
 
-// start starts the parts in order. It returns the first error of a Ready. It returns nil early when
-// ctx ends, or when Run of a started part returns: then stop returns the failure.
+// start starts the parts in order, and returns the first error of a Ready. If ctx ends, or Run of a started part
+// returns, start stops early and returns nil. The method stop later returns the failure.
 func (g *group) start(ctx context.Context, parts []Part) error {
 	for _, part := range parts {
 		if ctx.Err() != nil {
@@ -92,8 +92,8 @@ func (g *group) start(ctx context.Context, parts []Part) error {
 	return nil
 }
 
-// stop stops the started parts, the last one first, and returns their failures
-// in the order in which the parts were stopped.
+// stop stops the started parts, the last one first, and returns their failures in the order in which the parts were
+// stopped.
 func (g *group) stop() []error {
 	var failures []error
 	for _, r := range slices.Backward(g.started) {

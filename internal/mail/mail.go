@@ -89,8 +89,8 @@ func newClient(address string) (*mail.Client, error) {
 
 func (s *Sender) file(id string) string { return filepath.Join(s.Data, "mail", id+".eml") }
 
-// write writes a mail to a file in the data directory. The mail has a link that gives access, so only the owner of the
-// file may read it.
+// write writes a mail to a file in the data directory. Its link gives access, so only the file's owner may read the
+// file.
 func (s *Sender) write(ctx context.Context, m *mail.Msg, id string) error {
 	path := s.file(id)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

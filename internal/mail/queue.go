@@ -17,8 +17,7 @@ const (
 	group = 100 // rows per query
 )
 
-// Queue sends the mails of a table. The column mail_due_at is the time of the next attempt, or NULL if the mail was
-// sent.
+// Queue sends the mails of a table. The column mail_due_at is the time of the next attempt, or NULL for a sent mail.
 type Queue struct {
 	*Sender
 	DB         *sqlstore.DB

@@ -35,8 +35,7 @@ const (
 	startTimeout = time.Minute
 	// commandTimeout limits a command's wait for the server. It is short, because a person waits for the command.
 	commandTimeout = 10 * time.Second
-	// sandboxShare is the divisor that limits the concurrent changes of the sandbox: to a quarter of the connections,
-	// at least one.
+	// sandboxShare limits the concurrent changes of the sandbox: to a quarter of the connections, but at least one.
 	sandboxShare = 4
 )
 

@@ -262,8 +262,7 @@ func (v View) each(do func(Scanner) error, query string, args []any) error {
 	return v.classify(fault)
 }
 
-// classify calls [DB.classify]. After the store has stopped, it first wraps each error in errEnded, except
-// sql.ErrNoRows.
+// classify calls [DB.classify]. After the store has stopped, it first wraps errors, except sql.ErrNoRows, in errEnded.
 func (v View) classify(err error) error {
 	if err != nil && !errors.Is(err, sql.ErrNoRows) && v.db.hasEnded() {
 		err = fmt.Errorf("%w: %w", errEnded, err)

@@ -12,8 +12,7 @@ type Settings struct {
 	// Connections limits the readers (SQLite) or the connections (PostgreSQL) of one instance.
 	Connections int `yaml:"connections" help:"connections to PostgreSQL, or readers of SQLite, at most"`
 	// StatementTimeout is the time after which the server cancels a statement. The default, 10 s, is the longest time
-	// that a client waits, and no lock should be held longer. SQLite has no server, so only its readers have this
-	// limit.
+	// that a client waits, and no lock should be held longer. In SQLite, only readers have this limit.
 	StatementTimeout time.Duration `yaml:"statement-timeout" help:"after which PostgreSQL ends a statement; half a second more for a reader of either store"`
 	// LockTimeout limits a statement's wait for a lock; 0 leaves the limit to StatementTimeout.
 	LockTimeout time.Duration `yaml:"lock-timeout" help:"after which PostgreSQL ends a statement that waits for a lock; 0 for statement-timeout"`

@@ -48,8 +48,7 @@ type Notice struct {
 	Kind  schema.LiveKind
 	// ID identifies the subject, the thing that has changed, among all subjects of the kind.
 	ID string
-	// Scope is a scope that the key needs. SubjectScope is a second scope, which the key needs to read the subject. It
-	// may be empty.
+	// Scope is a scope that the key needs. If SubjectScope is not empty, the key also needs it, to read the subject.
 	Scope, SubjectScope schema.Scope
 	Data                any // becomes JSON
 }

@@ -133,8 +133,7 @@ func resume(c *httpapi.Call, now time.Time) (since time.Time, known bool) {
 	return at, true
 }
 
-// greeting returns the first messages of a stream: hello, and a reset if the client may have missed changes (known is
-// false).
+// greeting returns the first messages of a stream: hello and, if the client may have missed changes, a reset.
 func (st *stream) greeting(now time.Time, known bool) ([][]byte, error) {
 	data, err := json.Marshal(schema.LiveGreeting{
 		Mode: st.owner.World.String(), Account: st.owner.Account, Kinds: st.kinds, At: schema.FormatTime(now),

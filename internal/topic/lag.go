@@ -50,8 +50,7 @@ func (p *progress) recordFinished(next map[int]int64) {
 	maps.Copy(p.next, next)
 }
 
-// recordOffsets records the first and last offsets of partitions. It reports whether the offsets of all partitions were
-// read.
+// recordOffsets records the first and last offsets of partitions. all is true if it got those of every partition.
 func (p *progress) recordOffsets(partitions []kafka.PartitionOffsets, now time.Time) (all bool) {
 	p.lock.Lock()
 	defer p.lock.Unlock()

@@ -24,8 +24,8 @@ import (
 type Config struct {
 	broker.Settings
 	Brokers []string // host:port
-	// Name, Content and Worker name the topic, its messages and the program that processes
-	// them, in logs and errors: "the event log", "events", "the dispatcher".
+	// Name, Content and Worker are texts for logs and errors: the names of the topic, of its messages and of the
+	// program that processes them, such as "the event log", "events", "the dispatcher".
 	Name, Content, Worker string
 	// Prefix begins the names of the metrics, such as vayu_eventlog.
 	Prefix string

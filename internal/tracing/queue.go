@@ -127,8 +127,7 @@ func (q *queue) fill(batch []sdk.ReadOnlySpan) []sdk.ReadOnlySpan {
 	return batch
 }
 
-// send exports a batch with retries. The last attempt is limited by lastSendTimeout. It is made even after the end of
-// ctx.
+// send exports a batch with retries. lastSendTimeout limits the last attempt, which is made even after ctx ends.
 func (q *queue) send(ctx context.Context, batch []sdk.ReadOnlySpan) {
 	for n := 1; ctx.Err() == nil && n < maxAttempts; n++ {
 		if q.export(ctx, batch, sendTimeout) {

@@ -45,8 +45,7 @@ func (t Table[R]) Queries() (single, batch [2]string) {
 	return [2]string{s.dueSingle, s.nextSingle}, [2]string{s.dueBatch, s.nextBatch}
 }
 
-// dueRows are the ids of due rows: ids[0] has the rows that were never claimed, and ids[1] the rows that were claimed
-// before.
+// dueRows are the ids of due rows: ids[0] has the rows that were never claimed, and ids[1] all others.
 type dueRows struct {
 	ids         [2][]any
 	mayHaveMore bool // the query found as many rows as its limit
@@ -82,8 +81,8 @@ func (q *Queue[R]) findDue(ctx context.Context, p *Pool, query string, now time.
 	return f, err
 }
 
-// batchFlagScanner scans a row whose first column tells whether the row belongs to a batch. It scans that column
-// itself, and passes the other columns to Table.Scan.
+// batchFlagScanner scans rows whose first column tells whether the row belongs to a batch. It stores that column in
+// batch, and passes the other columns to Table.Scan.
 type batchFlagScanner struct {
 	sqlstore.Scanner
 

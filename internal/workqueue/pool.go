@@ -74,8 +74,7 @@ func (p *Pool) freeSlots() (free, singles, batches int) {
 	return free, singles, min(free, p.maxBatch-p.batchInFlight)
 }
 
-// hasCapacityForBacklog reports whether a slot is free for a job that waits in the store. The caller holds the lock of
-// state.
+// hasCapacityForBacklog reports whether a slot is free for a job in the store. The caller holds the lock of state.
 func (p *Pool) hasCapacityForBacklog() bool {
 	return p.inFlight < p.provider.Concurrency && (p.backlogged[0] || p.backlogged[1] && p.batchInFlight < p.maxBatch)
 }

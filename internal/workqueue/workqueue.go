@@ -22,7 +22,7 @@ const (
 	LeaseMargin = 30 * time.Second
 	// RecordTimeout bounds the recording of a result. It ends before the lease does.
 	RecordTimeout = LeaseMargin - 5*time.Second
-	// RetryPause is the time until the loop polls the table again after an error of the store, or while the provider is
+	// RetryPause is the time until the loop polls again after an error of the store, or while the provider is
 	// unavailable.
 	RetryPause = time.Second
 	// ShutdownGrace is the time that calls in flight get when the service stops.

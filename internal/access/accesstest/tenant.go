@@ -1,5 +1,4 @@
-// Package accesstest provides accounts with keys, a service that admits their calls, and a client for tests of
-// endpoints.
+// Package accesstest provides accounts with keys, a service that admits their calls, and a client for endpoint tests.
 package accesstest
 
 import (

@@ -168,8 +168,7 @@ const selectRecord = `SELECT k.id, k.account_id, k.mode, k.name, k.prefix, k.las
 	k.require_signature, k.created_at, k.expires_at, k.revoked_at, u.used_at, k.rotated_from, COALESCE(k.member_id, '')
 	FROM api_key k LEFT JOIN api_key_use u ON u.key_id = k.id`
 
-// scanRecord returns a function that reads a row of selectRecord. It sets the field Active if the key is valid at the
-// time now.
+// scanRecord returns a function that reads a row of selectRecord. The field Active is true if the key is valid at now.
 func scanRecord(now time.Time) func(sqlstore.Scanner) (Record, error) {
 	return func(row sqlstore.Scanner) (Record, error) {
 		var k Record
@@ -239,8 +238,8 @@ func List(q sqlstore.Querier, account string, world schema.World, after string, 
 		account, world.String(), after, limit)
 }
 
-// OfMember returns the active keys of a member, the live one first. A member has one key in each world, but a key may
-// have ended.
+// OfMember returns the active keys of a member, the live one first. A member has one key per world, but a key may have
+// ended.
 func OfMember(q sqlstore.Querier, member string, now time.Time) ([]Record, error) {
 	keys, err := sqlstore.All(q, scanRecord(now), selectRecord+" WHERE k.member_id = $1 AND k.revoked_at IS NULL ORDER BY k.mode", member)
 	if err != nil {

@@ -15,8 +15,7 @@ import (
 const (
 	// longestName is the largest number of characters of a name.
 	longestName = 100
-	// maxScopeFaults is the index of the last scope that checkScopes checks. It limits the faults that a client gets
-	// in one reply.
+	// maxScopeFaults is the index of the last scope that checkScopes checks. It limits the number of faults in a reply.
 	maxScopeFaults = 100
 )
 

@@ -68,7 +68,7 @@ var insertRows = sqlstore.NewBatchStatement(0, "INSERT INTO audit (account_id, m
 
 // extend writes rows at the end of an audit chain.
 func extend(tx *sqlstore.Tx, key chainKey, rows []chainRow) error {
-	// The statement reads the end of the chain and locks it, on SQLite and on PostgreSQL.
+	// The UPSERT reserves the numbers of the rows, and locks the end of the chain on SQLite and on PostgreSQL.
 	var last int64
 	var hash, mac []byte
 	err := tx.QueryRow(`

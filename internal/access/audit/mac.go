@@ -52,7 +52,7 @@ func authenticated(mac []byte) int64 {
 	return int64(binary.BigEndian.Uint64(mac))
 }
 
-// nextMAC returns the MAC of a new head, which names row seq with the given hash. before is the hash of the
+// nextMAC returns the MAC of a new head: the row with the number seq and the given hash. before is the hash of the
 // previous row, and old is the MAC of the previous head.
 //
 // If old is invalid, nextMAC returns old, so that [Verify] detects the fault even after more rows. A process

@@ -67,8 +67,7 @@ func (q *statement) and(condition string, values ...any) {
 	q.text.WriteString(condition)
 }
 
-// after returns the start of a statement that selects the rows after a position. It has only the conditions that an
-// index supports.
+// after returns the start of a statement for the rows after a position, with the conditions that an index supports.
 func (s *selection) after(columns string, after position) *statement {
 	q := &statement{args: []any{s.owner.Account, s.owner.World.String()}}
 	q.text.WriteString("SELECT " + columns + " FROM audit WHERE account_id = $1 AND mode = $2")
@@ -96,14 +95,13 @@ func (s *selection) filters() bool {
 	return s.actor != "" || s.action != "" || s.subject != "" && (s.from != math.MinInt64 || s.to != math.MaxInt64)
 }
 
-// lowest returns a statement that finds the last row that a page may scan, which is scanLimit rows after the given
-// position.
+// lowest returns a statement that finds the last row that a page may scan: scanLimit rows after the given position.
 func (s *selection) lowest(after position) (string, []any) {
 	q := s.after("at, seq", after)
 	return q.text.String() + s.order() + " LIMIT 1 OFFSET " + strconv.Itoa(scanLimit-1), q.args
 }
 
-// query returns a statement for up to limit rows after a position. The scan ends at the row floor, unless floor is nil.
+// query returns a statement for up to limit rows after a position. If floor is not nil, the scan ends at that row.
 func (s *selection) query(after position, floor *position, limit int) (string, []any) {
 	q := s.after("seq, at, actor, action, subject, request_id, client, detail, hash", after)
 	if s.subject != "" {

@@ -159,8 +159,7 @@ func (o *Key) Claim(tx *sqlstore.Tx, now time.Time, path string) (claimed bool, 
 	return true, o.keep(tx, httpapi.Response{Status: http.StatusAccepted, Location: path})
 }
 
-// keep stores the reply of the call that has claimed the key. The stored text is the Location, a line feed and
-// the body.
+// keep stores the reply of the call that has claimed the key. The text is the Location, a line feed and the body.
 func (o *Key) keep(tx *sqlstore.Tx, resp httpapi.Response) error {
 	body := slices.Concat([]byte(resp.Location+"\n"), resp.Body)
 	for _, part := range resp.Tail {

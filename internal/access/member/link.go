@@ -96,8 +96,7 @@ func (s *Service) postLink(c *httpapi.Call) (resp httpapi.Response, err error) {
 	return httpapi.Response{Status: http.StatusAccepted, Value: wire.LinkSent{Status: schema.Success, ExpiresAt: schema.FormatTime(ends)}}, nil
 }
 
-// due returns the mails of the requests that are due. If no member has the address, the mail has an empty text and is
-// not sent.
+// due returns the mails of the requests that are due. If no member has the address, the mail is empty and is not sent.
 func (s *Service) due(view sqlstore.View, now time.Time, limit int) (all []mail.Message, err error) {
 	links, err := sqlstore.All(view, scanLink, selectLink+"WHERE mail_due_at <= $1 AND expires_at > $1 ORDER BY mail_due_at LIMIT $2", now.UnixMicro(), limit)
 	if err != nil {

@@ -28,7 +28,7 @@ type Config struct {
 	DB     *sqlstore.DB
 	Cipher *encryption.Cipher
 	Mail   *mail.Sender
-	// BaseURL returns the URL of the service for clients, without a slash at its end. It is not called before the API
+	// BaseURL returns the URL of the service for clients, without a final slash. It is not called before the API
 	// listens.
 	BaseURL func() string
 	// Change runs a change of members and keys in one transaction with its audit row.
@@ -43,8 +43,8 @@ type Config struct {
 const (
 	perClient = 60 // in an hour, and at once
 	perEmail  = 3  // in an hour, and at once
-	// perAccount is the number of invitations that an account can send in a day. It can send all of them at once.
-	// Otherwise an account that adds and removes members could send mails to any number of strangers.
+	// perAccount is the number of invitations that an account can send in a day, even all at once. Without this limit,
+	// an account that adds and removes members could send mails to any number of strangers.
 	perAccount = 2 * most
 	remember   = 50_000
 	tooMany    = "There were too many requests from this address or for this e-mail address. Retry later."
@@ -168,7 +168,7 @@ func (s *Service) change(c *httpapi.Call, status int, do func(tx *sqlstore.Tx, b
 	})
 }
 
-// idOf returns the id in the path; errNotFound if it is malformed. PostgreSQL rejects some texts, such as one with a
+// idOf returns the id in the path, or errNotFound if it is malformed. PostgreSQL rejects some texts, such as one with a
 // zero byte.
 func idOf(c *httpapi.Call) (string, error) {
 	id := mux.Vars(c.Request)["id"]

@@ -23,8 +23,8 @@ type batch struct {
 	keys     [][]any // of table api_key_use
 }
 
-// monthRow is an increment of a row of table quota_period. An increment of 0 is written too: the write compares
-// the total with the limit, which may have been lowered.
+// monthRow is an increment of a row of table quota_period. It is written even if the increment is 0, because the write
+// compares the total with the limit, which may have been lowered.
 type monthRow struct {
 	*month
 
@@ -66,8 +66,8 @@ func (c *Counters) Flush(ctx context.Context) error {
 	return nil
 }
 
-// store writes a batch. After an error, it keeps the batch in c.failed for the next flush. The caller has excluded
-// other flushes.
+// store writes a batch. After an error, the next flush repeats the batch in c.failed. The caller excludes other
+// flushes.
 func (c *Counters) store(ctx context.Context, b *batch) error {
 	err := c.DB.Update(ctx, func(tx *sqlstore.Tx) error { return b.write(tx, c) })
 	if err != nil && c.dropMissing(ctx, b) {

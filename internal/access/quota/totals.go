@@ -13,9 +13,9 @@ import (
 // rows that changed up to clockSkew before its last run.
 const clockSkew = 10 * time.Second
 
-// ReadTotals merges the stored totals of this month, to which all instances add, into memory. In a new month, the first
-// call of ReadTotals reads all rows of the month. Later calls read the recently changed rows. The error is one of the
-// store or of ctx; the next call then reads the same rows again.
+// ReadTotals updates the usage in memory with the store's totals of this month. The totals contain the calls of all
+// instances. In a new month, the first call of ReadTotals reads all rows of the month, and later calls read the
+// recently changed rows. The error is one of the store or of ctx; the next call then reads the same rows again.
 func (c *Counters) ReadTotals(ctx context.Context) error {
 	limit, done := context.WithTimeout(ctx, tablecache.Timeout)
 	defer done()

@@ -59,8 +59,7 @@ type Signature struct {
 	MAC    [sha256.Size]byte
 }
 
-// Parse parses the value of a signature header: t=<unix>,v1=<hex> or t=<unix>,v2=<hex>. It returns false for any other
-// text.
+// Parse parses the value of a signature header: t=<unix>,v1=<hex> or t=<unix>,v2=<hex>. Other texts yield false.
 func Parse(text string) (Signature, bool) {
 	var s Signature
 	first, second, _ := strings.Cut(text, ",")

@@ -41,7 +41,7 @@ var (
 	errLink   = schema.NewProblem(schema.InvalidRequest, "token", "The link is invalid or has expired. Sign up again.")
 )
 
-// post answers POST /v1/signup: it creates an account with a sandbox key, and schedules the mail with the confirmation
+// post answers POST /v1/signup: it creates an account with a sandbox key, and schedules a mail with a confirmation
 // link.
 func (s *Service) post(c *httpapi.Call) (resp httpapi.Response, err error) {
 	wanted, err := httpapi.Decode[struct {

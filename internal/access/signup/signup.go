@@ -68,7 +68,7 @@ type Config struct {
 	Cipher *encryption.Cipher
 	Plans  map[string]int64
 	Mail   *mail.Sender
-	// BaseURL returns the URL of the service for clients, without a slash at its end. It is not called before the API
+	// BaseURL returns the URL of the service for clients, without a final slash. It is not called before the API
 	// listens.
 	BaseURL func() string
 	// Erase erases the data of an account without active keys. It is idempotent.

@@ -102,7 +102,7 @@ func (b *backup) database(ctx context.Context, p migration.Params) (Database, er
 	return d, nil
 }
 
-// names returns the values of the column "name" of a query, in the query's order, which groupArray preserves.
+// names returns the column "name" of a query's result, in the query's order, which groupArray preserves.
 func names(ctx context.Context, conn driver.Conn, query string, args ...any) (list []string, err error) {
 	err = conn.QueryRow(ctx, "SELECT groupArray(name) FROM ("+query+")", args...).Scan(&list)
 	return list, err

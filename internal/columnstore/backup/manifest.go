@@ -10,8 +10,7 @@ import (
 	"vayu/internal/columnstore/migration"
 )
 
-// Manifest describes a backup. It is the file manifest.json, which is written last: without that file a backup is
-// incomplete.
+// Manifest describes a backup. It is the file manifest.json, which is written last. Without it a backup is incomplete.
 type Manifest struct {
 	Format     int        `json:"format"`     // formatVersion of the program that wrote the backup
 	ClickHouse string     `json:"clickhouse"` // version of the ClickHouse that was read
@@ -36,8 +35,8 @@ type Table struct {
 	Files   []File   `json:"files"`
 }
 
-// File is a file with one partition of a table, in ClickHouse's Native format and zstd. ClickHouse's function file() can
-// also read it.
+// File is a file with one partition of a table, in ClickHouse's Native format and zstd. ClickHouse's function file()
+// can read it.
 type File struct {
 	Path      string `json:"path"`      // relative to the manifest, with slashes
 	Partition string `json:"partition"` // its id in ClickHouse

@@ -66,8 +66,7 @@ func (s *stage) serve(ctx context.Context, stdin io.Reader, report func(Report),
 		cancel()
 	}()
 	s.Config.Listened = func(address string) { report(Report{Address: address}) }
-	// A hanging engine must not keep the data directory locked. So the process exits within 3*stopTime of the end of
-	// ctx.
+	// A hanging engine must not keep the data directory locked. So the process exits within 3*stopTime after ctx ends.
 	context.AfterFunc(ctx, func() {
 		time.AfterFunc(3*stopTime, func() {
 			log.Error("the engine does not stop, so its process is ended")

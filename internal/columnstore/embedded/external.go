@@ -45,8 +45,7 @@ func newExternal(r *http.Request, body io.Reader, values url.Values) (*external,
 	return &external{parts: multipart.NewReader(body, parameters["boundary"]), values: values}, nil
 }
 
-// name returns the session of a request with external tables. A request that names no session gets a session of its
-// own.
+// name returns the session of a request with external tables. If the request names none, it gets one of its own.
 func (e *external) name(n session.Name) session.Name {
 	if e.own = n.ID == ""; e.own {
 		n.ID = uuid.NewString()
@@ -124,8 +123,7 @@ func (h *handler) table(s *session.Session, q *request, name string, part io.Rea
 	return s.Stored("INSERT", "")
 }
 
-// columns returns the columns of a table with their types. NAME_types has no names, so the columns are called _1, _2
-// and so on.
+// columns returns the columns of a table with their types. NAME_types has no names: the columns are called _1, _2, ….
 func (e *external) columns(name string) string {
 	types := e.values.Get(name + "_types")
 	if structure := e.values.Get(name + "_structure"); structure != "" || types == "" {

@@ -17,8 +17,7 @@ import (
 	"vayu/schema/statement"
 )
 
-// headSize is how many bytes of a body are searched for the query. ClickHouse's default limit of a query is the same
-// (max_query_size).
+// headSize is how many bytes of a body are searched for the query: the default of ClickHouse's max_query_size.
 const headSize = 256 << 10
 
 // maxQuery limits the length of a statement without data, in bytes.
@@ -107,8 +106,8 @@ func (q *request) readStatement(values url.Values, r *http.Request, body io.Read
 	return nil
 }
 
-// setParams takes the parameters of the query from the URL's values. It sorts them by name, so that equal requests
-// compare equal.
+// setParams takes the query's parameters from the URL's values. It sorts them by name, so that equal requests are
+// equal.
 func (q *request) setParams(values url.Values) {
 	for key, value := range values {
 		if name, ok := strings.CutPrefix(key, "param_"); ok {

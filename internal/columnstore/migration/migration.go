@@ -1,5 +1,5 @@
-// Package migration creates the tables of ClickHouse from numbered SQL files, upgrades them, and applies the storage
-// settings to them.
+// Package migration creates the tables of ClickHouse from numbered SQL files, upgrades them, and applies storage
+// settings.
 package migration
 
 import (

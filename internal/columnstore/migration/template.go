@@ -71,8 +71,8 @@ func (p Params) validate() error {
 	return nil
 }
 
-// render executes the template text with the values of p. It copies the comment of each local table to the distributed
-// table over it.
+// render executes the template text with the values of p. It copies the comments of local tables to their distributed
+// tables.
 func (p Params) render(name, text string) (string, error) {
 	t, err := template.New(name).Option("missingkey=error").Funcs(template.FuncMap{
 		"engine": p.engine, "everywhere": p.everywhere, "local": p.Local, "distributed": p.distributed,

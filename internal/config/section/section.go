@@ -65,8 +65,7 @@ func (s *Section) Text(key string) string {
 	return text
 }
 
-// Required returns the text of a key, as [Section.Text] does. The key must have a text: a missing or empty text is a
-// fault.
+// Required returns the text of a key, as [Section.Text] does. A missing or empty text is a fault.
 func (s *Section) Required(key string) string {
 	faults := len(s.file.problems)
 	text, there := s.text(key)

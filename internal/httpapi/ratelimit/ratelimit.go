@@ -13,8 +13,7 @@ import (
 	"vayu/schema"
 )
 
-// networkBits is the prefix length of an IPv6 network that counts as one client, because one subscriber has such a
-// network.
+// networkBits is the prefix length of an IPv6 network that counts as one client: one subscriber has such a network.
 const networkBits = 64
 
 // Limiter has a token bucket for each client. It is safe for concurrent use.
@@ -27,8 +26,7 @@ type Limiter[K comparable] struct {
 }
 
 // New returns a limiter with full buckets. The parameter most bounds its memory: above this number of clients, it
-// forgets the client that was idle longest. The parameter message is the text of the problem that a rejected client
-// gets.
+// forgets the client that was idle longest. The parameter message is the text of the error that a rejected client gets.
 func New[K comparable](perSecond rate.Limit, burst, most int, message string) *Limiter[K] {
 	buckets, _ := lru.New[K, *rate.Limiter](most) // fails only if the size is not positive
 	return &Limiter[K]{buckets: buckets, perSecond: perSecond, burst: burst, message: message}
@@ -44,8 +42,7 @@ func Network(address netip.Addr) netip.Addr {
 	return address.Unmap()
 }
 
-// Admit takes a token of a client. If the client has no token left, the error is a *schema.Problem with the code
-// rate_limited.
+// Admit takes a token of a client. Without a token left, the error is a *schema.Problem with the code rate_limited.
 func (l *Limiter[K]) Admit(client K, now time.Time) error {
 	bucket := l.bucket(client)
 	if bucket.AllowN(now, 1) {

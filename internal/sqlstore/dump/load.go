@@ -64,8 +64,7 @@ func Load(ctx context.Context, cfg sqlstore.Config, dir string, log *slog.Logger
 	return nil
 }
 
-// loadable reads the manifest of the dump in dir and checks its version. known is the newest version that this
-// program supports.
+// loadable reads the manifest of the dump in dir and checks its version. known is the program's newest version.
 func loadable(ctx context.Context, dir string) (m Manifest, known int64, err error) {
 	if m, err = ReadManifest(dir); err != nil {
 		return m, 0, err

@@ -34,8 +34,7 @@ const (
 	retryInterval = 500 * time.Millisecond
 )
 
-// Schedule schedules callbacks about the order with a reference, due at the time `at`. times is the number of
-// callbacks.
+// Schedule schedules `times` callbacks about the order with the given reference. They are due at the time `at`.
 func (s *CallbackSender) Schedule(reference string, at time.Time, times int) {
 	if s.config.Callback == "" {
 		return

@@ -1,5 +1,4 @@
-// Package providers has the common parts of the simulators of providers: orders in memory, faults, request signatures
-// and callbacks.
+// Package providers has the common parts of the simulated providers: orders, faults, request signatures and callbacks.
 package providers
 
 import (
@@ -13,7 +12,7 @@ import (
 	"vayu/internal/sleep"
 )
 
-// Fault is a way in which a simulator deviates from a provider's usual behaviour; None if it does not.
+// Fault is a way in which a simulator deviates from a provider's usual behaviour, or None.
 type Fault string
 
 // The faults of an HTTP request and its reply. Each simulator adds faults of its own.
@@ -79,7 +78,7 @@ func (d *Dice) Fault(names ...string) Fault {
 // noises are the faults that Noise draws.
 var noises = []Fault{Drop, Page, Broken}
 
-// enquiry returns the subject under which Dice stores the faults of requests that are not orders, such as status
+// enquiry returns the subject under which Dice stores the faults of requests without an order, such as status
 // enquiries.
 func enquiry(about string) string { return "GET " + about }
 

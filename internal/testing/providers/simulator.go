@@ -14,8 +14,7 @@ type Config struct {
 	Noise float64
 	// Seed and an order's reference determine the random faults of the order.
 	Seed uint64
-	// Late is the delay of the result of an order with a fault that delays results. Slow is the delay of a reply with
-	// the fault Delay.
+	// Late is the delay of an order's result, if a fault delays it. Slow is the delay of a reply with the fault Delay.
 	Late, Slow time.Duration
 	// Delayed is called when the fault Delay begins to delay a reply; nil for no call.
 	Delayed func()

@@ -66,9 +66,8 @@ var postsWithoutKey = []string{"/v1/recharge", "/v1/sessions", "/v1/sessions/cur
 // PostsWithoutKey returns the paths of the POSTs that take no Idempotency-Key.
 func PostsWithoutKey() []string { return slices.Clone(postsWithoutKey) }
 
-// Get calls GET on a path of the contract, such as /v1/stations/{id}, and decodes the reply into the variable that
-// reply points to. The error is a *ProblemError if the service rejects the call, and a *TransportError if no complete
-// reply arrives.
+// Get calls GET on a path of the contract, such as /v1/stations/{id}, and decodes the reply into *reply. The error is a
+// *ProblemError if the service rejects the call, and a *TransportError if no complete reply arrives.
 func (c *Client) Get(ctx context.Context, path string, call Call, reply any) error {
 	return c.json(ctx, http.MethodGet, path, call, nil, reply)
 }
@@ -153,8 +152,7 @@ func (c *Client) prepare(method, route string, call Call, body any) (o outgoing,
 	return o, err
 }
 
-// url returns the URL of a call. An empty value of a variable is an error, because the URL would be that of another
-// route.
+// url returns the URL of a call. An empty variable is an error, because the URL would be that of another route.
 func (c *Client) url(route string, call Call) (string, error) {
 	var b strings.Builder
 	b.WriteString(strings.TrimRight(c.BaseURL, "/"))

@@ -9,8 +9,8 @@ import (
 	"net/url"
 )
 
-// Pages iterates over the pages of a list, and requests each when it is needed. It ends after an error. The errors are
-// those of [Client.Get].
+// Pages iterates over the pages of a list, and requests each page when the loop needs it. An error ends the iteration.
+// The errors are those of [Client.Get].
 func Pages[T any](ctx context.Context, c *Client, path string, call Call) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for text, err := range c.pages(ctx, path, call) {
@@ -25,8 +25,8 @@ func Pages[T any](ctx context.Context, c *Client, path string, call Call) iter.S
 	}
 }
 
-// Entries iterates over the entries of a list, and requests each page when it is needed. It ends after an error. The
-// errors are those of [Client.Get].
+// Entries iterates over the entries of a list, and requests each page when the loop needs it. An error ends the
+// iteration. The errors are those of [Client.Get].
 func Entries[T any](ctx context.Context, c *Client, path string, call Call) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for text, err := range c.pages(ctx, path, call) {

@@ -64,8 +64,7 @@ func (p *pace) observe(route string, h http.Header, now time.Time) {
 		delete(p.limits, name)
 		return
 	}
-	// The service permits quota calls per window. So a limit without calls left permits one more call after each
-	// interval.
+	// The service permits quota calls per window. So a used-up limit permits one more call after each interval.
 	interval := time.Duration(window) * time.Second / time.Duration(quota)
 	next := now.Add(interval)
 	if l := p.limits[name]; l.next.After(next) {

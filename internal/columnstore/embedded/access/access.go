@@ -2,9 +2,8 @@
 //
 // libchdb runs every statement as one user of the engine, "default". That user has the rights of analysts. All other
 // rights are in a role. Connections of administrators have the role, and connections of analysts drop it. So the engine
-// itself refuses to write, to read other databases, and to use files and the network. [Guard] refuses statements that
-// rights do not cover: those that set the role again, cancel queries of others, or use functions and clauses that need
-// no right.
+// itself refuses to write, to read other databases, and to use files and the network. [Guard] refuses what rights do
+// not cover: setting the role again, cancelling queries of others, and functions and clauses that need no right.
 package access
 
 import (
@@ -47,8 +46,7 @@ const readRows = 5_000_000_000
 const spillBytes = 10 << 30
 
 // blockRows is the engine's default size of a block. Analysts cannot raise it, because the engine ends a query only
-// between two blocks. Even with this size, a query with editDistance over texts of 2,000 letters ran on for 66 s after
-// KILL QUERY.
+// between two blocks. A query with editDistance over texts of 2,000 letters even ran for 66 s after KILL QUERY.
 const blockRows = 65_409
 
 // Slots returns how many queries of analysts may run at once on a machine with the given number of processors. They use

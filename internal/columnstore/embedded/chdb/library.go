@@ -59,8 +59,8 @@ func (e *UnsafeLibraryError) Error() string {
 // searched has folders, besides that of the executable, whose node_modules FindLibrary searches.
 var searched []string
 
-// SearchIn adds a folder whose node_modules [FindLibrary] searches. It is for tests, whose executable lies in a
-// temporary folder.
+// SearchIn adds a folder whose node_modules [FindLibrary] searches. Tests need it, because their executable is
+// temporary.
 func SearchIn(dir string) { searched = append(searched, dir) }
 
 // FindLibrary returns the path of libchdb. If given is not empty, FindLibrary tries no other path. Otherwise it

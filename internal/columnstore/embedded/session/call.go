@@ -48,7 +48,7 @@ var errLeft = chdb.NewException(159, "TIMEOUT_EXCEEDED",
 	"The query has ended for the client, but its present block of rows still runs: the engine can cancel a query between two blocks only. Until then it occupies a slot")
 
 // call calls a function of the engine. If the query is cancelled and the function does not return within killTime, call
-// returns errLeft. Then [Session.Left] is true, the session can only be released, and end runs when the function
+// returns errLeft. Then [Session.Left] is true, the session can only be released, and `end` runs once the function
 // returns.
 func (s *Session) call(cancelled <-chan struct{}, function func() error, end func(error)) error {
 	over := make(chan error, 1)

@@ -19,8 +19,7 @@ SETTINGS additional_table_filters = {}, additional_result_filter = '', use_query
 const codeMemoryLimit = 241
 
 // Stored checks the memory that an analyst's session keeps after a statement. Queries have limits of their own, but a
-// temporary table outlives its query, even a failed one. If the session is above a limit, Stored ends it and returns an
-// error.
+// temporary table outlives its query, even a failed one. Above a limit, Stored ends the session and returns an error.
 func (s *Session) Stored(verb, text string) error {
 	if s.named == nil || s.key.User != access.Analyst || s.bad.Load() {
 		return nil
@@ -47,7 +46,7 @@ func (s *Session) Stored(verb, text string) error {
 
 // within ends `s` and returns an error if `s` uses more than half of the memory limit. The same applies if all sessions
 // of analysts together exceed the limit. The settings of a request count twice, because this process and the engine
-// each keep them.
+// keep them.
 func (n *named) within(s *namedSession) error {
 	limit := n.pool.temporary
 	if limit == 0 || s.key.user != access.Analyst {
