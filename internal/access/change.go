@@ -100,7 +100,7 @@ func callerOf(tx *sqlstore.Tx, c *httpapi.Call, now time.Time) (apikey.Record, e
 	return k, nil
 }
 
-// auditCall appends the change of a call to the audit log. An entry without an action means that nothing changed.
+// auditCall appends the change of a call to the audit log. If e has no action, nothing has changed or is appended.
 func auditCall(tx *sqlstore.Tx, now time.Time, c *httpapi.Call, e audit.Entry) error {
 	if e.Action == "" {
 		return nil

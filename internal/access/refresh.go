@@ -39,9 +39,9 @@ func (s *Service) load(ctx context.Context, now time.Time) error {
 	return err
 }
 
-// Refresh applies the changes in the store to the cache now. Callers use it after they have committed a change
-// of a key or an account. The change then takes effect on this instance at once, and on other instances
-// within a second. After an error, the next refresh includes the same changes.
+// Refresh applies the changes in the store to the cache now. Call Refresh after the commit of a change of a key or an
+// account. The change then takes effect on this instance at once, and on other instances within a second. After an
+// error, the next refresh includes the same changes.
 func (s *Service) Refresh(ctx context.Context) error { return s.follower.Refresh(ctx) }
 
 // loadChanges reads the rows that are newer than the cache. Keys are read before accounts, so that

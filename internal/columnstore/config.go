@@ -82,7 +82,8 @@ func (c Config) Validate() []error {
 type Storage struct {
 	// KeepReadings is the retention of readings; 0 keeps them for ever.
 	KeepReadings time.Duration `yaml:"keep-readings" help:"how long readings are kept; 0 for ever"`
-	// KeepHours is the retention of stations' and cities' hourly rows; 0 keeps them for ever, like daily rows.
+	// KeepHours is the retention of hourly rows of stations and cities; 0 keeps them for ever. Daily rows are never
+	// deleted.
 	KeepHours time.Duration `yaml:"keep-hours" help:"how long the hours of stations and cities are kept; 0 for ever"`
 	// Policy names the storage policy of the tables, which ClickHouse's own configuration defines. If it is empty, the
 	// tables have the default policy.

@@ -65,8 +65,8 @@ func (e *endpoint) wait(ctx context.Context) (access, error) {
 	return a, err
 }
 
-// now waits until the engine is up, like wait. It returns the engine's access and a channel that is closed when
-// the endpoint changes.
+// now waits until the engine is up. It returns the engine's address and password, and a channel that is closed when the
+// endpoint changes.
 func (e *endpoint) now(ctx context.Context) (access, <-chan struct{}, error) {
 	for {
 		e.mu.Lock()

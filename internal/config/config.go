@@ -182,8 +182,7 @@ func validate(v reflect.Value, key string, origin func(string) Origin, problems 
 	}
 }
 
-// validateStruct collects the errors of one struct. It puts key, the key of the struct, in front of
-// the keys of the errors.
+// validateStruct collects the errors of one struct. It prefixes the key of each error with key, the key of the struct.
 func validateStruct(v reflect.Value, key string, origin func(string) Origin, problems *Problems) {
 	p := reflect.New(v.Type()) // Validate may have a pointer receiver
 	p.Elem().Set(v)

@@ -20,9 +20,9 @@ var (
 	errDeep  = fmt.Errorf("nests deeper than %d levels", maxDepth)
 )
 
-// ParseYAML parses a file with one YAML document and returns the root node. The node is nil if the
-// file is empty, too long, too deep, or no YAML, or has anchors, aliases or merge keys. The keys of
-// a returned mapping are distinct scalars. Problems name the file, the line and the key.
+// ParseYAML parses a file with one YAML document and returns the root node. The node is nil if the file is empty, is
+// too long or too deep, is not YAML, or has anchors, aliases or merge keys. The keys of a returned mapping are distinct
+// scalars. Problems name the file, the line and the key.
 func ParseYAML(file string, text []byte) (*yaml.Node, Problems) {
 	if len(text) > maxFile {
 		return nil, Problems{{Origin: Origin{Source: file}, Err: fmt.Errorf("is longer than %d bytes", maxFile)}}

@@ -8,8 +8,8 @@ import (
 	"fmt"
 )
 
-// digestName is the name of the row in the table "setting" that has the digest key: 32 random bytes, encrypted,
-// in base64. The key never changes: the digested data is not stored, so new digests could not be computed.
+// digestName is the name of the row in the table "setting" that has the digest key: 32 random bytes, encrypted, in
+// base64. The key never changes: the store lacks the digested data, so new digests could not be computed.
 const digestName = "digest_key"
 
 const digestKeyPlace = "setting.value:" + digestName

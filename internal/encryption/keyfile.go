@@ -136,7 +136,7 @@ func isKeyID(text string) bool {
 	return err == nil && len(raw) == idSize
 }
 
-// rereadFile calls readFile. It does nothing if the file does not exist.
+// rereadFile calls readFile, and ignores the error if the file does not exist.
 func (b *Cipher) rereadFile() error {
 	if err := b.readFile(); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err

@@ -65,8 +65,8 @@ func Find(path string) (h Holder, ok bool) {
 	return read(path), true
 }
 
-// read returns the holder that is recorded in a locked file. If the record is invalid, or its process is dead, the
-// current holder has not written its record yet. read then returns a Holder with the Owner "unknown" and PID 0.
+// read returns the holder that is recorded in a locked file. A new holder may not have written its record yet. The
+// record is then invalid or names a dead process, and read returns a Holder with the Owner "unknown" and PID 0.
 func read(path string) Holder {
 	var h Holder
 	text, err := os.ReadFile(path)

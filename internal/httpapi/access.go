@@ -33,9 +33,9 @@ type Pass interface {
 	// Verify checks the signature of the request, if the key requires one. Verify needs the body, so the
 	// router calls Verify after reading the body and before the handler.
 	Verify(c *Call) error
-	// Reserve raises the call's reservation to n calls of the account's quota. If Admit has reserved no call,
-	// because the quota does not count the call, Reserve does nothing. If the quota has too few calls left,
-	// the reservation stays, and the error is a *schema.Problem. Reserve is idempotent.
+	// Reserve raises the call's reservation to n calls of the account's quota. For a call that the quota does not
+	// count, Reserve does nothing. If the quota has too few calls left, the reservation stays, and the error is a
+	// *schema.Problem. Reserve is idempotent.
 	Reserve(c *Call, n int64) error
 	// End counts the call and updates the call's Limits. The router calls End once with the status of the
 	// reply, before it writes the header.

@@ -66,9 +66,9 @@ func (c *Call) noBody() error {
 	return schema.NewProblem(schema.InvalidRequest, "", "A "+c.Request.Method+" request to this path must not have a body.")
 }
 
-// typed checks the headers that describe the body. The body must be uncompressed JSON in UTF-8 (RFC 8259), or
-// have one of the types in others, which typed stores in BodyType. A body of unknown length may be empty, so
-// its Content-Type may be missing.
+// typed checks the headers that describe the body. The body must be uncompressed. Its type is JSON in UTF-8 (RFC 8259),
+// or one of others, which typed stores in BodyType. A body of unknown length may be empty, so its Content-Type may be
+// missing.
 func (c *Call) typed(others []string) error {
 	for _, list := range c.Request.Header["Content-Encoding"] {
 		for coding := range strings.SplitSeq(list, ",") {

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// origins has the origins of the web pages that may use the keys of an account, by the id of the account.
+// origins has, by account id, the origins of the web pages that may use the keys of the account.
 type origins map[string][]string
 
 // allow writes the headers that let the page of a call read the reply, and reports whether it did. The call's account

@@ -41,8 +41,8 @@ type Part struct {
 // Run starts the parts in order, each after the previous part is ready. It waits until ctx ends or a part fails.
 // Then it stops the started parts in reverse order, each within its drain time.
 //
-// It returns nil when ctx ended and all parts stopped cleanly, and otherwise all failures, joined and with the
-// names of their parts. A part that exceeds its drain time is abandoned and reported as ErrDrain.
+// It returns nil when ctx ended and all parts stopped cleanly. Otherwise it returns all failures, joined, with the
+// names of the parts. A part that exceeds its drain time is abandoned and reported as ErrDrain.
 func Run(ctx context.Context, log *slog.Logger, parts ...Part) error {
 	g := &group{log: log, failed: make(chan struct{}, len(parts))}
 	first := g.start(ctx, parts)

@@ -34,7 +34,7 @@ func Every(ctx context.Context, period time.Duration, do func(context.Context)) 
 	}
 }
 
-// Repeat calls `do` at once, and then at each tick of period, like [Every].
+// Repeat calls `do` at once, and then at each tick of period until ctx ends.
 func Repeat(ctx context.Context, period time.Duration, do func(context.Context)) {
 	do(ctx)
 	Every(ctx, period, do)

@@ -23,7 +23,7 @@ var errUnexpected = errors.New("a statement changed an unexpected number of rows
 
 // Expect runs a statement that usually changes n rows, and reports whether it does. If several changes share a
 // transaction (see [WithGroup]), Expect returns true at once, and sends the statement with later ones in one round
-// trip. If the statement then changes another number of rows, the transaction is rolled back. Each of its changes runs
+// trip. If the statement then changes another number of rows, the transaction is rolled back. Each change then runs
 // again in a transaction of its own. The next query or Update returns any other error of the statement.
 func (tx *Tx) Expect(n int64, query string, args ...any) (bool, error) {
 	if tx.queue == nil {

@@ -12,8 +12,8 @@ import (
 type Feed interface {
 	// Kinds returns the kinds of the notices of the Feed. No other Feed sends notices of these kinds.
 	Kinds() []Kind
-	// Changes returns the notices of each query's owner since the time of the query, in the order of sending. It may
-	// return a notice again. If its payload equals the last payload of its subject, the hub sends the notice only to new
+	// Changes returns, for each query, the notices of its owner since its time, in the order of sending. It may return
+	// a notice again. If its payload equals the last payload of its subject, the hub sends the notice only to new
 	// streams.
 	//
 	// Changes reads a bounded number of rows, for all owners together. If an owner has more changes, Result.Cut names

@@ -79,8 +79,8 @@ func (f *Follower) Ready(ctx context.Context) error {
 	}
 }
 
-// Refresh updates the cache with all changes that the table has now, within Timeout. A process calls it after it has
-// changed the table. Other instances apply the change at their next refresh.
+// Refresh updates the cache with all changes that the table has now, within Timeout. A process calls Refresh after a
+// change of the table. Other instances apply the change at their next refresh.
 func (f *Follower) Refresh(ctx context.Context) error { return f.within(ctx, f.Now()) }
 
 // Fresh refreshes the cache within Timeout, if the last successful refresh began maxAge ago or earlier.

@@ -61,9 +61,9 @@ func (r *reader) serve(gen *kafka.Generation) {
 	}
 }
 
-// watch measures the lag until the generation is over. It does not derive the lag from fetches, because there are no
-// fetches while processing fails, and the lag matters most then. If the topic has new partitions, watch returns, which
-// ends the generation.
+// watch measures the lag until the generation is over. It does not derive the lag from fetches: while processing fails,
+// there are no fetches, but the lag matters most. If the topic has new partitions, watch returns, which ends the
+// generation.
 func (g *generation) watch() {
 	for {
 		g.measure()

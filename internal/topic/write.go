@@ -152,8 +152,8 @@ func (c *Client) partitions(ctx context.Context, topic string) ([]kafka.Partitio
 	return reply.Topics[0].Partitions, nil
 }
 
-// assign returns the indexes of the unacknowledged records of each partition, by the murmur2 hash of
-// the key, as Kafka's own clients do.
+// assign returns, for each partition, the indexes of its unacknowledged records. The murmur2 hash of the key selects
+// the partition, as in Kafka's own clients.
 func (c *Client) assign(records []kafka.Message, acked []bool, partitions int) map[int][]int {
 	ids := make([]int, partitions)
 	for i := range ids {

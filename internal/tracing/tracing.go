@@ -171,7 +171,7 @@ func Start(ctx context.Context, name string, kind Kind) (context.Context, Span) 
 	return ctx, Span{span}                                                                         //nolint:spancheck // the caller ends it
 }
 
-// Start begins a step of the trace of ctx, like the function [Start]. If ctx has no trace, the step begins a new trace.
+// Start begins a step of the trace of ctx. Unlike the function [Start], it begins a new trace if ctx has none.
 func (t *Tracer) Start(ctx context.Context, name string, kind Kind) (context.Context, Span) {
 	if t == nil {
 		return ctx, Span{}

@@ -32,9 +32,9 @@ const (
 	maxPollInterval = 5 * time.Second
 )
 
-// Table describes the table of a work queue. It has the columns id, mode, provider, due_at, token, sent, sent_at
-// and batch_id, like the table "recharge". It has an index of (mode, provider, due_at) for batch items and a
-// second such index for single requests.
+// Table describes the table of a work queue. The table, such as "recharge", has the columns id, mode, provider, due_at,
+// token, sent, sent_at and batch_id. It has an index of (mode, provider, due_at) for batch items and a second such
+// index for single requests.
 type Table[R any] struct {
 	Name    string
 	Columns string
@@ -165,8 +165,8 @@ func (q *Queue[R]) Stopped() bool {
 // Wait waits until all slots are released.
 func (q *Queue[R]) Wait() { q.state.calls.Wait() }
 
-// pollLoop polls for one pool. After a failed poll it ignores wake-ups until its pause ends.
-// Otherwise released slots would wake pollLoop, which would repeat the failed poll at once.
+// pollLoop polls for one pool. After a failed poll, pollLoop ignores wake-ups until its pause ends. Otherwise released
+// slots would wake pollLoop, which would repeat the failed poll at once.
 func (q *Queue[R]) pollLoop(ctx context.Context, i int) {
 	p := q.pools[i]
 	wake := p.wake

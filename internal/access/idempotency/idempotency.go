@@ -66,8 +66,8 @@ func valid(text string) bool {
 	return len(text) > 0 && len(text) <= longest
 }
 
-// Perform runs `do` and stores the reply. If an unexpired reply to an earlier call with the same key is stored, Perform
-// returns that reply instead, and stored is true. If o is nil, Perform only runs `do`.
+// Perform runs `do` and stores the reply. If the store has an unexpired reply to an earlier call with the same key,
+// Perform returns that reply instead, and stored is true. If o is nil, Perform only runs `do`.
 func (o *Key) Perform(tx *sqlstore.Tx, now time.Time, do func() (httpapi.Response, audit.Entry, error)) (resp httpapi.Response, e audit.Entry, stored bool, err error) {
 	if o != nil {
 		before, err := o.claim(tx, now)

@@ -63,8 +63,8 @@ func (c *Call) Reserve(n int64) (left int64, ok bool) {
 	return left, true
 }
 
-// End counts the call and releases its reservation. The call reduces the quota by `counted` calls, unless Admit
-// reserved no call. End returns the same as State.
+// End counts the call and releases its reservation. If Admit reserved a call, the quota is reduced by `counted` calls.
+// End returns the quota's state after that.
 func (c *Call) End(failed bool, counted int64) httpapi.Quota {
 	if c.reserved == 0 {
 		counted = 0
@@ -92,7 +92,7 @@ func (c *Call) State() httpapi.Quota {
 	return c.state()
 }
 
-// state does the same as [Call.State], for a caller that holds the lock of the account.
+// state returns the result of [Call.State], for a caller that holds the lock of the account.
 func (c *Call) state() httpapi.Quota {
 	limit, m := c.account.limit.Load(), c.row.month
 	if m == nil || limit == 0 {

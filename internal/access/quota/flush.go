@@ -33,7 +33,7 @@ type monthRow struct {
 	total int64 // total in the store after the write
 }
 
-// excludeFlush waits until no flush and no reading of totals runs, and excludes both until release is called. It
+// excludeFlush waits for the end of a flush or a reading of totals, and prevents new ones until release is called. It
 // returns false if ctx ends first.
 func (c *Counters) excludeFlush(ctx context.Context) (release func(), ok bool) {
 	select {

@@ -13,8 +13,9 @@ import (
 	"vayu/schema"
 )
 
-// usageRow identifies a row of table usage_key_day of one account: the usage of an operation with a key on a day in a
-// world (live or sandbox). The path is a template, because paths with ids would yield an unbounded number of rows.
+// usageRow identifies a row of table usage_key_day of one account. A row has the usage of one operation with one key on
+// one day in a world (live or sandbox). The path is a template, because paths with ids would yield an unbounded number
+// of rows.
 type usageRow struct {
 	month              *month // nil in the sandbox, which has no quota
 	date, method, path string

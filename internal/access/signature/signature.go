@@ -43,8 +43,8 @@ const headerName = "X-SERVICE-Request-Signature"
 type scheme string
 
 const (
-	// schemeV1 signs the text t.METHOD.path?query.body. The text covers no headers, and dots in its parts make
-	// it ambiguous. Clients of version 0.1.0 use this scheme.
+	// schemeV1 signs the text t.METHOD.path?query.body. The text covers no headers. It is ambiguous, because its parts
+	// may contain dots. Clients of version 0.1.0 use this scheme.
 	schemeV1 scheme = "v1"
 	// schemeV2 signs the six lines of [Signed.text] and the body. An attacker without the secret cannot turn a
 	// signature of this scheme into one of scheme v1.

@@ -77,7 +77,7 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// New returns the test binary's engine, which is ready. Without the library it skips the test, or fails it if CI=true.
+// New returns the test binary's engine, which is ready. Without libchdb, New skips the test, or fails it if CI=true.
 func New(tb testing.TB) *columnstore.DB {
 	tb.Helper()
 	Library(tb)
@@ -112,7 +112,7 @@ func AnalystAccess(tb testing.TB) (address, password string) {
 	return address, password
 }
 
-// Library returns the path of libchdb. Without libchdb it skips the test, or fails it if CI=true.
+// Library returns the path of libchdb. Without libchdb, Library skips the test, or fails it if CI=true.
 func Library(tb testing.TB) string {
 	tb.Helper()
 	if !shared.main {

@@ -49,8 +49,8 @@ func (s *Inserts) RoundTrip(q *http.Request) (*http.Response, error) {
 	return s.next.RoundTrip(q)
 }
 
-// Check fails the test unless there was one insert into each of tables, and no other insert. Each insert must have
-// a unique token. Its settings must make a cluster store the rows before it acknowledges the insert.
+// Check fails the test unless there was exactly one insert into each of tables, and none into another table. Each
+// insert must have a unique token. Its settings must make a cluster store the rows before it acknowledges the insert.
 func (s *Inserts) Check(tb testing.TB, tables ...string) {
 	tb.Helper()
 	s.mu.Lock()

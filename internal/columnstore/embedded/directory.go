@@ -43,7 +43,7 @@ func FindHolder(data string) (h Holder, ok bool) { return filelock.Find(filepath
 // Later another program may use the port.
 func Access(data string) (address, password string, err error) { return accessOf(data, adminName) }
 
-// AnalystAccess returns the same as [Access], with the password of the user analyst.
+// AnalystAccess returns the same address as [Access], and the password of the user analyst.
 func AnalystAccess(data string) (address, password string, err error) {
 	return accessOf(data, analystName)
 }

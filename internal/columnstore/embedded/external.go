@@ -45,7 +45,7 @@ func newExternal(r *http.Request, body io.Reader, values url.Values) (*external,
 	return &external{parts: multipart.NewReader(body, parameters["boundary"]), values: values}, nil
 }
 
-// name returns the session of a request with external tables. If the request names none, it gets one of its own.
+// name returns the session of a request with external tables. A request that names no session gets its own.
 func (e *external) name(n session.Name) session.Name {
 	if e.own = n.ID == ""; e.own {
 		n.ID = uuid.NewString()

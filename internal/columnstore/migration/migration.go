@@ -46,8 +46,8 @@ func Apply(ctx context.Context, db Store, p Params) error {
 	return target{db, p}.apply(ctx, func(file) bool { return true })
 }
 
-// ApplyOnly applies only the listed migrations, as [Apply] does. A restore uses it to create the tables in the version
-// that the backup had.
+// ApplyOnly does the work of [Apply] for the listed migrations only. A restore uses it to create the tables in the
+// version that the backup had.
 func ApplyOnly(ctx context.Context, db Store, p Params, only []Record) error {
 	return target{db, p}.apply(ctx, func(f file) bool {
 		return slices.ContainsFunc(only, func(r Record) bool { return r.Version == f.version })
@@ -147,8 +147,8 @@ func (t target) apply(ctx context.Context, match func(file) bool) error {
 	return nil
 }
 
-// pending returns the files of list that are not applied yet. If a file is pending or the table "migration" is
-// missing, pending first creates the database and that table on each node that lacks them.
+// pending returns the files of list that are not applied yet. If a file is pending or the table "migration" is missing,
+// pending first creates the database and that table where they are missing.
 func (t target) pending(ctx context.Context, list []file) ([]file, error) {
 	applied, found, err := Applied(ctx, t, t.Params)
 	if err != nil {

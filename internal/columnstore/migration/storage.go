@@ -23,7 +23,8 @@ func StorageStatements(s columnstore.Storage, p Params) []string {
 	return all
 }
 
-// agedTables are the tables of a world whose rows are deleted or moved by age, in the order in which they are changed.
+// agedTables are the tables of a world whose rows are deleted or moved by age. Storage settings are applied in this
+// order.
 var agedTables = []string{"reading", "reading_quality", "corrected", "station_parameter_hour", "station_hour", "city_hour"}
 
 // agedTables returns the tables of p whose rows are deleted or moved by age.

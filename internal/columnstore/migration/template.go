@@ -122,9 +122,8 @@ func (p Params) engine(name string, args ...string) (string, error) {
 	return name + "(" + strings.Join(args, ", ") + ")", nil
 }
 
-// everywhere returns the engine, as [Params.engine] does, for a table of which every node has all rows. The path in
-// Keeper lacks the shard, so that the nodes of all shards replicate one table. The replica's name contains the shard
-// instead, so that it is unique.
+// everywhere returns the SQL of an engine for a table of which every node has all rows. The path in Keeper lacks the
+// shard, so that the nodes of all shards replicate one table. The shard is in the replica's name, which must be unique.
 func (p Params) everywhere(name string, args ...string) (string, error) {
 	text, err := p.engine(name, args...)
 	return strings.Replace(text, sharded, unsharded, 1), err

@@ -40,10 +40,9 @@ func (c *Connections) shareOf(a net.Addr) (netip.Addr, bool) {
 	return at, true
 }
 
-// limitedListener limits open connections. At the limit of all connections, it closes the connection that has been
-// idle longest. At the limit of a client, it closes the longest idle connection of that client. The listener of
-// golang.org/x/net/netutil is not used: it would instead wait for another connection to end, and its connections
-// have no CloseWrite.
+// limitedListener limits open connections. At the limit of all connections, it closes the connection that has been idle
+// longest. At the limit of a client, it closes the longest idle connection of that client. The listener of
+// golang.org/x/net/netutil would wait for another connection to end, and its connections have no CloseWrite.
 type limitedListener struct {
 	net.Listener
 	Connections

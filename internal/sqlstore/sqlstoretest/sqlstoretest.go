@@ -115,7 +115,7 @@ func PostgresDSN(tb testing.TB) config.DSN {
 	return database(tb, "template1")
 }
 
-// database creates a database for the test, as PostgresDSN does, but as a copy of the database named by template.
+// database creates a database for the test as a copy of the database `template`. At the end of the test it is dropped.
 func database(tb testing.TB, template string) config.DSN {
 	tb.Helper()
 	server := os.Getenv(Variable)

@@ -82,7 +82,7 @@ var noises = []Fault{Drop, Page, Broken}
 // enquiries.
 func enquiry(about string) string { return "GET " + about }
 
-// ScriptEnquiry sets the next faults of requests about a subject that are not orders. [Dice.Noise] returns them. A
+// ScriptEnquiry sets the next faults of a subject's requests other than orders. [Dice.Noise] returns these faults. A
 // fault is one of Drop, Delay, Page, Broken and Flood.
 func (d *Dice) ScriptEnquiry(about string, faults ...Fault) { d.Script(enquiry(about), faults...) }
 

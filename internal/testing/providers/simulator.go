@@ -10,7 +10,7 @@ import (
 type Config struct {
 	// Rates has the probability of each fault of an order, 0 to 1. Their sum is at most 1.
 	Rates map[Fault]float64
-	// Noise is the probability that a request that is not an order gets no valid answer.
+	// Noise is the probability that a request other than an order gets no valid answer.
 	Noise float64
 	// Seed and an order's reference determine the random faults of the order.
 	Seed uint64

@@ -76,8 +76,8 @@ func (s *Session) call(cancelled <-chan struct{}, function func() error, end fun
 // Left reports whether a call has returned while its statement runs.
 func (s *Session) Left() bool { return s.over != nil }
 
-// Query runs a statement and returns its whole result. If the statement is killed and does not end, Query returns an
-// error while the statement runs.
+// Query runs a statement and returns its whole result. If a killed statement does not end, Query returns an error
+// although the statement still runs.
 func (s *Session) Query(query, format string, params []chdb.Param) (chdb.Result, error) {
 	var r chdb.Result
 	err := s.call(s.killed, func() (err error) {
@@ -94,9 +94,9 @@ func (s *Session) Query(query, format string, params []chdb.Param) (chdb.Result,
 	return r, err
 }
 
-// Insert runs an INSERT. query has neither a FORMAT clause nor data: next returns the data in pieces, and an empty piece
-// at the end. After an error of next, incomplete blocks are not committed. If the INSERT is killed and does not end,
-// Insert returns an error while the INSERT runs, and the last piece must not be changed.
+// Insert runs an INSERT. query has neither a FORMAT clause nor data: next returns the data in pieces, and an empty
+// piece at the end. After an error of next, incomplete blocks are not committed. If a killed INSERT does not end,
+// Insert returns an error although the INSERT still runs. The last piece must then stay unchanged.
 func (s *Session) Insert(query, format string, params []chdb.Param, next func() ([]byte, error)) (chdb.Counters, error) {
 	var in *chdb.Insertion
 	abort := func(err error) {

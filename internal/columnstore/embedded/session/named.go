@@ -70,7 +70,7 @@ type named struct {
 	all  map[namedKey]*namedSession
 }
 
-// namedSession is the state of a named session. Only the request that has marked it as busy uses it.
+// namedSession is the state of a named session. Only the request that has marked the session as busy uses this state.
 type namedSession struct {
 	of       *named
 	key      namedKey
@@ -114,7 +114,7 @@ func (n *named) count(user access.User) (count int) {
 	return count
 }
 
-// take marks the session as busy.
+// take returns the session that q names, marked as busy. It opens a missing session, unless q.Name.Check is true.
 func (n *named) take(q Request) (*namedSession, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

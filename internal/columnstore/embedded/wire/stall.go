@@ -11,8 +11,8 @@ import (
 	"vayu/internal/columnstore/embedded/chdb"
 )
 
-// stallTime is how long a client may take to read a chunk of its reply, and how long it may send nothing of its body.
-// Then its statement ends, because each statement occupies one of few slots. ClickHouse's own limit is 30 s between two
+// stallTime is how long a client may take to read a chunk of the reply, or pause while it sends a body. Then the
+// client's statement ends, because each statement occupies one of few slots. ClickHouse's own limit is 30 s between two
 // packets (http_send_timeout, http_receive_timeout).
 const stallTime = time.Minute
 
