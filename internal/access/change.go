@@ -13,8 +13,8 @@ import (
 	"vayu/internal/sqlstore"
 )
 
-// Changer performs a state-changing call inside tx. It returns the reply and an audit entry with Action,
-// Subject and Detail. It may run again after a conflict, so it must change nothing but the store, through tx.
+// Changer performs a state-changing call inside tx. It returns the reply and an audit entry with Action, Subject and
+// Detail. It may run again after a conflict, so its only effects must be changes of the store through tx.
 type Changer func(c *httpapi.Call, tx *sqlstore.Tx) (httpapi.Response, audit.Entry, error)
 
 // Change returns a handler that runs `do`. One transaction writes the change, its audit row and, for a POST with an
@@ -100,7 +100,8 @@ func callerOf(tx *sqlstore.Tx, c *httpapi.Call, now time.Time) (apikey.Record, e
 	return k, nil
 }
 
-// auditCall appends the change of a call to the audit log. If e has no action, nothing has changed or is appended.
+// auditCall appends the change of a call to the audit log. If e has no action, nothing has changed, and auditCall does
+// nothing.
 func auditCall(tx *sqlstore.Tx, now time.Time, c *httpapi.Call, e audit.Entry) error {
 	if e.Action == "" {
 		return nil

@@ -48,7 +48,7 @@ type Limits struct {
 	Quota Quota
 }
 
-// Rate is the state of a token bucket; Burst 0 means no limit.
+// Rate is the state of a token bucket. A Burst of 0 means no limit.
 type Rate struct {
 	PerSecond int
 	Burst     int
@@ -56,7 +56,7 @@ type Rate struct {
 	Reset     int // seconds until the bucket is full again
 }
 
-// Quota is the account's use of its monthly quota of calls; Limit 0 means no limit.
+// Quota is the account's use of its monthly quota of calls. A Limit of 0 means no limit.
 type Quota struct {
 	Limit int64
 	Used  int64

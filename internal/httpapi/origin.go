@@ -9,7 +9,8 @@ import (
 type origins map[string][]string
 
 // allow writes the headers that let the page of a call read the reply, and reports whether it did. The call's account
-// must list the page's origin. Without a valid key, any account may list it, so that the page can read the error.
+// must list the page's origin. Without a valid key, it suffices that some account lists the origin, so that the page
+// can read the error.
 func (o origins) allow(x *exchange) bool {
 	c := &x.call
 	origin := c.Request.Header["Origin"]

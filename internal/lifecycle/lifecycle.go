@@ -34,7 +34,7 @@ type Part struct {
 	// Ready blocks until the parts after this part can use it. The context that Ready gets ends when the part fails or
 	// the service is stopped. A nil Ready means that the part is ready at once.
 	Ready func(ctx context.Context) error
-	// Drain limits the time from the end of Run's context until Run returns; zero means DefaultDrain.
+	// Drain limits the time from the end of Run's context until Run returns. If it is zero, DefaultDrain applies.
 	Drain time.Duration
 }
 

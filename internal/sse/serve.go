@@ -69,7 +69,7 @@ func (s *Service) serve(c *httpapi.Call) (httpapi.Response, error) {
 	}}, nil
 }
 
-// parseParameters reads the parameters "kinds" (all by default) and "for" (limit, 0 by default).
+// parseParameters reads the parameters "kinds" (default: all kinds) and "for" (default: 0, which means no limit).
 func (s *Service) parseParameters(c *httpapi.Call) (kinds []schema.LiveKind, limit time.Duration, err error) {
 	all := slices.Sorted(maps.Keys(s.kinds))
 	var f schema.RequestErrors

@@ -67,7 +67,7 @@ type Config struct {
 	Log     *slog.Logger          // nil for none
 	Metrics prometheus.Registerer // nil for none
 	Now     func() time.Time      // nil for time.Now
-	// MaxStreams is the limit of open streams of the instance; 0 means 2000.
+	// MaxStreams is the limit of open streams of the instance. If it is 0, the limit is 2000.
 	MaxStreams int
 }
 

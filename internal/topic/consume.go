@@ -21,7 +21,7 @@ const (
 	// grace is how long processing may continue after a generation has ended. A batch that is
 	// committed within this time is not repeated.
 	grace = 3 * time.Second
-	// leaving bounds the time that Consume takes to leave the group at its end.
+	// leaving bounds the time that Consume takes to leave the group before it returns.
 	leaving = 3 * time.Second
 	// maxRetry is the longest backoff.
 	maxRetry = 5 * time.Second
@@ -70,7 +70,7 @@ func (c *Client) Consume(ctx context.Context, process Process) error {
 		return fmt.Errorf("joining the group %s: %w", c.Group, err)
 	}
 	defer func() {
-		// Close leaves the group. It must not wait long for a broker that does not reply.
+		// group.Close leaves the group. It must not wait long for a broker that does not reply.
 		impatient := time.AfterFunc(leaving, shut)
 		defer impatient.Stop()
 		_ = group.Close() // never fails

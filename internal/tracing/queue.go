@@ -21,8 +21,8 @@ const (
 	// batchInterval is the time for which the first span of a batch waits for further spans. The n-th retry of an
 	// export waits n times as long.
 	batchInterval = time.Second
-	// sendTimeout limits an attempt to export a batch, and lastSendTimeout the last attempt. At
-	// shutdown, lastSendTimeout limits each export, and the time in which further exports may start.
+	// sendTimeout limits each attempt to export a batch, except the last, which lastSendTimeout limits. At shutdown,
+	// lastSendTimeout limits every attempt. No attempt starts later than lastSendTimeout after the shutdown began.
 	sendTimeout     = 5 * time.Second
 	lastSendTimeout = 2 * time.Second
 	// maxAttempts limits the attempts to export a batch. The retries take ten seconds, in which a collector can

@@ -32,8 +32,8 @@ func (p *Pool) Wake() {
 	}
 }
 
-// TryAcquire acquires a slot for a new request, or for a batch item. It returns false if no slot is
-// free for it, or if the service stops. The caller must release the slot.
+// TryAcquire acquires a slot for a new request, or for a batch item. It returns false if the request or item can get no
+// slot, or if the service stops. The caller must release the slot.
 func (p *Pool) TryAcquire(batch bool) bool {
 	p.state.Lock()
 	defer p.state.Unlock()

@@ -38,7 +38,7 @@ func Lock(tx *sqlstore.Tx) error {
 
 // NextRevision returns the next revision, for a change of table account or api_key. It locks the revision counter until
 // the transaction ends. Therefore revisions become visible in order, and changes of keys are serialized. The error is
-// one of the store.
+// an error of the store.
 func NextRevision(tx *sqlstore.Tx) (revision int64, err error) {
 	err = tx.QueryRow("UPDATE access_revision SET n = n + 1 WHERE id = 1 RETURNING n").Scan(&revision)
 	if err != nil {

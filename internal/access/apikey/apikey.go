@@ -64,7 +64,7 @@ func (k *Spec) Check() (scopes []schema.Scope, networks []netip.Prefix, f schema
 
 // Create creates a key of an existing account, and returns the audit entry about it, which the caller appends. The
 // cipher encrypts the signing secret. The error is a *schema.Problem if the specification is invalid, or if the account
-// already has MaxActive active keys. Otherwise it is one of the store.
+// already has MaxActive active keys. Otherwise it is an error of the store.
 func Create(tx *sqlstore.Tx, cipher *encryption.Cipher, spec Spec, now time.Time) (Created, audit.Entry, error) {
 	scopes, networks, f := spec.Check()
 	spec.ExpiresAt = spec.ExpiresAt.Truncate(time.Second)

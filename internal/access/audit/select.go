@@ -12,8 +12,8 @@ import (
 	"vayu/schema"
 )
 
-// scanLimit is the largest number of rows that one page scans for filters without an index. The scan takes some
-// milliseconds. A page may therefore be short, and the client continues with the cursor of the page.
+// scanLimit is the largest number of rows that one page scans for filters without an index. A scan takes some
+// milliseconds. If it finds few rows, the page is short, and the client continues with the cursor of the page.
 const scanLimit = 10_000
 
 // position is the position of a row in a list from the audit log. A list is in the order of time, then of the row

@@ -221,7 +221,7 @@ func Remove(tx *sqlstore.Tx, holder, which string, by Author, now time.Time) (wi
 	return by.changed(tx, r, "member.delete", now)
 }
 
-// setRole changes the role of a member, and the scopes of its keys.
+// setRole changes the role of a member, and the scopes of the member's keys.
 func setRole(tx *sqlstore.Tx, holder, which, role string, by Author, now time.Time) (wire.Member, error) {
 	grants, ok := wire.RoleOf(role)
 	if !ok {

@@ -12,8 +12,8 @@ import (
 	"vayu/internal/sqlstore"
 )
 
-// batch is the usage since the last successful flush, which one transaction writes. All instances write the rows
-// of a batch in the same order, so that row locks cannot deadlock.
+// batch is the usage since the last successful flush. One transaction writes it. All instances write the rows of a
+// batch in the same order, so that row locks cannot deadlock.
 type batch struct {
 	id       string // unique; a row of table usage_flush
 	accounts []*Account
@@ -46,7 +46,7 @@ func (c *Counters) excludeFlush(ctx context.Context) (release func(), ok bool) {
 
 // Flush writes the counted usage in one transaction, and merges the totals of other instances. After an error, the next
 // flush first repeats the same batch. If the reply to COMMIT was lost, the batch may be in the store, which then
-// ignores the repetition. The error is one of the store, or of ctx, after five seconds at the latest.
+// ignores the repetition. The error is an error of the store or of ctx. Flush returns within five seconds.
 func (c *Counters) Flush(ctx context.Context) error {
 	ctx, done := context.WithTimeout(ctx, flushTimeout)
 	defer done()

@@ -15,7 +15,7 @@ const clockSkew = 10 * time.Second
 
 // ReadTotals updates the usage in memory with the store's totals of this month. The totals contain the calls of all
 // instances. In a new month, the first call of ReadTotals reads all rows of the month, and later calls read the
-// recently changed rows. The error is one of the store or of ctx; the next call then reads the same rows again.
+// recently changed rows. The error is an error of the store or of ctx. The next call then reads the same rows again.
 func (c *Counters) ReadTotals(ctx context.Context) error {
 	limit, done := context.WithTimeout(ctx, tablecache.Timeout)
 	defer done()

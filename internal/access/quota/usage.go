@@ -118,7 +118,7 @@ var ErrTooManyRows = errors.New("the selection has too many rows of usage")
 
 // Usage returns the usage of an account in calls: a row for each day in UTC and each operation. It adds up the counts
 // in the store and the counts that this instance has not written yet. A selection with Key or ByKey yields the last 400
-// days only. The error is [ErrTooManyRows], or one of the store.
+// days only. The error is [ErrTooManyRows] or an error of the store.
 //
 // The result is exact as of an instant during the query, except for unwritten counts of other instances. Usage never
 // waits for a flush.

@@ -84,7 +84,7 @@ func (m Manifest) Size() (tables int, rows uint64, bytes, raw int64) {
 	return tables, rows, bytes, raw
 }
 
-// formatVersion is increased by each change after which older programs cannot read a backup.
+// formatVersion is the version of the format of backups. A change that older programs cannot read increases it.
 const formatVersion = 1
 
 // ReadManifest reads the manifest of the backup in dir. It fails if the manifest is missing (the backup is then

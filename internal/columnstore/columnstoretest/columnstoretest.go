@@ -198,7 +198,8 @@ func Database(tb testing.TB, db *columnstore.DB) string {
 }
 
 // Migrated returns a database with empty tables of air quality for one test. The first call migrates a template. Each
-// call empties the database of a test that has ended, or creates one. It replaces tables that differ from the template.
+// call empties and reuses the database of a test that has ended, or creates one. Tables that differ from the template
+// are replaced.
 func Migrated(tb testing.TB, db *columnstore.DB) (name string) {
 	tb.Helper()
 	shared.migrate.Do(func() {

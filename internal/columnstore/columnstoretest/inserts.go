@@ -19,7 +19,7 @@ type Inserts struct {
 	all  []url.Values
 }
 
-// RecordInserts opens a connection to the engine of [New], and returns an Inserts that records its inserts.
+// RecordInserts opens a connection to the engine of [New]. The returned Inserts records the inserts of that connection.
 func RecordInserts(tb testing.TB) (driver.Conn, *Inserts) {
 	tb.Helper()
 	address, password := Access(tb)

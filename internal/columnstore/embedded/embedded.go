@@ -45,7 +45,7 @@ type Config struct {
 	Listened func(address string) `json:"-"` // called once with host:port when the listener is open; may be nil
 }
 
-// stopTime is how long running queries may continue after a stop. Then they are cancelled.
+// stopTime is how long running queries may continue after the request to stop. Then the process cancels them.
 const stopTime = 4 * time.Second
 
 // run runs the engine until ctx ends. The error is a *MissingLibraryError if the library is not found. It is an

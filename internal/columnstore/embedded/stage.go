@@ -17,8 +17,8 @@ import (
 	"vayu/internal/columnstore/embedded/fence"
 )
 
-// stageVariable is an environment variable of the second stage of the engine's process. It has the number of the file
-// descriptor from which the stage is read.
+// stageVariable is an environment variable of the second stage of the engine's process. Its value is the number of the
+// file descriptor from which the process reads its stage.
 const stageVariable = "VAYU_ENGINE_STAGE"
 
 // stage has the data that the first stage of the process passes to the second.

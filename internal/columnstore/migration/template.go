@@ -102,7 +102,8 @@ func (p Params) onCluster() string {
 	return "ON CLUSTER " + columnstore.QuoteName(p.Cluster)
 }
 
-// Arguments of a replicated engine: the path in Keeper where replicas find each other, and the replica's name.
+// Arguments of a replicated engine: the path in ClickHouse Keeper where replicas find each other, and the replica's
+// name.
 const (
 	sharded   = `'/clickhouse/tables/{uuid}/{shard}', '{replica}'`
 	unsharded = `'/clickhouse/tables/{uuid}/all', '{shard}-{replica}'`

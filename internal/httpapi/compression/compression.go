@@ -111,8 +111,8 @@ var best sync.Mutex
 // brotliLevel compresses 800 kB in 0.1 s. The best level, 11, needs 2.5 s for 9 % fewer bytes.
 const brotliLevel = 9
 
-// Lazy returns a function that returns body compressed with an encoding, at the best level. It compresses at
-// the first call for the encoding. It is safe for concurrent use.
+// Lazy returns a function that returns body compressed with an encoding, at the best level. The function compresses at
+// the first call for an encoding, and is safe for concurrent use.
 func Lazy(body []byte) func(encoding string) []byte {
 	return memo(func(encoding string) []byte {
 		best.Lock()

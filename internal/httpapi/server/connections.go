@@ -12,8 +12,9 @@ import (
 // Connections configures the limits of open connections of a listener. The zero value limits only
 // the total of all clients, and not the connections of one client.
 type Connections struct {
-	// PerAddress limits the connections of one client address: an IPv4 address, or an IPv6 /64 network. 0 is no limit. The
-	// limit does not apply to loopback and to addresses in Proxies, because a proxy at such an address has many clients.
+	// PerAddress limits the connections of one client address: an IPv4 address, or an IPv6 /64 network. 0 means no
+	// limit. The limit does not apply to loopback and to addresses in Proxies, because a proxy at such an address has
+	// many clients.
 	PerAddress int
 	Proxies    []netip.Prefix
 	most       int // limit of all connections; 0 for maxConnections
@@ -22,8 +23,8 @@ type Connections struct {
 // addressBits is the prefix length of the IPv6 networks that count as one client.
 const addressBits = 64
 
-// shareOf returns the address or network under which the connections of the client at a are
-// counted. It returns false if the client has no limit.
+// shareOf returns the address or network under which the connections of the client at the address a are counted. It
+// returns false if the client has no limit.
 func (c *Connections) shareOf(a net.Addr) (netip.Addr, bool) {
 	tcp, ok := a.(*net.TCPAddr)
 	if !ok || c.PerAddress == 0 {

@@ -38,8 +38,8 @@ const firstReconnect = 2 * time.Second
 const maxLine = 4 << 20
 
 // Live iterates over the messages of GET /v1/live until ctx ends. It reconnects with Last-Event-ID, so a message can be
-// repeated. After a message "reset", read the objects of its kinds again. It ends with an error if the service rejects
-// the call, or if ctx ends.
+// repeated. After a message "reset", read the objects of its kinds again. The iteration ends with an error if the
+// service rejects the call, or if ctx ends.
 func (c *Client) Live(ctx context.Context, options LiveOptions) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
 		s := stream{last: options.LastEventID, retry: firstReconnect, silence: options.Silence}

@@ -46,7 +46,8 @@ const readRows = 5_000_000_000
 const spillBytes = 10 << 30
 
 // blockRows is the engine's default size of a block. Analysts cannot raise it, because the engine ends a query only
-// between two blocks. A query with editDistance over texts of 2,000 letters even ran for 66 s after KILL QUERY.
+// between two blocks. With this size, a query with editDistance over texts of 2,000 letters ran for 66 s after KILL
+// QUERY.
 const blockRows = 65_409
 
 // Slots returns how many queries of analysts may run at once on a machine with the given number of processors. They use
@@ -131,8 +132,8 @@ const (
 	profile = "vayu_analyst"
 )
 
-// Statements returns the statements that turn a new connection into one of an analyst. A new connection has the rights
-// of an administrator. The statements drop its role, and set the settings profile of analysts.
+// Statements returns the statements that turn a new connection into a connection of an analyst. A new connection has
+// the rights of an administrator. The statements drop its role, and set the settings profile of analysts.
 func Statements() []string { return []string{"SET ROLE NONE", "SET profile = '" + profile + "'"} }
 
 // Users returns the engine's file of users, in XML.

@@ -124,7 +124,7 @@ type Counters struct {
 	Written, WrittenB uint64 // by an insert, with its materialized views
 }
 
-// Result is a result in memory of the engine. The caller must free it.
+// Result is a result in the engine's memory. The caller must free it.
 type Result struct {
 	lib    *Library
 	handle uintptr

@@ -1,5 +1,5 @@
-// Package session opens connections to the engine and keeps them: those of a pool for single statements, and those that
-// clients name, with their state.
+// Package session opens connections to the engine and keeps them open. A connection of the pool runs single statements.
+// A named session is a connection that a client names, and keeps its state between requests.
 package session
 
 import (
@@ -23,7 +23,7 @@ type Key struct {
 	Settings string // SET statement, "" for none
 }
 
-// idleSessions limits the sessions kept for reuse. Opening one takes about 0.5 ms; an idle one needs 10 kB.
+// idleSessions limits the sessions kept for reuse. Opening a session takes about 0.5 ms. An idle session needs 10 kB.
 const idleSessions = 32
 
 // Pool is a pool of connections to the engine. It is safe for concurrent use.
@@ -47,7 +47,7 @@ type Pool struct {
 	pulseMu   sync.Mutex
 }
 
-// share has the settings and the slots of the connections of one user.
+// share has the settings of a user's connections, and the user's slots.
 type share struct {
 	args  []string      // of a connection, besides those of every connection
 	slots chan struct{} // limits the concurrent statements

@@ -101,7 +101,7 @@ type blockEncoder struct {
 	c *compress.Writer
 }
 
-// blockSize is the maximum size of a block before compression, as ClickHouse's max_compress_block_size.
+// blockSize is the maximum size of a block before compression: ClickHouse's default of max_compress_block_size.
 const blockSize = 1 << 20
 
 func (b *blockEncoder) Write(p []byte) (n int, err error) {
