@@ -31,7 +31,7 @@ type Config struct {
 	Events  quota.Events
 	Log     *slog.Logger
 	Metrics prometheus.Registerer
-	// Now is the clock; nil for time.Now.
+	// Now returns the current time. If it is nil, time.Now is used.
 	Now func() time.Time
 	// Timeout limits each query that refreshes the cache. If it is 0, [tablecache.Timeout] applies.
 	Timeout time.Duration

@@ -39,7 +39,7 @@ func (e endedKeys) add(hash keyHash, k *cachedKey) {
 	e.Add(hash, &cachedKey{id: k.id, account: k.account, world: k.world, expiresAt: k.expiresAt, revokedAt: k.revokedAt})
 }
 
-// find returns a remembered key that has ended at now, in microseconds; nil if the key is not remembered.
+// find returns a remembered key that has ended at now, in microseconds, or nil if the key is not remembered.
 func (e endedKeys) find(hash keyHash, now int64) *cachedKey {
 	if k, _ := e.Get(hash); k != nil && k.ended(now) {
 		return k

@@ -10,13 +10,13 @@ import (
 // Config selects a ClickHouse: a server or cluster by DSN, or the embedded engine in a data directory. Fields with a
 // yaml name are settings under the key "engine". The program sets the other fields.
 type Config struct {
-	// DSN is the address of a server or cluster; empty for the embedded engine.
+	// DSN is the address of a server or cluster. If it is empty, the embedded engine is used.
 	DSN config.DSN `yaml:"-"`
 	// AnalystDSN is DSN with the user and password of an analyst. If it is set, `vayu sql` uses it.
 	AnalystDSN config.DSN `yaml:"-"`
 	// CA is a PEM file of certificate authorities that a DSN with TLS trusts, besides the system's authorities.
 	CA string `yaml:"-"`
-	// Cluster is the name of the cluster in ClickHouse's configuration; empty for a single node.
+	// Cluster is the name of the cluster in ClickHouse's configuration. It is empty for a single node.
 	Cluster string `yaml:"-"`
 	// Data is the directory of the embedded engine. Only one engine can use it at a time.
 	Data string `yaml:"-"`
@@ -52,7 +52,8 @@ type Config struct {
 	Guest bool `yaml:"-"`
 	// ReadyTimeout limits how long a command (Share is set) waits for a server. If it is 0, the limit is 20 seconds.
 	ReadyTimeout time.Duration `yaml:"-"`
-	// Command is the command line of the engine's process; empty for this executable with the argument "engine".
+	// Command is the command line of the engine's process. If it is empty, it is this executable with the argument
+	// "engine".
 	Command []string `yaml:"-"`
 	// Environment has additional variables of the engine's process, as "NAME=value". The process also gets a few variables
 	// of this process, such as TZ.
@@ -80,7 +81,7 @@ func (c Config) Validate() []error {
 // Storage is the retention and placement of rows. Its durations are whole hours, counted from the end of a row's
 // interval. The age of an imported row therefore does not depend on the time of the import.
 type Storage struct {
-	// KeepReadings is the retention of readings; 0 keeps them for ever.
+	// KeepReadings is the retention of readings. 0 keeps them for ever.
 	KeepReadings time.Duration `yaml:"keep-readings" help:"how long readings are kept; 0 for ever"`
 	// KeepHours is the retention of hourly rows of stations and cities; 0 keeps them for ever. Daily rows are never
 	// deleted.
@@ -88,7 +89,7 @@ type Storage struct {
 	// Policy names the storage policy of the tables, which ClickHouse's own configuration defines. If it is empty, the
 	// tables have the default policy.
 	Policy string `yaml:"policy" help:"storage policy of the tables, defined in the configuration of ClickHouse; empty for its default"`
-	// ColdAfter is the age at which readings and hourly rows move to ColdVolume; 0 for never.
+	// ColdAfter is the age at which readings and hourly rows move to ColdVolume. 0 means that they never move.
 	ColdAfter time.Duration `yaml:"cold-after" help:"after how long readings and hours move to the cold volume; 0 for never"`
 	// ColdVolume is the volume of Policy to which old rows move.
 	ColdVolume string `yaml:"cold-volume" help:"volume of the storage policy for old rows"`

@@ -10,12 +10,12 @@ import (
 // Listen is a further address of the embedded engine, at which analysts of other machines reach it. Only the user
 // analyst can use it. The address of administrators and of the service stays loopback.
 type Listen struct {
-	// Address is host:port; empty for none.
+	// Address is host:port. If it is empty, there is no further address.
 	Address string `yaml:"address" help:"further address of the embedded engine for the user analyst, host:port; needs TLS unless it is loopback"`
 	// Cert and Key are PEM files. The engine reads them at its start.
 	Cert string `yaml:"tls-cert" help:"file of the certificate chain of that address, PEM"`
 	Key  string `yaml:"tls-key" help:"file of the certificate's private key, PEM"`
-	// Password is the password of the user analyst; empty for the generated one in DATA/analyst.password.
+	// Password is the password of the user analyst. If it is empty, the generated one in DATA/analyst.password applies.
 	Password config.Secret `yaml:"password" help:"password of the user analyst, at least 15 characters; the generated one when empty"`
 }
 

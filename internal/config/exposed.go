@@ -8,9 +8,9 @@ import (
 )
 
 // UnsafeReason checks a file that the program has found by itself, without a setting that names the file. It returns
-// the reason not to trust the file; "" if the file is safe. A file is unsafe if every user may change it, or replace it
-// in its folder. It is also unsafe if the file or folder cannot be examined, or belongs to a user other than root and
-// the current one.
+// the reason not to trust the file, or "" if the file is safe. A file is unsafe if every user may change it, or replace
+// it in its folder. It is also unsafe if the file or folder cannot be examined, or belongs to a user other than root
+// and the current one.
 func UnsafeReason(path string) string {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target

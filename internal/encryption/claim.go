@@ -37,7 +37,7 @@ func (b *Cipher) Claim(ctx context.Context, db *sqlstore.DB) error {
 	return b.takeDigestKey(ctx, db)
 }
 
-// StoreKeyID returns the id of the key with which the store is encrypted; empty if the store has no key yet.
+// StoreKeyID returns the id of the key with which the store is encrypted, or "" if the store has no key yet.
 func StoreKeyID(q sqlstore.Querier) (string, error) {
 	var owner string
 	err := q.QueryRow(selectClaim, claimName).Scan(&owner)

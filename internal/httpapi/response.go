@@ -41,7 +41,7 @@ type Response struct {
 	// Endless means that Stream runs until the client disconnects. X-Accel-Buffering then turns off buffering in proxies.
 	// The connection ends if the client does not read a piece within a few seconds. A disconnect is not logged.
 	Endless bool
-	// ETag is the quoted strong validator of Body; nil for none. Without an ETag, the router never replies 304.
+	// ETag is the quoted strong validator of Body, or nil. Without an ETag, the router never replies 304.
 	ETag []string
 	// Modified is the Last-Modified header (nil for none), and Changed is the same instant (zero for none).
 	Modified []string
@@ -50,20 +50,20 @@ type Response struct {
 	Type []string
 	// Cache is the Cache-Control header; nil means no-store.
 	Cache []string
-	// Header has further headers of the reply, with canonical names; nil for none.
+	// Header has further headers of the reply, with canonical names. It may be nil.
 	Header map[string][]string
 	// Length is the Content-Length header of Body and Tail. If it is nil, the router computes the length.
 	Length []string
-	// Location is the path of the created object; "" for none.
+	// Location is the path of the created object, or "" if the call created none.
 	Location string
-	// Cookie is a cookie for the client; nil for none. The router adds Secure if the request came over TLS. A reply
-	// that is stored for idempotency does not include the cookie.
+	// Cookie is a cookie for the client, or nil. The router adds Secure if the request came over TLS. A reply that is
+	// stored for idempotency does not include the cookie.
 	Cookie *http.Cookie
 	// Replayed means that the response is the stored reply to an earlier call with the same Idempotency-Key.
 	Replayed bool
-	// Measured is the time (Unix seconds) of the oldest reading in the answer; 0 for none. DataAge is the age of
-	// that reading in seconds, and Stale means that it is too old. The router sends DataAge and Stale as headers,
-	// unless Measured is 0.
+	// Measured is the time (Unix seconds) of the oldest reading in the answer, or 0 for an answer without readings.
+	// DataAge is the age of that reading in seconds, and Stale means that it is too old. The router sends DataAge and
+	// Stale as headers, unless Measured is 0.
 	Measured int64
 	DataAge  int64
 	Stale    bool

@@ -23,7 +23,8 @@ import (
 
 // Config selects and configures a store.
 type Config struct {
-	// DSN is the address of a PostgreSQL server, postgres://…; empty selects SQLite in the directory Data.
+	// DSN is the address of a PostgreSQL server, postgres://…. If it is empty, the store is SQLite in the directory
+	// Data.
 	DSN config.DSN
 	// Data is the directory of the SQLite file, state.db.
 	Data string

@@ -19,7 +19,7 @@ func WithWorld(ctx context.Context, w schema.World) context.Context {
 	return context.WithValue(ctx, worldKey{}, w)
 }
 
-// WorldOf returns the world that WithWorld set in ctx; live if ctx has none.
+// WorldOf returns the world that WithWorld set in ctx, or live if ctx has none.
 func WorldOf(ctx context.Context) schema.World {
 	w, _ := ctx.Value(worldKey{}).(schema.World)
 	return w

@@ -19,7 +19,7 @@ type Map[K comparable, V any] struct {
 	size   int
 }
 
-// Get returns the value of a key; the zero value for a missing key.
+// Get returns the value of a key, or the zero value for a missing key.
 func (m *Map[K, V]) Get(key K) (value V) {
 	if m == nil {
 		return value
@@ -68,7 +68,7 @@ type Draft[K comparable, V any] struct {
 	copied [shardCount]bool
 }
 
-// Get returns the value of a key in the draft; the zero value for a missing key.
+// Get returns the value of a key in the draft, or the zero value for a missing key.
 func (d *Draft[K, V]) Get(key K) V { return d.next.Get(key) }
 
 // Put sets the value of a key.

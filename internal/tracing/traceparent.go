@@ -15,8 +15,8 @@ const header = "traceparent"
 // parentLength is the length of a traceparent of version 00.
 const parentLength = 55
 
-// Traceparent returns the trace of ctx as a W3C traceparent; "" if ctx has no trace. The traceparent
-// is stored with work that continues the trace later.
+// Traceparent returns the trace of ctx as a W3C traceparent, or "" if ctx has no trace. The traceparent is stored with
+// work that continues the trace later.
 func Traceparent(ctx context.Context) string {
 	if !otel.SpanContextFromContext(ctx).IsValid() {
 		return ""

@@ -128,7 +128,7 @@ func (q *Queue[R]) claim(ctx context.Context, p *Pool, all []dueRows, own Lease,
 	return claims, nil
 }
 
-// nextDue returns the earliest due time after now; zero if there is none.
+// nextDue returns the earliest due time after now, or the zero time if there is none.
 func (q *Queue[R]) nextDue(ctx context.Context, p *Pool, now time.Time) (next time.Time, err error) {
 	view := q.DB.View(ctx)
 	for _, query := range [...]string{q.sql.nextSingle, q.sql.nextBatch} {

@@ -72,7 +72,7 @@ func (r Reply) At(path string) any {
 	return v
 }
 
-// TextAt returns a string of the JSON body by its path; "" if the path has no string.
+// TextAt returns a string of the JSON body by its path, or "" if the path has no string.
 func (r Reply) TextAt(path string) string {
 	text, _ := r.At(path).(string)
 	return text

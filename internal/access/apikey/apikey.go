@@ -30,10 +30,10 @@ type Spec struct {
 	AllowList        []string       // CIDRs or addresses
 	RequireSignature bool
 	ExpiresAt        time.Time // zero for never; whole seconds
-	// Member is the id of the member whose sessions have the rights of the key; empty for none.
+	// Member is the id of the member whose sessions have the rights of the key. It is empty for a key of no member.
 	Member string
-	// MaxActive is the largest number of active keys of the account in the world (live or sandbox), including
-	// this one; 0 for no limit. The command line sets no limit.
+	// MaxActive is the largest number of active keys of the account in the world (live or sandbox), including this one.
+	// 0 means no limit, which the command line uses.
 	MaxActive int
 }
 

@@ -44,7 +44,7 @@ func headMAC(of digester, chain chainKey, seq int64, hash []byte) []byte {
 	return append(number, mac...)
 }
 
-// authenticated returns the row number at the start of a MAC; 0 if the MAC is too short to have a row number.
+// authenticated returns the row number at the start of a MAC, or 0 if the MAC is too short to have a row number.
 func authenticated(mac []byte) int64 {
 	if len(mac) < 8 {
 		return 0

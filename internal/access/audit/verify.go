@@ -34,10 +34,10 @@ type Report struct {
 	Unkeyed int64
 }
 
-// Verify verifies the chains of the audit log: one for each account and world (live or sandbox). The parameter
-// account is the id of a single account; empty for all accounts. Verify calls report for each chain that has rows
-// or a fault, and may run beside a service. It fails if a read fails, the account is unknown, or the record of
-// [KeyHeads] is invalid.
+// Verify verifies the chains of the audit log: one for each account and world (live or sandbox). The parameter account
+// is the id of a single account, or "" for all accounts. Verify calls report for each chain that has rows or a fault,
+// and may run beside a service. It fails if a read fails, the account is unknown, or the record of [KeyHeads] is
+// invalid.
 //
 // A valid chain has rows numbered from 1 without a gap. Each row's hash covers its columns and the hash of the
 // previous row. Table audit_head names the last row, the head. Each account with keys must have a chain.

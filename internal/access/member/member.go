@@ -53,7 +53,7 @@ func scan(row sqlstore.Scanner) (r record, err error) {
 	return r, err
 }
 
-// find returns the member of an account with an id or an e-mail address; errNotFound if there is none.
+// find returns the member of an account with an id or an e-mail address, or errNotFound if there is none.
 func find(q sqlstore.Querier, holder, which string) (record, error) {
 	r, err := scan(q.QueryRow(selectMember+"WHERE account_id = $1 AND (id = $2 OR lower(email) = lower($2))", holder, which))
 	if errors.Is(err, sql.ErrNoRows) {

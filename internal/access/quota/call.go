@@ -14,7 +14,7 @@ type Call struct {
 	at      int64 // time of the admission, seconds
 	// limit is the quota that applies to the call. It is 0 if no quota applies.
 	limit int64
-	// reserved is the part of the quota that is reserved for this call; 0 if the call is not counted.
+	// reserved is the part of the quota that is reserved for this call, or 0 if the call is not counted.
 	reserved int64
 }
 
@@ -85,7 +85,7 @@ func (c *Call) End(failed bool, counted int64) httpapi.Quota {
 	return c.state()
 }
 
-// State returns the account's quota and the usage of the quota; the zero value if there is no quota.
+// State returns the account's quota and its usage, or the zero value if there is no quota.
 func (c *Call) State() httpapi.Quota {
 	c.account.mu.Lock()
 	defer c.account.mu.Unlock()

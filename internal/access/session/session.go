@@ -57,7 +57,7 @@ func mintToken() (string, tokenHash) {
 	return base64.RawURLEncoding.EncodeToString(raw[:]), sha256.Sum256(raw[:])
 }
 
-// parseToken returns the hash of a token; false if it is malformed.
+// parseToken returns the hash of a token, and false if the token is malformed.
 func parseToken(text string) (tokenHash, bool) {
 	var raw [tokenBytes]byte
 	if len(text) != base64.RawURLEncoding.EncodedLen(tokenBytes) || strings.ContainsAny(text, "\r\n") {

@@ -30,7 +30,7 @@ const (
 	linkLife = 24 * time.Hour
 	// pendingLife is the time after which an account is erased unless its address is confirmed.
 	pendingLife = 7 * 24 * time.Hour
-	// actor is the author of sign-ups in the audit log. Other entries have the id of a key there.
+	// actor is the author of sign-ups in the audit log. The author of other entries is a key.
 	actor = "signup"
 )
 

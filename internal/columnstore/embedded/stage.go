@@ -27,7 +27,7 @@ type stage struct {
 	Secrets secrets `json:"secrets"`
 }
 
-// inherited returns the stage that an earlier stage passed to this process, nil in the first stage.
+// inherited returns the stage that an earlier stage passed to this process, or nil in the first stage.
 func inherited() (*stage, error) {
 	text, ok := os.LookupEnv(stageVariable)
 	if !ok {

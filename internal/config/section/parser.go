@@ -62,8 +62,8 @@ func (f *parser) fault(line int, key string, err error) {
 	f.problems = append(f.problems, config.Problem{Key: key, Origin: config.Origin{Source: f.name, Line: line}, Err: err})
 }
 
-// Finish returns all faults of the file in the order of lines; nil if there are none. A key that no method has read is
-// a fault too: it is unknown.
+// Finish returns all faults of the file in the order of lines, or nil if there are none. A key that no method has read
+// is a fault too: it is unknown.
 func (s *Section) Finish() error {
 	f := s.file
 	for _, s := range f.sections {

@@ -144,7 +144,7 @@ func inHours(text string) string {
 	return fmt.Sprintf(", in h, m or s: %d days are %dh", days, 24*days)
 }
 
-// Section returns the mapping under a key; an empty Section if the key is absent.
+// Section returns the mapping under a key, or an empty Section if the key is absent.
 func (s *Section) Section(key string) *Section {
 	n := s.Node(key)
 	if n == nil {

@@ -183,7 +183,7 @@ func (c *compiler) schema(at string) *jsonschema.Schema {
 	return s
 }
 
-// template returns the path template in the contract that matches a request's path; empty for none. A path
+// template returns the path template in the contract that matches a request's path, or "" if none does. A path
 // parameter matches any non-empty segment.
 func (d *document) template(name string) string {
 	if rest, ok := strings.CutPrefix(name, httpapi.SessionPrefix+"/v1/"); ok {

@@ -229,7 +229,7 @@ func (c *limitedConn) setIdle(idle bool) {
 	c.listener.signal()
 }
 
-// limitedOf returns the limitedConn that a connection of net/http wraps; nil for none.
+// limitedOf returns the limitedConn that a connection of net/http wraps, or nil if it wraps none.
 func limitedOf(c net.Conn) *limitedConn {
 	for {
 		switch inner := c.(type) {

@@ -59,7 +59,7 @@ func WithConn(ctx context.Context, c interface{ Begin() *HeaderBlock }) context.
 	return context.WithValue(ctx, connKey{}, c)
 }
 
-// HeaderBlockOf returns the header block for the reply to r; nil if the headers go into net/http's map.
+// HeaderBlockOf returns the header block for the reply to r, or nil if the headers go into net/http's map.
 func HeaderBlockOf(r *http.Request) *HeaderBlock {
 	if c, ok := r.Context().Value(connKey{}).(interface{ Begin() *HeaderBlock }); ok && r.ProtoMajor == 1 {
 		return c.Begin()

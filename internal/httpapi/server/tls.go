@@ -96,7 +96,7 @@ func (c TLSConfig) Open(log *slog.Logger, reg prometheus.Registerer, data string
 	return s, nil
 }
 
-// client returns an ACME client for the configured authority; nil for autocert's default client.
+// client returns an ACME client for the configured authority, or nil for autocert's default client.
 func (c TLSConfig) client() (*acme.Client, error) {
 	if c.Directory == "" && c.Root == "" {
 		return nil, nil

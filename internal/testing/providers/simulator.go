@@ -16,13 +16,13 @@ type Config struct {
 	Seed uint64
 	// Late is the delay of an order's result, if a fault delays it. Slow is the delay of a reply with the fault Delay.
 	Late, Slow time.Duration
-	// Delayed is called when the fault Delay begins to delay a reply; nil for no call.
+	// Delayed is called when the fault Delay begins to delay a reply. It may be nil.
 	Delayed func()
-	// Callback is the URL to which callbacks are sent; empty for none.
+	// Callback is the URL to which callbacks are sent. If it is empty, none are sent.
 	Callback string
 	// Naive disables idempotency: a repeated request is carried out again, unless the order has failed.
 	Naive bool
-	// Now is the clock; nil for time.Now.
+	// Now returns the current time. If it is nil, time.Now is used.
 	Now func() time.Time
 }
 

@@ -104,7 +104,7 @@ func (c *Collector) Header() http.Header {
 	return c.header
 }
 
-// Value returns an attribute of a span as text; "" if the span does not have it.
+// Value returns an attribute of a span as text, or "" if the span does not have it.
 func Value(s *proto.Span, key string) string {
 	for _, pair := range s.GetAttributes() {
 		if pair.GetKey() == key {

@@ -15,7 +15,7 @@ type ProblemError struct {
 	// contract, for example because a proxy has sent it.
 	Code    string
 	Message string
-	// Field is the parameter or the JSON field that caused the error, or empty if there is none.
+	// Field is the parameter or the JSON field that caused the error. It may be empty.
 	Field       string
 	Details     []Detail // all errors of the request, if there are several
 	Suggestions []string

@@ -42,7 +42,7 @@ const (
 	CodeDecompress     = 271
 )
 
-// ChunkBytes is the size of a chunk of a reply, which has a deadline of its own.
+// ChunkBytes is the size of a chunk of a reply. Each chunk has a deadline of its own.
 const ChunkBytes = 64 << 10
 
 // Writer is a reply with a deadline for each chunk.
