@@ -24,8 +24,8 @@ type Analysts struct {
 	MaxTemporary config.Size `yaml:"max-temporary" help:"memory that the temporary tables of all sessions of the user analyst may use"`
 }
 
-// DefaultAnalysts returns limits for a machine of 16 GiB that also serves Vayu. A query over ten years of hourly data of
-// India needs less than 2 GiB. Two queries share half of the processors, and leave the other half to the service.
+// DefaultAnalysts returns limits for a machine of 16 GiB that also serves Vayu. A query over ten years of hourly data
+// of India needs less than 2 GiB. Two queries share half of the processors, and leave the other half to the service.
 func DefaultAnalysts() Analysts {
 	return Analysts{MaxMemory: 2 * config.GiB, MaxTime: time.Minute, MaxRows: 10_000_000, MaxQueries: 2, MaxTemporary: config.GiB}
 }

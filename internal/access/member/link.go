@@ -35,7 +35,8 @@ var errLink = schema.NewProblem(schema.InvalidRequest, "token", "The link is inv
 //go:embed mail.txt
 var text string
 
-// request stores a request for a link. If member is not empty, only this member can use the link. The mail is due at once.
+// request stores a request for a link. If member is not empty, only this member can use the link. The mail is due at
+// once.
 func request(tx *sqlstore.Tx, email, member string, life time.Duration, now time.Time) (ends time.Time, err error) {
 	ends = now.Add(life)
 	_, err = tx.Exec("INSERT INTO sign_in_link (id, email, member_id, created_at, expires_at, mail_due_at) VALUES ($1, $2, $3, $4, $5, $4)",

@@ -241,8 +241,8 @@ func (t target) run(ctx context.Context, f file) error {
 }
 
 // guardComment matches a comment above a statement that runs only if a table on this node has a column. A change of a
-// column needs this guard, because a statement can run twice: if its file stopped half-way, or if two programs apply the
-// file concurrently.
+// column needs this guard, because a statement can run twice: if its file stopped half-way, or if two programs apply
+// the file concurrently.
 var guardComment = regexp.MustCompile(`(?m)^-- when column ([a-z0-9_]+)\.([a-z0-9_]+)$`)
 
 func (t target) statements(ctx context.Context, text string) error {

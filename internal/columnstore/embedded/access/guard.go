@@ -129,8 +129,8 @@ func (g Guard) names(text string) error {
 	}
 }
 
-// afterNumber returns the word at the end of a token that begins with a digit. The engine splits such a token, for example
-// "1.file", into a number and a word by rules of its own.
+// afterNumber returns the word at the end of a token that begins with a digit. The engine splits such a token, for
+// example "1.file", into a number and a word by rules of its own.
 func afterNumber(text string) string {
 	if i := strings.LastIndexByte(text, '.'); i >= 0 {
 		text = text[i+1:]
