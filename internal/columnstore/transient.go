@@ -12,8 +12,8 @@ import (
 	clickhouse "github.com/ClickHouse/clickhouse-go/v2"
 )
 
-// transientCodes are the errors of ClickHouse after which a retry may succeed. A server, a node of a cluster or Keeper
-// is then unavailable, starting or overloaded.
+// transientCodes are the errors of ClickHouse after which a retry may succeed. A server, a node of a cluster or
+// ClickHouse Keeper is then unavailable, starting or overloaded.
 var transientCodes = []proto.Error{
 	proto.ErrUnexpectedEndOfFile, proto.ErrAttemptToReadAfterEOF, proto.ErrDNSError, proto.ErrTooManySimultaneousQueries,
 	proto.ErrTimeoutExceeded, // also ON CLUSTER, when a node has not answered in time

@@ -81,7 +81,8 @@ func Ready(body []byte, changed time.Time) Response {
 	return resp
 }
 
-// CompressOnce returns the response, whose body is compressed once for each encoding. Several requests can share it.
+// CompressOnce returns the response. Its body is compressed once per encoding, and several requests can share the
+// response.
 func (resp Response) CompressOnce() Response {
 	if len(resp.Body) >= compression.MinSize && resp.Tail == nil {
 		resp.packed = compression.Once(resp.Body)
