@@ -36,14 +36,14 @@ async function fire(webhook: string, count: number, key: string): Promise<string
 }
 
 /** failures returns the number of failed deliveries of the API that were not retried. */
-async function failures(key: string): Promise<number> {
-	return (await ask<{ data: Delivery[] }>('/v1/deliveries?state=failed&retried=false&limit=1000', undefined, key)).data.length;
+async function failures(key: string, filter: string): Promise<number> {
+	return (await ask<{ data: Delivery[] }>(`/v1/deliveries?state=failed&retried=false&limit=1000${filter}`, undefined, key)).data.length;
 }
 
-/** counted waits until the tab of failed deliveries shows a number that equals the API's. */
-async function counted(page: Page, want: number, key: string): Promise<void> {
+/** counted waits until the tab of failed deliveries shows a number that equals the API's with the same filter. */
+async function counted(page: Page, want: number, key: string, filter = ''): Promise<void> {
 	await page.getByRole('button', { name: `Failed, not retried (${want})`, exact: true }).waitFor(patient);
-	expect(await failures(key)).toBe(want);
+	expect(await failures(key, filter)).toBe(want);
 }
 
 test('failed deliveries are found and retried: one, a selection, all of a webhook, all of a range of days', async () => {
@@ -61,15 +61,22 @@ test('failed deliveries are found and retried: one, a selection, all of a webhoo
 	await page.getByRole('button', { name: /Failed, not retried/ }).click();
 	await page.waitForURL(/state=failed/);
 	await page.getByText('8 shown, no more').waitFor();
+	expect(await page.getByText('in use').count()).toBe(0); // the tab is no filter
 	expect(await cut(page.locator('.wh-deliveries'))).toBe(0);
 	await pictured(page, 'deliveries-failed');
 
 	const rows = page.locator('.wh-deliveries tbody tr[data-index]');
 	await rows.first().getByRole('link').click();
 	await page.getByText('8 of 8', { exact: true }).waitFor();
-	expect(await page.locator('.wh-attempts > li.bad').count()).toBe(8);
-	expect(await page.locator('.wh-attempts > li.coming').count()).toBe(0);
+	await page.getByText('Given up after 8 attempts in 31 hours.').waitFor();
+	await page.getByText('The last answer was 500 Internal Server Error.').waitFor();
+	const attempts = page.getByRole('list').getByText(/^Attempt \d$/);
+	expect(await attempts.filter({ visible: true }).allTextContents()).toEqual(['Attempt 8']);
 	await pictured(page, 'delivery-failed');
+	await page.getByText('7 more attempts with the same result').click();
+	await expect
+		.poll(() => attempts.filter({ visible: true }).allTextContents())
+		.toEqual([8, 7, 6, 5, 4, 3, 2, 1].map((n) => `Attempt ${n}`));
 	const old = new URL(page.url()).pathname.split('/').at(-1) ?? '';
 	await page.getByRole('button', { name: 'Deliver again' }).click();
 	const again = page.getByText('Delivered again as').getByRole('link');
@@ -99,35 +106,37 @@ test('failed deliveries are found and retried: one, a selection, all of a webhoo
 	await page.getByLabel('Webhook', { exact: true }).selectOption(first);
 	await page.waitForURL(new RegExp(`webhook=${first}`));
 	const dialog = page.getByRole('dialog');
-	await page.getByRole('button', { name: 'Retry failed deliveries' }).click();
+	const retryAll = page.getByRole('button', { name: 'Retry failed deliveries' });
+	await retryAll.click();
 	await dialog.getByText('5 failed deliveries will be retried.').waitFor();
 	await dialog.getByLabel('Webhook').selectOption(other);
 	await dialog.getByText('0 failed deliveries will be retried.').waitFor();
 	expect(await dialog.getByRole('button', { name: 'Retry' }).isDisabled()).toBe(true);
 	await dialog.getByRole('button', { name: 'Cancel' }).click();
-	await counted(page, 5, key);
+	await counted(page, 5, key, `&webhook_id=${first}`);
 
 	receiver.status = 500;
 	expect(await givenUp(await fire(other, 2, key))).toBe(2);
 	receiver.status = 200;
-	await page.getByRole('button', { name: 'Retry failed deliveries' }).click();
+	await retryAll.click();
 	await dialog.getByText('5 failed deliveries will be retried.').waitFor();
 	await pictured(page, 'deliveries-retry');
 	await dialog.getByRole('button', { name: 'Retry' }).click();
 	await dialog.getByText('5 retried.', { exact: true }).waitFor(patient);
 	await dialog.getByRole('button', { name: 'Close' }).click();
-	await counted(page, 2, key);
+	await counted(page, 0, key, `&webhook_id=${first}`);
+	expect(await retryAll.isDisabled()).toBe(true);
 
 	await page.getByRole('button', { name: 'Reset' }).click();
+	await counted(page, 2, key);
 	const india = (days: number) => new Intl.DateTimeFormat('en-CA', { timeZone: 'Asia/Kolkata' }).format(Date.now() + days * 86_400_000);
 	await page.getByLabel('To (included)').fill(india(-2));
 	await page.getByText('No matching deliveries').waitFor();
-	await page.getByRole('button', { name: 'Retry failed deliveries' }).click();
-	await dialog.getByText('0 failed deliveries will be retried.').waitFor();
-	await dialog.getByRole('button', { name: 'Cancel' }).click();
+	await page.getByRole('button', { name: 'Failed, not retried (0)', exact: true }).waitFor();
+	expect(await retryAll.isDisabled()).toBe(true);
 	await page.getByLabel('To (included)').fill(india(1));
 	await page.getByLabel('From (day in India)').fill(india(-1));
-	await page.getByRole('button', { name: 'Retry failed deliveries' }).click();
+	await retryAll.click();
 	await dialog.getByText(`Created from ${india(-1)} to ${india(1)}`).waitFor();
 	await dialog.getByText('2 failed deliveries will be retried.').waitFor();
 	await dialog.getByRole('button', { name: 'Retry' }).click();
@@ -281,7 +290,7 @@ test('a delivery shows the headers of its attempts, and two attempts are compare
 	receiver.says = '{"error":"down","id":7}';
 	await expect.poll(async () => (await delivery(id, key)).attempts_made, patient).toBe(2);
 	const { page, faults } = await signedIn(`/deliveries/${id}`, key);
-	const first = page.locator('.wh-attempts > li').first();
+	const first = page.getByRole('listitem').filter({ has: page.getByText('Attempt 1', { exact: true }) });
 	await first.getByText('Request headers').click();
 	await first.getByText(String(receiver.got[0]?.headers['x-service-signature'])).waitFor();
 	await first.getByText('Response headers').click();

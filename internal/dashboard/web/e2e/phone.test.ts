@@ -67,7 +67,8 @@ test('on a phone the rows of a table are cards or a few lines, which show every 
 		['/sessions', 'Sessions'],
 		['/events', 'Events'],
 		['/deliveries', 'Deliveries'],
-		['/event-types', 'Event types'],
+		['/event-types', 'Recharges'],
+		['/event-types/recharge.completed', 'Fields of data'],
 		['/rankings', 'Rankings'],
 		['/air/Delhi', 'Pollutants'],
 	] as const) {
@@ -164,6 +165,7 @@ test('on a phone filters are folded, and their button has the number in use', as
 	const button = page.getByRole('button', { name: 'Filters', exact: true });
 	await button.waitFor();
 	await expect.poll(() => page.getByLabel('State', { exact: true }).isVisible()).toBe(false);
+	expect(await page.getByLabel('Number, reference or ID').isVisible()).toBe(true); // a search is not folded
 	await button.click();
 	await page.getByLabel('State', { exact: true }).selectOption('failed');
 	const used = page.getByRole('button', { name: 'Filters (1)' });
@@ -177,5 +179,21 @@ test('on a phone filters are folded, and their button has the number in use', as
 	await page.getByText('1 in use').waitFor();
 	await reset.click();
 	await expect.poll(() => page.url()).not.toContain('status=failed');
+	expect(faults).toEqual([]);
+});
+
+test('on a phone the states of deliveries are a list, which shows the chosen one and is no filter', async () => {
+	const { key } = await filled();
+	const { page, faults } = await opened('/deliveries?state=failed&retried=false', key);
+	const states = page.getByLabel('Deliveries by state');
+	await states.getByRole('option', { name: 'Failed, not retried (0)' }).waitFor({ ...patient, state: 'attached' });
+	const chosen = () => states.evaluate((one: HTMLSelectElement) => one.selectedOptions[0]?.textContent);
+	expect(await chosen()).toBe('Failed, not retried (0)');
+	await page.getByRole('button', { name: 'Filters', exact: true }).waitFor(); // without a number in use
+	expect(await page.getByRole('button', { name: 'Retry failed deliveries' }).isDisabled()).toBe(true);
+	await states.selectOption({ label: 'Cancelled (0)' });
+	await page.waitForURL(/state=cancelled/);
+	await page.getByText('No matching deliveries').waitFor();
+	await accessible(page);
 	expect(faults).toEqual([]);
 });

@@ -112,12 +112,12 @@ test('invalid webhooks are rejected at their fields; a secret is shown once and 
 
 /** shown returns what a delivery's page shows of its first attempt and of the next one. */
 async function shown(page: Page) {
-	const first = page.locator('.wh-attempts > li').first();
+	const first = page.getByRole('listitem').filter({ has: page.getByText('Attempt 1', { exact: true }) });
 	return {
 		paragraphs: await first.locator('p').allTextContents(),
 		at: await first.locator('time').first().getAttribute('datetime'),
 		body: await first.locator('pre').allTextContents(),
-		next: await page.locator('.wh-attempts > li.coming time').first().getAttribute('datetime'),
+		next: await page.locator('.wh-attempts > li.coming time').getAttribute('datetime'),
 	};
 }
 
@@ -190,6 +190,9 @@ test('a failing receiver: how far each attempt got, the reply, and when the next
 	expect(faults).toEqual([]);
 });
 
+/** cause returns the part of an error that the box of a failing webhook shows. */
+const cause = (error: string) => error.replace(/^the receiver answered ([^;]*).*/, 'The last answer was $1.');
+
 /** healthy compares a webhook's health on its page with the API's. */
 async function healthy(page: Page, id: string, key: string, word: RegExp): Promise<void> {
 	type Health = {
@@ -211,7 +214,7 @@ async function healthy(page: Page, id: string, key: string, word: RegExp): Promi
 			`95 % within ${duration(attempts.p95_ms)}`,
 			`${states.waiting} waiting`,
 			states.failed_unretried === 0 ? 'No delivery failed for good' : `${states.failed_unretried} failed for good, not retried`,
-			...(failure ? [failure.error, duration(failure.duration_ms)] : []),
+			...(failure ? [cause(failure.error), duration(failure.duration_ms)] : []),
 		].filter((part) => !content.includes(part));
 	};
 	await expect.poll(missing, patient).toEqual([]);
@@ -321,7 +324,10 @@ test('the catalogue shows each type of event from the contract, and sends a test
 	const { webhooks } = await ask<{ webhooks: Record<string, unknown> }>('/openapi.json');
 	const types = page.locator('tbody tr td:first-child');
 	// Events of sources are for operators only.
-	await expect.poll(() => types.allTextContents()).toEqual(Object.keys(webhooks).filter((type) => !type.startsWith('source.')));
+	const wanted = Object.keys(webhooks).filter((type) => !type.startsWith('source.'));
+	await expect.poll(async () => (await types.allTextContents()).sort()).toEqual(wanted.sort());
+	const recharges = page.getByRole('region', { name: 'Recharges' });
+	expect(await recharges.getByRole('link').allTextContents()).toEqual(wanted.filter((type) => type.startsWith('recharge.')));
 	await pictured(page, 'event-types');
 	await page.getByRole('link', { name: 'recharge.completed', exact: true }).click();
 	await page.getByText('No webhook subscribes to this type yet.').waitFor();
@@ -341,6 +347,7 @@ test('the catalogue shows each type of event from the contract, and sends a test
 	await pictured(page, 'event-type');
 	await page.getByLabel('Language').selectOption('hi');
 	await page.getByRole('heading', { name: 'इवेंट का उदाहरण' }).waitFor();
+	await page.getByRole('row', { name: /^ref_id string अनुरोध का आपका संदर्भ।/ }).waitFor();
 	await pictured(page, 'event-type-hindi');
 	await page.goto('/dashboard/event-types/no.such');
 	await page.getByText('ऐसा कोई प्रकार नहीं है').waitFor();

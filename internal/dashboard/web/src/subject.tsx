@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { Link } from 'wouter-preact';
+import { Breakable } from './ui/Breakable';
 
 const pages: Record<string, string> = {
 	txn: '/recharges/',
@@ -22,6 +23,10 @@ export function pageOf(id: string): string | undefined {
 /** SubjectLink shows an id, as a link if the object has a page. */
 export function SubjectLink(props: { id: string }): JSX.Element {
 	const to = pageOf(props.id);
-	const id = <code class="id">{props.id}</code>;
+	const id = (
+		<code class="id">
+			<Breakable of={props.id} />
+		</code>
+	);
 	return to ? <Link href={to}>{id}</Link> : id;
 }

@@ -7,6 +7,7 @@ import { transactions } from './hi/transactions';
 import { webhooks } from './hi/webhooks';
 
 export { cities } from './hi/cities';
+export { meanings } from './hi/meanings';
 export { states } from './hi/states';
 
 /** The Hindi texts. */

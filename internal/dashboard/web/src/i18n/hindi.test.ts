@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
+import types from 'virtual:event-types';
 import { expect, test } from 'vitest';
 import { bands } from '../air/category';
+import { fieldsOf } from '../webhooks/catalogue';
 import { en } from './en';
 import { account } from './en/account';
 import { air } from './en/air';
@@ -8,7 +10,7 @@ import { alerts } from './en/alerts';
 import { shell } from './en/shell';
 import { transactions } from './en/transactions';
 import { webhooks } from './en/webhooks';
-import { cities, hi, states } from './hi';
+import { cities, hi, meanings, states } from './hi';
 
 type Texts = Record<'en' | 'hi', string>;
 
@@ -78,6 +80,17 @@ test.each(Object.entries({ account, air, alerts, shell, transactions, webhooks }
 		await expect(page(name, rows)).toMatchFileSnapshot(`${root}/docs/hindi/${name}.md`);
 	},
 );
+
+const described = types.flatMap(({ data }) => fieldsOf(data)).flatMap(({ description }) => description || []);
+
+test('the meaning of each field of events has a text in Hindi', () => {
+	expect(Object.keys(meanings).sort()).toEqual([...new Set(described)].sort());
+});
+
+test('docs/hindi has the meanings of fields', async () => {
+	const rows = Object.entries(meanings).map(([meaning, text], n) => [String(n + 1), { en: meaning, hi: text }] as const);
+	await expect(page('meanings of fields', rows)).toMatchFileSnapshot(`${root}/docs/hindi/meanings.md`);
+});
 
 test('docs/hindi has the texts of the advice', async () => {
 	const rows = [

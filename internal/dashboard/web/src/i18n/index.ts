@@ -7,21 +7,22 @@ export type Language = 'en' | 'hi';
 /** Key is the name of a text. */
 export type Key = keyof typeof en;
 
-/** Catalog has the texts of a language, and the names of states and cities; a missing one is English. */
+/** Catalog has the texts of a language, the names of states and cities, and the meanings of fields; a missing one is English. */
 interface Catalog {
 	texts: Record<Key, string>;
 	states: Readonly<Record<string, string>>;
 	cities: Readonly<Record<string, string>>;
+	meanings: Readonly<Record<string, string>>;
 }
 
-const english: Catalog = { texts: en, states: {}, cities: {} };
+const english: Catalog = { texts: en, states: {}, cities: {}, meanings: {} };
 
 // English is part of the first script. Other languages are fetched on demand.
 const catalogs: Record<Language, () => Promise<Catalog>> = {
 	en: async () => english,
 	hi: async () => {
-		const { hi, states, cities } = await import('./hi');
-		return { texts: hi, states, cities };
+		const { hi, states, cities, meanings } = await import('./hi');
+		return { texts: hi, states, cities, meanings };
 	},
 };
 
@@ -59,6 +60,11 @@ export async function showLanguage(chosen: Language): Promise<void> {
 export function t(key: Key, values?: Record<string, string | number>): string {
 	const text = catalog.value.texts[key];
 	return values ? text.replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole)) : text;
+}
+
+/** meaningOf returns a description of the contract in the current language; the description itself if it has no other text. */
+export function meaningOf(description: string): string {
+	return catalog.value.meanings[description] ?? description;
 }
 
 /** stateName returns the name of a state or union territory in the current language. The API names it in English. */

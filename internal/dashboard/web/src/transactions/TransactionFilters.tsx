@@ -26,8 +26,8 @@ export function Filters(props: {
 	methods?: readonly (readonly [value: string, text: string])[];
 	values: Values;
 	change: (change: Values) => void;
-	/** children are filters of the list itself. */
-	children?: ComponentChildren;
+	/** find is a search of the list itself. */
+	find?: ComponentChildren;
 }): JSX.Element {
 	const { values, change } = props;
 	const [, go] = useLocation();
@@ -41,18 +41,25 @@ export function Filters(props: {
 		}
 	};
 	return (
-		<FilterForm values={shown} reset={() => change(none)} label={t('transactions.filter.name')}>
-			{props.children}
-			{props.search && (
-				<Filter
-					label={props.search[0]}
-					hint={props.search[1]}
-					type="search"
-					value={values.q ?? values.ref_id}
-					maxLength={255}
-					apply={search}
-				/>
-			)}
+		<FilterForm
+			values={shown}
+			reset={() => change(none)}
+			label={t('transactions.filter.name')}
+			search={
+				props.search ? (
+					<Filter
+						label={props.search[0]}
+						hint={props.search[1]}
+						type="search"
+						value={values.q ?? values.ref_id}
+						maxLength={255}
+						apply={search}
+					/>
+				) : (
+					props.find
+				)
+			}
+		>
 			{props.states && (
 				<Select
 					label={t('transactions.filter.status')}

@@ -13,7 +13,8 @@ test.each([
 	['XXXXXX3210', { ref: 'XXXXXX3210', mobile: 'XXXXXX3210' }],
 	['xxxxxx3210', { ref: 'xxxxxx3210', mobile: 'xxxxxx3210' }],
 	['XXXXXXXXXX3210', { ref: 'XXXXXXXXXX3210' }],
-	['1017', { ref: '1017' }],
+	['3210', { ref: '3210', mobile: 'XXXXXX3210' }],
+	['101', { ref: '101' }],
 	['+1 202 555 0100', { ref: '+1 202 555 0100' }],
 ])('%s is looked for as %o', (text, want) => {
 	expect(searchOf(text)).toEqual(want);

@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { ago, hour, instant } from '../format';
 import { t } from '../i18n';
+import { Breakable } from './Breakable';
 import { useNow } from './useNow';
 
 /** Time shows a time in the zone of the page, with seconds if `exact` is true. Its title is the value of the API. */
@@ -61,7 +62,9 @@ export function Copy(props: { value: string | (() => string); name?: string; ton
 export function CopyableText(props: { value: string }): JSX.Element {
 	return (
 		<span class="copyable">
-			<code>{props.value}</code>
+			<code>
+				<Breakable of={props.value} />
+			</code>
 			<Copy value={props.value} />
 		</span>
 	);

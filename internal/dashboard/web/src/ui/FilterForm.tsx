@@ -2,18 +2,21 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useId, useState } from 'preact/hooks';
 import { number } from '../format';
 import { t } from '../i18n';
+import { useNarrow } from './useNarrow';
 import './field.css';
 
 /**
  * FilterForm has the filters of a list, and a button that resets them beside the number of filters in use. On a phone the
- * filters are folded behind a button with that number, so that the list is in sight. The other button that resets them is
- * hidden.
+ * filters are folded behind a button with that number, so that the list is in sight; a search is not. The other button that
+ * resets them is hidden.
  */
 export function FilterForm(props: {
 	/** values are the filters of the page. An empty value means no filter. */
 	values: Record<string, string | undefined>;
 	reset: () => void;
 	label?: string;
+	/** search is the first field. It stands above the folded filters on a phone. */
+	search?: ComponentChildren;
 	children: ComponentChildren;
 }): JSX.Element {
 	const id = useId();
@@ -24,8 +27,14 @@ export function FilterForm(props: {
 			{t('action.reset')}
 		</button>
 	);
+	const narrow = useNarrow();
 	return (
 		<>
+			{narrow && props.search && (
+				<form class="filters folded open" onSubmit={(event) => event.preventDefault()}>
+					{props.search}
+				</form>
+			)}
 			<div class="fold-row">
 				<button type="button" aria-expanded={open} aria-controls={id} onClick={() => setOpen(!open)}>
 					{t('action.filters')}
@@ -39,6 +48,7 @@ export function FilterForm(props: {
 				aria-label={props.label ?? t('action.filters')}
 				onSubmit={(event) => event.preventDefault()}
 			>
+				{!narrow && props.search}
 				{props.children}
 				{used > 0 && (
 					<div class="used">

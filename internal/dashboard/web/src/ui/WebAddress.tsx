@@ -1,6 +1,5 @@
-import { Fragment, type JSX } from 'preact';
-
-const parts = /^\w+:\/\/|[^/.?&=]+[/.?&=]*|[/.?&=]+/g;
+import type { JSX } from 'preact';
+import { Breakable } from './Breakable';
 
 /** shortened returns a URL of https without its scheme, and without its middle if it is long. Its end tells URLs of one host apart. */
 export function shortened(url: string): string {
@@ -16,12 +15,7 @@ export function WebAddress(props: { of: string; short?: boolean }): JSX.Element 
 	const text = props.short ? shortened(props.of) : props.of;
 	return (
 		<span class="web-address" title={props.of}>
-			{(text.match(parts) ?? []).map((part, n) => (
-				<Fragment key={n}>
-					{n > 0 && <wbr />}
-					{part}
-				</Fragment>
-			))}
+			<Breakable of={text} />
 		</span>
 	);
 }

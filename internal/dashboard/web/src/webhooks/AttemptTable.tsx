@@ -1,39 +1,70 @@
-import type { JSX } from 'preact';
+import type { ComponentChildren, JSX } from 'preact';
 import type { Schemas } from '../api/client';
+import { number } from '../format';
 import { locale, t } from '../i18n';
 import { Badge, Copy, Time } from '../ui/Badge';
+import { attemptError } from './attemptError';
+import { attemptGroups } from './attemptGroups';
 import { Due, deliveryStage, milliseconds } from './DeliveryBadge';
-import { delays, span } from './eventTypes';
+import { delays, mostAttempts, span } from './eventTypes';
 
-/** Attempts shows the attempts of a delivery and the schedule of the remaining ones. */
+/** Attempts shows the attempts of a delivery, the newest first, below the schedule of the remaining ones. */
 export function Attempts(props: { delivery: Schemas['DeliveryDetailed'] }): JSX.Element {
 	const { delivery } = props;
-	const coming = delivery.state === 'waiting' ? delays.slice(delivery.attempts.length) : [];
 	return (
 		<ol class="wh-attempts">
-			{delivery.attempts.map((attempt) => (
-				<Made key={attempt.attempt} attempt={attempt} />
-			))}
-			{coming.map((delay, index) => (
-				<li key={delay} class="coming">
-					<p class="wh-line">
-						<strong>{t('webhooks.attempt', { n: delivery.attempts.length + index + 1 })}</strong>
-						{index === 0 ? (
-							<>
-								<Due at={delivery.next_attempt_at} paused />
-								{delivery.next_attempt_at && <Time at={delivery.next_attempt_at} exact />}
-							</>
-						) : (
-							<span class="hint">{t('webhooks.attempt.after', { time: span(delay, locale.value) })}</span>
-						)}
-					</p>
-				</li>
+			{delivery.state === 'waiting' && delivery.attempts.length < mostAttempts && <Coming of={delivery} />}
+			{attemptGroups(delivery.attempts).map(({ newest, same }) => (
+				<Made key={newest.attempt} attempt={newest}>
+					{same.length > 0 && (
+						<details class="wh-same">
+							<summary>
+								{t(same.length === 1 ? 'webhooks.attempts.same.one' : 'webhooks.attempts.same', { count: number(same.length) })}
+							</summary>
+							<ol class="wh-attempts">
+								{same.map((attempt) => (
+									<Made key={attempt.attempt} attempt={attempt} />
+								))}
+							</ol>
+						</details>
+					)}
+				</Made>
 			))}
 		</ol>
 	);
 }
 
-function Made(props: { attempt: Schemas['Attempt'] }): JSX.Element {
+/** Coming shows when the next attempt is due, and how long after it the others follow. */
+function Coming(props: { of: Schemas['DeliveryDetailed'] }): JSX.Element {
+	const { attempts, next_attempt_at: next } = props.of;
+	const later = delays.slice(attempts.length + 1);
+	return (
+		<li class="coming">
+			<p class="wh-line">
+				<strong>{t('webhooks.attempt', { n: attempts.length + 1 })}</strong>
+				<Due at={next} paused />
+				{next && <Time at={next} exact />}
+			</p>
+			{later.length > 0 && (
+				<details class="wh-same">
+					<summary>{t('webhooks.attempts.later', { count: number(later.length) })}</summary>
+					<ol class="wh-attempts">
+						{later.map((delay, index) => (
+							<li key={delay} class="coming">
+								<p class="wh-line">
+									<strong>{t('webhooks.attempt', { n: attempts.length + index + 2 })}</strong>
+									<span class="hint">{t('webhooks.attempt.after', { time: span(delay, locale.value) })}</span>
+								</p>
+							</li>
+						))}
+					</ol>
+				</details>
+			)}
+		</li>
+	);
+}
+
+function Made(props: { attempt: Schemas['Attempt']; children?: ComponentChildren }): JSX.Element {
 	const { attempt } = props;
 	const good = attempt.error === '';
 	return (
@@ -45,7 +76,7 @@ function Made(props: { attempt: Schemas['Attempt'] }): JSX.Element {
 			</p>
 			<p class="wh-line">
 				{attempt.error ? (
-					<span class="wrong">{attempt.error}</span>
+					<span class="wrong">{attemptError(attempt)}</span>
 				) : (
 					attempt.http_status !== null && <span>{t('webhooks.answered', { status: attempt.http_status })}</span>
 				)}
@@ -63,6 +94,7 @@ function Made(props: { attempt: Schemas['Attempt'] }): JSX.Element {
 			)}
 			<Headers title={t('webhooks.headers.received')} header={attempt.response_headers} cut={attempt.response_headers_truncated} />
 			<Headers title={t('webhooks.headers.sent')} header={attempt.request_headers} />
+			{props.children}
 		</li>
 	);
 }

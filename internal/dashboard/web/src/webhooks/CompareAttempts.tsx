@@ -5,6 +5,7 @@ import type { Schemas } from '../api/client';
 import { t } from '../i18n';
 import { Select } from '../ui/Field';
 import { Cell } from '../ui/Table';
+import { attemptError } from './attemptError';
 import { deliveryStage, milliseconds, responseText } from './DeliveryBadge';
 import { headerDifference, type Line, lineDifference } from './difference';
 
@@ -54,7 +55,7 @@ function Differences(props: { first: Attempt; second: Attempt }): JSX.Element {
 		{ name: t('webhooks.compare.result'), before: responseText(first), after: responseText(second) },
 		{ name: t('webhooks.compare.stage'), before: deliveryStage(first.stage), after: deliveryStage(second.stage) },
 		{ name: t('webhooks.compare.time'), before: milliseconds(first.duration_ms), after: milliseconds(second.duration_ms) },
-		{ name: t('webhooks.compare.error'), before: first.error, after: second.error },
+		{ name: t('webhooks.compare.error'), before: attemptError(first), after: attemptError(second) },
 	].filter((row) => row.before !== row.after);
 	const sent = headerDifference(first.request_headers, second.request_headers).filter(
 		({ name }) => !ofEachAttempt.includes(name.toLowerCase()),

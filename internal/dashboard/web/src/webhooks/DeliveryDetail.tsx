@@ -4,14 +4,18 @@ import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import type { Schemas } from '../api/client';
 import { t } from '../i18n';
+import { SubjectLink } from '../subject';
 import { Badge, CopyableText, Time } from '../ui/Badge';
+import { Breakable } from '../ui/Breakable';
 import { Fetched } from '../ui/FetchState';
 import { Form } from '../ui/Form';
 import { Card, Facts, Page } from '../ui/Page';
 import { WebAddress } from '../ui/WebAddress';
 import { Attempts } from './AttemptTable';
+import { attemptGroups } from './attemptGroups';
 import { CompareAttempts } from './CompareAttempts';
-import { DeliveryBadge, subscribesTo } from './DeliveryBadge';
+import { subscribesTo } from './DeliveryBadge';
+import { DeliveryOutcome } from './DeliveryOutcome';
 import { eventSubject, mostAttempts } from './eventTypes';
 import { Payload } from './payload';
 import { envelope, isRetriable, retryDelivery } from './queries';
@@ -42,22 +46,25 @@ function One(props: { delivery: Schemas['DeliveryDetailed']; look: () => void })
 			<Card>
 				<header class="card-head">
 					<h2>
-						<DeliveryBadge of={delivery} /> <code>{delivery.event_type}</code>
+						<code>
+							<Breakable of={delivery.event_type} />
+						</code>
 					</h2>
 					{!next && isRetriable(delivery, Date.now()) && (
 						<Form submit={retry} button={t(delivery.state === 'waiting' ? 'webhooks.retry.now' : 'webhooks.retry')} tone="primary" />
 					)}
 				</header>
+				<DeliveryOutcome of={delivery} />
 				<p role="status">
 					{next && (
 						<>
-							{t('webhooks.retried.as')} <Link href={`/deliveries/${next}`}>{next}</Link>
+							{t('webhooks.retried.as')} <SubjectLink id={next} />
 						</>
 					)}
 				</p>
 				{delivery.retry_of && (
 					<p>
-						{t('webhooks.retry.of')} <Link href={`/deliveries/${delivery.retry_of}`}>{delivery.retry_of}</Link>
+						{t('webhooks.retry.of')} <SubjectLink id={delivery.retry_of} />
 					</p>
 				)}
 				<Facts
@@ -78,7 +85,7 @@ function One(props: { delivery: Schemas['DeliveryDetailed']; look: () => void })
 			<Card title={t('webhooks.attempts.title')}>
 				<Attempts delivery={delivery} />
 			</Card>
-			{delivery.attempts.length > 1 && (
+			{attemptGroups(delivery.attempts).length > 1 && (
 				<Card title={t('webhooks.compare')}>
 					<CompareAttempts attempts={delivery.attempts} />
 				</Card>
@@ -90,7 +97,7 @@ function One(props: { delivery: Schemas['DeliveryDetailed']; look: () => void })
 
 function EventCard(props: { id: string; type: Schemas['EventType'] }): JSX.Element {
 	return (
-		<Card title={t('webhooks.event')} actions={<Link href={`/events/${props.id}`}>{props.id}</Link>}>
+		<Card title={t('webhooks.event')} actions={<SubjectLink id={props.id} />}>
 			<p class="hint">{subscribesTo(props.type)}</p>
 			<EventContent id={props.id} />
 		</Card>
@@ -132,7 +139,7 @@ export function EventContent(props: { id: string; alone?: boolean }): JSX.Elemen
 export function Subject(props: { data: Record<string, unknown> }): JSX.Element {
 	const subject = eventSubject(props.data);
 	if (subject) {
-		return <Link href={subject.to}>{subject.id}</Link>;
+		return <SubjectLink id={subject.id} />;
 	}
 	return props.data.test === true ? <Badge tone="quiet">{t('webhooks.event.test')}</Badge> : <span>–</span>;
 }

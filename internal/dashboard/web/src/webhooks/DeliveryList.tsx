@@ -11,6 +11,7 @@ import { Empty } from '../ui/FetchState';
 import { Check, Filter, Select, toggled } from '../ui/Field';
 import { FilterForm } from '../ui/FilterForm';
 import { Page } from '../ui/Page';
+import { ChoiceTabs } from '../ui/Tabs';
 import { useFilters } from '../ui/useFilters';
 import { DeliveryTable } from './DeliveryTable';
 import { answers, type Row, type Wanted } from './deliveryFeed';
@@ -18,7 +19,6 @@ import { offeredTypes } from './eventTypes';
 import { deliveries, useWebhooks, useWebhookURLs } from './queries';
 import { RetryAll, RetryChosen } from './RetryDeliveries';
 import { type DeliveryView, useDeliveries, useDeliveryNotices } from './useDeliveries';
-import '../ui/tabs.css';
 import './webhooks.css';
 
 const names = ['state', 'retried', 'answer', 'webhook', 'event', 'type', 'from', 'to'] as const;
@@ -48,6 +48,9 @@ export function Deliveries(): JSX.Element {
 	const choose = useCallback((ids: readonly string[], on: boolean) => {
 		setChosen((old) => toggled(old, ids, on));
 	}, []);
+	const numbers = useCounts(wanted);
+	// The chosen tab is no filter in use.
+	const { state: _, retried: __, ...others } = filters;
 	const again = () => {
 		list.refetch();
 		void queries.refetchQueries({ queryKey: counts });
@@ -58,8 +61,8 @@ export function Deliveries(): JSX.Element {
 	};
 	return (
 		<Page title={t('webhooks.deliveries')}>
-			<Tabs wanted={wanted} change={filter} />
-			<FilterForm values={filters} reset={() => filter(Object.fromEntries(names.map((name) => [name, ''])))}>
+			<StateTabs wanted={wanted} counts={numbers} change={filter} />
+			<FilterForm values={others} reset={() => filter(Object.fromEntries(Object.keys(others).map((name) => [name, ''])))}>
 				<Select
 					label={t('webhooks.answer')}
 					value={wanted.answer ?? ''}
@@ -107,7 +110,7 @@ export function Deliveries(): JSX.Element {
 						again();
 					}}
 				/>
-				<button type="button" onClick={() => setRetrying(true)}>
+				<button type="button" disabled={numbers?.[failedTab] === 0} onClick={() => setRetrying(true)}>
 					{t('webhooks.retry.all')}
 				</button>
 			</div>
@@ -158,7 +161,7 @@ const many = 100;
 
 type Tab = Pick<Wanted, 'state' | 'retried'> & { name: Key };
 
-/** tabs are the states of deliveries. The first tab has all of them. */
+/** tabs are the states of deliveries, with the name of each. */
 const tabs: readonly Tab[] = [
 	{ name: 'webhooks.state.waiting', state: 'waiting', retried: undefined },
 	{ name: 'webhooks.state.delivered', state: 'delivered', retried: undefined },
@@ -167,20 +170,24 @@ const tabs: readonly Tab[] = [
 	{ name: 'webhooks.state.cancelled', state: 'cancelled', retried: undefined },
 ];
 
+/** failedTab is the tab of what can be retried. */
+const failedTab = tabs.findIndex(({ name }) => name === 'webhooks.tab.failed');
+
 /** counted shows a count, which is undefined until it has arrived. */
 function counted(count: number | undefined): string {
 	return count === undefined ? '' : ` (${count > many ? t('webhooks.tab.many', { count: number(many) }) : number(count)})`;
 }
 
-function Tabs(props: { wanted: Wanted; change: (changed: { state: string; retried: string }) => void }): JSX.Element {
-	const { state, retried } = props.wanted;
+/** useCounts counts the deliveries of each tab that match the other filters; many + 1 if there are more than many. */
+function useCounts(wanted: Wanted): readonly number[] | undefined {
+	const { state: _, retried: __, ...others } = wanted;
 	const query = useQuery({
-		queryKey: counts,
+		queryKey: [...counts, others],
 		...liveQuery,
 		queryFn: ({ signal }) =>
 			Promise.all(
 				tabs.map(async ({ state, retried }) => {
-					const page = await deliveries({ state, retried }, { limit: many }, signal);
+					const page = await deliveries({ ...others, state, retried }, { limit: many }, signal);
 					return page.has_more ? many + 1 : page.data.length;
 				}),
 			),
@@ -192,23 +199,29 @@ function Tabs(props: { wanted: Wanted; change: (changed: { state: string; retrie
 		5000,
 		() => void query.refetch(),
 	);
-	const all = query.data?.reduce((sum, count) => sum + count, 0);
+	return query.data;
+}
+
+function StateTabs(props: {
+	wanted: Wanted;
+	counts: readonly number[] | undefined;
+	change: (changed: { state: string; retried: string }) => void;
+}): JSX.Element {
+	const { state, retried } = props.wanted;
+	const every = { name: 'webhooks.tab.all' as const, state: undefined, retried: undefined };
+	const all = props.counts?.reduce((sum, count) => sum + count, 0);
 	return (
-		<nav class="tabs" aria-label={t('webhooks.tabs')}>
-			{[{ name: 'webhooks.tab.all' as const, state: undefined, retried: undefined }, ...tabs].map((tab, n) => (
-				<button
-					key={tab.name}
-					type="button"
-					aria-current={state === tab.state && retried === tab.retried ? 'page' : undefined}
-					onClick={(event) => {
-						event.currentTarget.scrollIntoView({ block: 'nearest', inline: 'nearest' });
-						props.change({ state: tab.state ?? '', retried: tab.retried ?? '' });
-					}}
-				>
-					{t(tab.name)}
-					{counted(n === 0 ? all : query.data?.[n - 1])}
-				</button>
-			))}
-		</nav>
+		<ChoiceTabs<Key>
+			label={t('webhooks.tabs')}
+			value={[every, ...tabs].find((tab) => tab.state === state && tab.retried === retried)?.name}
+			options={[
+				[every.name, t(every.name) + counted(all)],
+				...tabs.map((tab, n) => [tab.name, t(tab.name) + counted(props.counts?.[n])] as const),
+			]}
+			change={(name) => {
+				const chosen = tabs.find((tab) => tab.name === name);
+				props.change({ state: chosen?.state ?? '', retried: chosen?.retried ?? '' });
+			}}
+		/>
 	);
 }

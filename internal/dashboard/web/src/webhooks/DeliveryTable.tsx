@@ -11,6 +11,7 @@ import { Cell } from '../ui/Table';
 import { useNarrow } from '../ui/useNarrow';
 import { WebAddress } from '../ui/WebAddress';
 import { useWindowed } from '../ui/windowed';
+import { attemptError } from './attemptError';
 import { DeliveryBadge, Due, milliseconds, responseText } from './DeliveryBadge';
 import type { Row } from './deliveryFeed';
 import { mostAttempts } from './eventTypes';
@@ -211,7 +212,7 @@ const Line = memo(function Line(props: {
 				</Cell>
 				<Cell label={t('webhooks.last')}>
 					{row.last_attempt ? (
-						<span title={row.last_attempt.error}>
+						<span title={attemptError(row.last_attempt)}>
 							{responseText(row.last_attempt)}, <span class="wh-took">{milliseconds(row.last_attempt.duration_ms)}</span>
 						</span>
 					) : (

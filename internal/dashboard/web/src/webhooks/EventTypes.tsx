@@ -2,16 +2,17 @@ import types from 'virtual:event-types';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
-import { language, t } from '../i18n';
+import { language, meaningOf, t } from '../i18n';
 import { hasScope } from '../session';
 import { Badge } from '../ui/Badge';
+import { Breakable } from '../ui/Breakable';
 import { Empty, Fetched } from '../ui/FetchState';
 import { Select } from '../ui/Field';
 import { Card, Page } from '../ui/Page';
 import { Table } from '../ui/Table';
 import { type Described, fieldsOf } from './catalogue';
 import { subscribesTo } from './DeliveryBadge';
-import { type EventType, offeredTypes } from './eventTypes';
+import { type EventType, offeredFamilies, offeredTypes } from './eventTypes';
 import { Payload } from './payload';
 import { useWebhooks } from './queries';
 import { SendTest } from './SendTestEvent';
@@ -23,27 +24,36 @@ function offered(): Described[] {
 	return types.filter(({ type }) => names.includes(type));
 }
 
-/** EventTypes lists every type of event. */
+/** EventTypes lists every type of event, grouped by what it is about. */
 export function EventTypes(): JSX.Element {
 	return (
 		<Page title={t('webhooks.types')} actions={<Link href="/webhooks">{t('webhooks.back')}</Link>}>
 			<p class="hint">{t('webhooks.types.about')}</p>
-			<Table
-				caption={t('webhooks.types')}
-				rows={offered()}
-				id={({ type }) => type}
-				columns={[
-					{
-						name: t('webhooks.test.type'),
-						show: ({ type }) => (
-							<Link href={`/event-types/${type}`}>
-								<code>{type}</code>
-							</Link>
-						),
-					},
-					{ name: t('webhooks.types.when'), show: ({ type }) => subscribesTo(type as EventType) },
-				]}
-			/>
+			{offeredFamilies(hasScope('sources:read')).map(({ name, types }) => (
+				<Card key={name} title={t(name)}>
+					<div class="wh-catalogue">
+						<Table<EventType>
+							compact
+							caption={t(name)}
+							rows={types}
+							id={(type) => type}
+							columns={[
+								{
+									name: t('webhooks.test.type'),
+									show: (type) => (
+										<Link href={`/event-types/${type}`}>
+											<code>
+												<Breakable of={type} />
+											</code>
+										</Link>
+									),
+								},
+								{ name: t('webhooks.types.when'), phone: 'line', show: subscribesTo },
+							]}
+						/>
+					</div>
+				</Card>
+			))}
 		</Page>
 	);
 }
@@ -80,6 +90,7 @@ function One(props: { one: Described; type: EventType }): JSX.Element {
 			</Card>
 			<Card title={t('webhooks.types.fields')}>
 				<Table
+					compact
 					caption={t('webhooks.types.fields')}
 					rows={fieldsOf(one.data)}
 					id={({ name }) => name}
@@ -88,16 +99,20 @@ function One(props: { one: Described; type: EventType }): JSX.Element {
 							name: t('webhooks.types.field'),
 							show: (field) => (
 								<>
-									<code>{field.name}</code> {!field.required && <Badge tone="quiet">{t('webhooks.types.optional')}</Badge>}{' '}
+									<code>
+										<Breakable of={field.name} />
+									</code>{' '}
+									{!field.required && <Badge tone="quiet">{t('webhooks.types.optional')}</Badge>}{' '}
 									<code class="wh-type-of">{field.type}</code>
 								</>
 							),
 						},
 						{
 							name: t('webhooks.types.meaning'),
+							phone: 'line',
 							show: (field) => (
-								<span lang="en" class="wh-meaning">
-									<Coded text={field.description} />
+								<span class="wh-meaning">
+									<Coded text={meaningOf(field.description)} />
 								</span>
 							),
 						},

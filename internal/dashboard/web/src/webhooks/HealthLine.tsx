@@ -8,7 +8,10 @@ import { hour, number } from '../format';
 import { t } from '../i18n';
 import { Time } from '../ui/Badge';
 import { Fetched } from '../ui/FetchState';
+import { Outcome } from '../ui/Outcome';
+import { attemptError } from './attemptError';
 import { Due, HealthBadge, milliseconds } from './DeliveryBadge';
+import { LastAnswer } from './DeliveryOutcome';
 import { useDeliveryNotices } from './useDeliveries';
 
 type Health = Schemas['WebhookHealth'];
@@ -19,8 +22,8 @@ type Health = Schemas['WebhookHealth'];
  */
 const every = 5000;
 
-/** HealthLine shows the health of a webhook. It is fetched when it becomes visible. */
-export function HealthLine(props: { id: string }): JSX.Element {
+/** HealthLine shows the health of a webhook. It is fetched when it becomes visible. With lead, a failure stands in a box, first. */
+export function HealthLine(props: { id: string; lead?: boolean }): JSX.Element {
 	const place = useRef<HTMLDivElement>(null);
 	const [seen, setSeen] = useState(false);
 	useEffect(() => {
@@ -43,18 +46,20 @@ export function HealthLine(props: { id: string }): JSX.Element {
 	);
 	return (
 		<div class="wh-health" ref={place}>
-			<Fetched query={query}>{(health) => <Shown health={health} />}</Fetched>
+			<Fetched query={query}>{(health) => <Shown health={health} lead={props.lead ?? false} />}</Fetched>
 		</div>
 	);
 }
 
-function Shown(props: { health: Health }): JSX.Element {
+function Shown(props: { health: Health; lead: boolean }): JSX.Element {
 	const { health } = props;
-	const { states, attempts, last_failure: failure } = health;
+	const { attempts, last_failure: failure } = health;
+	const boxed = props.lead && failure && (health.health === 'failing' || health.health === 'degraded');
 	return (
 		<>
+			{boxed && <Failing of={health} failure={failure} />}
 			<p class="wh-line">
-				<HealthBadge health={health.health} />
+				{!boxed && <HealthBadge health={health.health} />}
 				<span>
 					{attempts.count === 0
 						? t('webhooks.health.none')
@@ -63,38 +68,11 @@ function Shown(props: { health: Health }): JSX.Element {
 				{attempts.median_ms !== null && <span>{t('webhooks.health.median', { time: milliseconds(attempts.median_ms) })}</span>}
 				{attempts.p95_ms !== null && <span>{t('webhooks.health.p95', { time: milliseconds(attempts.p95_ms) })}</span>}
 			</p>
-			<p class="wh-line">
-				<span>
-					<Count
-						of={states.waiting}
-						text={t('webhooks.health.waiting', { count: number(states.waiting) })}
-						to={`/deliveries?webhook=${health.webhook_id}&state=waiting`}
-					/>
-					{health.oldest_waiting_at && (
-						<>
-							, {t('webhooks.health.oldest')} <Time at={health.oldest_waiting_at} relative />
-						</>
-					)}
-				</span>
-				{states.waiting > 0 && health.next_attempt_at && health.health !== 'paused' && (
-					<span>
-						{t('webhooks.next')}: <Due at={health.next_attempt_at} />
-					</span>
-				)}
-				<Count
-					of={states.failed_unretried}
-					text={
-						states.failed_unretried === 0
-							? t('webhooks.health.failed.none')
-							: t('webhooks.health.failed', { count: number(states.failed_unretried) })
-					}
-					to={`/deliveries?webhook=${health.webhook_id}&state=failed&retried=false`}
-				/>
-			</p>
-			{failure && (
+			{!boxed && <Waiting of={health} />}
+			{failure && !boxed && (
 				<p class="wh-line hint">
 					<span>
-						<Link href={`/deliveries/${failure.delivery_id}`}>{t('webhooks.health.last')}</Link>: {failure.error}
+						<Link href={`/deliveries/${failure.delivery_id}`}>{t('webhooks.health.last')}</Link>: {attemptError(failure)}
 					</span>
 					<span>{milliseconds(failure.duration_ms)}</span>
 					<Time at={failure.at} />
@@ -110,6 +88,69 @@ function Shown(props: { health: Health }): JSX.Element {
 			)}
 			<Strip hours={health.by_hour} since={health.has_more ? health.since : null} />
 		</>
+	);
+}
+
+/** Failing says since when a webhook fails, and what it answered last. */
+function Failing(props: { of: Health; failure: NonNullable<Health['last_failure']> }): JSX.Element {
+	const { of, failure } = props;
+	const { count, successes } = of.attempts;
+	// Older deliveries than those of the statistics can have succeeded.
+	const since = of.last_success?.at ?? (of.has_more ? of.since : null);
+	const says =
+		of.health === 'degraded'
+			? t('webhooks.outcome.degraded', { failed: number(count - successes), count: number(count) })
+			: since
+				? t('webhooks.outcome.failing', { time: hour(since) })
+				: t('webhooks.outcome.failing.ever');
+	return (
+		<Outcome tone={of.health === 'degraded' ? 'warn' : 'bad'} badge={<HealthBadge health={of.health} />} says={says}>
+			<p>
+				<LastAnswer of={failure} />
+			</p>
+			<Waiting of={of} />
+			<p class="wh-line">
+				<Link href={`/deliveries/${failure.delivery_id}`}>{t('webhooks.health.last')}</Link>
+				<Time at={failure.at} />
+				<span>{milliseconds(failure.duration_ms)}</span>
+			</p>
+		</Outcome>
+	);
+}
+
+/** Waiting shows how many deliveries wait, when the next attempt is due, and how many deliveries failed for good. */
+function Waiting(props: { of: Health }): JSX.Element {
+	const { of: health } = props;
+	const { states } = health;
+	return (
+		<p class="wh-line">
+			<span>
+				<Count
+					of={states.waiting}
+					text={t('webhooks.health.waiting', { count: number(states.waiting) })}
+					to={`/deliveries?webhook=${health.webhook_id}&state=waiting`}
+				/>
+				{health.oldest_waiting_at && (
+					<>
+						, {t('webhooks.health.oldest')} <Time at={health.oldest_waiting_at} relative />
+					</>
+				)}
+			</span>
+			{states.waiting > 0 && health.next_attempt_at && health.health !== 'paused' && (
+				<span>
+					{t('webhooks.next')}: <Due at={health.next_attempt_at} />
+				</span>
+			)}
+			<Count
+				of={states.failed_unretried}
+				text={
+					states.failed_unretried === 0
+						? t('webhooks.health.failed.none')
+						: t('webhooks.health.failed', { count: number(states.failed_unretried) })
+				}
+				to={`/deliveries?webhook=${health.webhook_id}&state=failed&retried=false`}
+			/>
+		</p>
 	);
 }
 

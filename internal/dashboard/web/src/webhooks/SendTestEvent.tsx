@@ -9,6 +9,7 @@ import { t } from '../i18n';
 import { Fetched } from '../ui/FetchState';
 import { Select } from '../ui/Field';
 import { Form, type IdempotencyKey } from '../ui/Form';
+import { attemptError } from './attemptError';
 import { DeliveryBadge, Due, milliseconds, responseText } from './DeliveryBadge';
 import { type EventType, mostAttempts, offeredTypes } from './eventTypes';
 import { useDeliveryNotices } from './useDeliveries';
@@ -81,7 +82,7 @@ export function Followed(props: { id: string }): JSX.Element {
 									{responseText(delivery.last_attempt)}, {milliseconds(delivery.last_attempt.duration_ms)}
 								</span>
 							)}
-							{delivery.last_attempt?.error && <span class="wrong">{delivery.last_attempt.error}</span>}
+							{delivery.last_attempt?.error && <span class="wrong">{attemptError(delivery.last_attempt)}</span>}
 						</p>
 						{delivery.state === 'waiting' && delivery.attempts_made > 0 && <Due at={delivery.next_attempt_at} />}
 						<Link href={`/deliveries/${delivery.id}`}>{t('webhooks.test.open')}</Link>

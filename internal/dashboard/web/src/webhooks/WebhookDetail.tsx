@@ -64,7 +64,7 @@ function One(props: { webhook: Endpoint }): JSX.Element {
 	return (
 		<>
 			<Card>
-				<HealthLine id={webhook.id} />
+				<HealthLine id={webhook.id} lead />
 				<Facts
 					of={[
 						[t('webhooks.id'), <code key="id">{webhook.id}</code>],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { delays, eventSubject, mostAttempts, offeredTypes, span } from './eventTypes';
+import { delays, eventSubject, lasting, mostAttempts, offeredTypes, span } from './eventTypes';
 
 test('sixteen types, two more for operators, and eight attempts', () => {
 	expect(new Set(offeredTypes(false)).size).toBe(16);
@@ -32,4 +32,13 @@ test('a test event, a quota and a hostile id have no subject', () => {
 	expect(eventSubject({ transaction_id: 'txn_01KAJ0A6Q3W8Y1B4D7F0H2K5M9', test: true })).toBeUndefined();
 	expect(eventSubject({ period: '2026-11' })).toBeUndefined();
 	expect(eventSubject({ transaction_id: 'txn_../../x', batch_id: 7 })).toBeUndefined();
+});
+
+test('a duration is rounded to a unit of which it has two or more', () => {
+	expect([112_360, 5400, 119, 0.4].map((seconds) => lasting(seconds, 'en-IN'))).toEqual([
+		'31 hours',
+		'90 minutes',
+		'119 seconds',
+		'0 seconds',
+	]);
 });

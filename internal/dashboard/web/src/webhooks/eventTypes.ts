@@ -77,3 +77,9 @@ export function span(seconds: number, locale: string): string {
 	const [unit, size] = units.find(([, size]) => seconds >= size && seconds % size === 0) ?? (['second', 1] as const);
 	return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }).format(seconds / size);
 }
+
+/** lasting formats a duration, rounded to a unit of which it has two or more: 31 hours, 90 minutes. */
+export function lasting(seconds: number, locale: string): string {
+	const [, size] = units.find(([, size]) => seconds >= 2 * size) ?? (['second', 1] as const);
+	return span(Math.round(seconds / size) * size, locale);
+}

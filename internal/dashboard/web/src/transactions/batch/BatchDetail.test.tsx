@@ -1,9 +1,6 @@
-import { QueryClient, QueryClientProvider } from '@tanstack/preact-query';
 import { render, screen } from '@testing-library/preact';
-import { expect, test, vi } from 'vitest';
-import { api } from '../../api/client';
+import { expect, test } from 'vitest';
 import { VerificationBadge } from '../StatusBadge';
-import { Existing } from './BatchDetail';
 import { Progress } from './BatchProgress';
 
 test('a batch of verifications counts answers, and a batch of recharges counts successes', () => {
@@ -22,20 +19,6 @@ test('the bar of a batch has a part for each result, and the counts are text', (
 		['rest', '5'],
 	]);
 	expect(screen.getAllByRole('listitem').map((part) => part.textContent)).toEqual(['12 Successful', '3 Failed', '5 Not done yet']);
-});
-
-test('a finished batch says how many of its accounts exist', async () => {
-	const totals = { complete: true, count: 11, states: [{ status: 'success', count: 7 }] };
-	vi.spyOn(api, 'GET').mockImplementation((async () => ({
-		data: { data: [], has_more: false, next_cursor: null, totals },
-		response: Response.json({}),
-	})) as unknown as typeof api.GET);
-	render(
-		<QueryClientProvider client={new QueryClient()}>
-			<Existing id="bat_1" answered={10} />
-		</QueryClientProvider>,
-	);
-	expect(await screen.findByText('Accounts that exist: 7. Accounts that do not exist: 3.')).toBeTruthy();
 });
 
 test('an account that does not exist is no failed verification', () => {

@@ -5,11 +5,11 @@ import { Link } from 'wouter-preact';
 import { api, type Schemas, unwrap } from '../../api/client';
 import { isConnected, onNotice } from '../../api/liveStream';
 import { queries } from '../../api/queries';
-import { number } from '../../format';
 import { t } from '../../i18n';
 import { CopyableText, Time } from '../../ui/Badge';
 import { Fetched } from '../../ui/FetchState';
 import { Missing } from '../../ui/Missing';
+import { Outcome } from '../../ui/Outcome';
 import { Card, Facts, Page } from '../../ui/Page';
 import { Totals } from '../RechargeList';
 import { BatchBadge } from '../StatusBadge';
@@ -17,12 +17,13 @@ import { Progress } from './BatchProgress';
 import { Results } from './BatchResults';
 import { Downloads } from './Downloads';
 import { type Kind, kindOf } from './kind';
+import { countsOf, headline } from './outcome';
 import '../record.css';
 import '../transactions.css';
 
 type Any = Schemas['BatchShown'] | Schemas['VerificationBatchShown'];
 
-/** BatchDetail shows the progress of a batch, which updates itself, and the results of its records. */
+/** BatchDetail shows how a batch ended, or its progress, which updates itself, and the results of its records. */
 export function BatchDetail(props: Record<string, string>): JSX.Element {
 	const id = props.id ?? '';
 	const kind = kindOf(id);
@@ -55,19 +56,19 @@ export function BatchDetail(props: Record<string, string>): JSX.Element {
 	);
 }
 
-/** Existing shows how many accounts of a finished batch exist. All other accounts that have an answer do not exist. */
-export function Existing(props: { id: string; answered: number }): JSX.Element | null {
-	const { id: batch_id, answered } = props;
+/** useExisting fetches how many accounts of a finished batch exist; undefined until then, or if results were purged. */
+function useExisting(batch: Any, kind: Kind): number | undefined {
+	const { batch_id, successful } = batch;
 	const { data } = useQuery({
 		queryKey: ['batches', 'existing', batch_id],
+		enabled: kind === 'verification' && batch.state === 'completed',
 		queryFn: ({ signal }) => unwrap(api.GET('/v1/bank/verify', { params: { query: { batch_id, totals: true, limit: 1 } }, signal })),
 	});
 	// Purged results are not among the totals.
-	if (!data?.totals?.complete || data.totals.count < answered) {
-		return null;
+	if (!data?.totals?.complete || data.totals.count < successful) {
+		return undefined;
 	}
-	const existing = data.totals.states.find(({ status }) => status === 'success')?.count ?? 0;
-	return <p>{t('batch.existing', { existing: number(existing), missing: number(answered - existing) })}</p>;
+	return data.totals.states.find(({ status }) => status === 'success')?.count ?? 0;
 }
 
 /** Sums shows the amounts of a batch of recharges, in all and in each state. */
@@ -89,20 +90,19 @@ function Known(props: { batch: Any; kind: Kind }): JSX.Element {
 	const { batch, kind } = props;
 	const expires = 'expires_at' in batch ? batch.expires_at : null;
 	const open = batch.state === 'queued' || batch.state === 'processing';
+	const counts = countsOf(kind, batch, useExisting(batch, kind));
+	const ended = batch.state === 'completed' ? headline(kind, counts) : undefined;
 	return (
 		<>
 			<Card class="record" title={batch.ref_id ?? batch.batch_id}>
-				<div class={`result ${open ? 'busy' : batch.state === 'expired' ? 'quiet' : batch.failed > 0 ? 'warn' : 'good'}`}>
-					<p class="says">
-						<BatchBadge state={batch.state} /> <span>{t(`batch.says.${batch.state}`)}</span>
-					</p>
-					<Progress batch={batch} kind={kind} />
-					{kind === 'verification' && batch.state === 'completed' && <Existing id={batch.batch_id} answered={batch.successful} />}
-				</div>
+				<Outcome
+					tone={open ? 'busy' : batch.state === 'expired' ? 'quiet' : batch.failed > 0 ? 'warn' : 'good'}
+					badge={<BatchBadge state={batch.state} />}
+					says={ended ?? t(`batch.says.${batch.state}`)}
+				>
+					{!ended && <Progress batch={batch} kind={kind} />}
+				</Outcome>
 				{kind === 'recharge' && batch.done > 0 && <Sums id={batch.batch_id} done={batch.done} />}
-				<p class="unseen" role="status">
-					{open ? '' : t(`batch.says.${batch.state}`)}
-				</p>
 				<Facts
 					of={[
 						[t('transactions.id'), <CopyableText key="id" value={batch.batch_id} />],
@@ -118,7 +118,7 @@ function Known(props: { batch: Any; kind: Kind }): JSX.Element {
 			{batch.state === 'expired' ? (
 				<p class="note">{t('batch.expired')}</p>
 			) : (
-				<Results kind={kind} id={batch.batch_id} finished={batch.finished_at} />
+				<Results kind={kind} id={batch.batch_id} total={batch.total} counts={open ? undefined : counts} finished={batch.finished_at} />
 			)}
 		</>
 	);

@@ -9,13 +9,12 @@ import { Badge } from '../../ui/Badge';
 import { Empty, Fetched } from '../../ui/FetchState';
 import { Card } from '../../ui/Page';
 import { Table } from '../../ui/Table';
-import { Tabs } from '../../ui/Tabs';
+import { ChoiceTabs } from '../../ui/Tabs';
 import { useFilters } from '../../ui/useFilters';
 import { MatchBadge, RechargeBadge, VerificationBadge } from '../StatusBadge';
 import type { Kind } from './kind';
-import { type Failures, failures, mostFailures } from './stream';
-
-type Result = Schemas['BatchRecharge'] | Schemas['BatchVerification'] | Schemas['BatchRefused'] | Schemas['BatchQueued'];
+import { type Counts, type Outcome, outcomeOf, outcomesOf, type Result } from './outcome';
+import { mostSelected, type Selected, selected } from './stream';
 
 type Page = { results: Result[]; has_more: boolean; next_cursor: string | null };
 
@@ -25,22 +24,30 @@ type Page = { results: Result[]; has_more: boolean; next_cursor: string | null }
  */
 const page = 100;
 
-/** Results shows the results of a batch page by page, or only the failed ones. */
-export function Results(props: { kind: Kind; id: string; finished: string | null }): JSX.Element {
-	const { id } = props;
-	const [{ show }] = useFilters(['show']);
-	const at = show === 'failed' ? 'failed' : 'all';
+/** Results shows the results of a batch page by page, or those with one outcome. counts are undefined until it has ended. */
+export function Results(props: {
+	kind: Kind;
+	id: string;
+	total: number;
+	counts: Counts | undefined;
+	finished: string | null;
+}): JSX.Element {
+	const { kind, total, counts } = props;
+	const [filters, change] = useFilters(['show']);
+	const show = outcomesOf[kind].find(([outcome]) => outcome === filters.show)?.[0];
+	const counted = (text: string, count: number | undefined) => (count === undefined ? text : `${text} (${number(count)})`);
 	return (
 		<Card title={t('batch.results')}>
-			<Tabs
-				label={t('batch.results')}
-				at={at}
-				tabs={[
-					['all', `/batches/${id}`, t('batch.results.all')],
-					['failed', `/batches/${id}?show=failed`, t('batch.results.failed')],
+			<ChoiceTabs
+				label={t('batch.results.show')}
+				value={show ?? 'all'}
+				options={[
+					['all', counted(t('batch.results.all'), total)],
+					...outcomesOf[kind].map(([outcome, name]) => [outcome, counted(t(name), counts?.[outcome])] as const),
 				]}
+				change={(chosen) => change({ show: chosen === 'all' ? '' : chosen })}
 			/>
-			{at === 'failed' ? <Failed {...props} /> : <All kind={props.kind} id={id} />}
+			{show ? <OfOutcome {...props} outcome={show} /> : <All kind={kind} id={props.id} />}
 		</Card>
 	);
 }
@@ -77,35 +84,34 @@ function All(props: { kind: Kind; id: string }): JSX.Element {
 	);
 }
 
-function Failed(props: { kind: Kind; id: string; finished: string | null }): JSX.Element {
-	const { kind, id, finished } = props;
+function OfOutcome(props: { kind: Kind; id: string; finished: string | null; outcome: Outcome }): JSX.Element {
+	const { kind, id, finished, outcome } = props;
 	// This query reads all results, so its key is one that notices do not invalidate.
-	const query = useQuery<Failures<Result>>({
-		queryKey: ['failures', id, finished],
+	const query = useQuery<Selected<Result>>({
+		queryKey: ['outcomes', id, outcome, finished],
 		staleTime: 60_000,
 		refetchOnWindowFocus: false,
-		queryFn: ({ signal }) => failures<Result>(kind, id, signal),
+		queryFn: ({ signal }) => selected<Result>(kind, id, (result) => outcomeOf(result) === outcome, signal),
 	});
 	return (
 		<Fetched query={query}>
-			{(found) =>
-				found.count === 0 ? (
-					<Empty title={t('batch.results.fine')} />
-				) : (
-					<>
-						<p class="hint">
-							{t('batch.results.found', { count: number(found.count) })}
-							{found.count > mostFailures && ` ${t('batch.results.most', { count: number(mostFailures) })}`}
-						</p>
-						<ResultTable rows={found.rows} kind={kind} />
-						{!finished && (
-							<button type="button" disabled={query.isFetching} onClick={() => void query.refetch()}>
-								{t('batch.results.again')}
-							</button>
-						)}
-					</>
-				)
-			}
+			{(found) => (
+				<>
+					{found.count === 0 ? (
+						<Empty title={t('batch.results.none')} />
+					) : (
+						<>
+							{found.count > mostSelected && <p class="hint">{t('batch.results.most', { count: number(mostSelected) })}</p>}
+							<ResultTable rows={found.rows} kind={kind} />
+						</>
+					)}
+					{!finished && (
+						<button type="button" disabled={query.isFetching} onClick={() => void query.refetch()}>
+							{t('batch.results.again')}
+						</button>
+					)}
+				</>
+			)}
 		</Fetched>
 	);
 }

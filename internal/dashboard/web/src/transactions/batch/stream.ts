@@ -81,26 +81,26 @@ export async function download(
 	return new Blob([file, text], { type });
 }
 
-/** Failures are the first failed results of a batch, and the number of all failed ones. */
-export interface Failures<T> {
+/** Selected are the first of some results of a batch, and the number of all of them. */
+export interface Selected<T> {
 	rows: T[];
 	count: number;
 }
 
-/** mostFailures is the maximum number of failures that are shown. The download contains all. */
-export const mostFailures = 100;
+/** mostSelected is the maximum number of selected results that are shown. The download contains all. */
+export const mostSelected = 100;
 
-/** failures reads all results of a batch and returns those with the status failed or error. */
-export async function failures<T extends { status: string }>(kind: Kind, id: string, signal: AbortSignal): Promise<Failures<T>> {
+/** selected reads all results of a batch and returns those for which matters is true. */
+export async function selected<T>(kind: Kind, id: string, matters: (result: T) => boolean, signal: AbortSignal): Promise<Selected<T>> {
 	const rows: T[] = [];
 	let count = 0;
 	for await (const one of lines(await results(kind, id, signal))) {
 		const result = JSON.parse(one) as T;
-		if (result.status !== 'failed' && result.status !== 'error') {
+		if (!matters(result)) {
 			continue;
 		}
 		count++;
-		if (rows.length < mostFailures) {
+		if (rows.length < mostSelected) {
 			rows.push(result);
 		}
 	}

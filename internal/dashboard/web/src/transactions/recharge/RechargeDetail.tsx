@@ -10,6 +10,7 @@ import { hasScope } from '../../session';
 import { CopyableText, Time } from '../../ui/Badge';
 import { Fetched } from '../../ui/FetchState';
 import { Missing } from '../../ui/Missing';
+import { Outcome } from '../../ui/Outcome';
 import { Card, Facts, Page } from '../../ui/Page';
 import { RechargeBadge, rechargeTone } from '../StatusBadge';
 import { Timeline } from '../timeline/Timeline';
@@ -53,10 +54,7 @@ function Known(props: { recharge: Schemas['Recharge']; detail: Schemas['Recharge
 					)
 				}
 			>
-				<div class={`result ${rechargeTone(recharge.status)}`}>
-					<p class="says" role="status">
-						<RechargeBadge state={recharge.status} /> <span>{recharge.message}</span>
-					</p>
+				<Outcome tone={rechargeTone(recharge.status)} badge={<RechargeBadge state={recharge.status} />} says={recharge.message}>
 					{detail?.alarm && <p class="wrong">{t(`recharge.alarm.${detail.alarm}`)}</p>}
 					{recharge.error?.code === 'insufficient_balance' && (
 						<p>
@@ -70,7 +68,7 @@ function Known(props: { recharge: Schemas['Recharge']; detail: Schemas['Recharge
 							{t('recharge.reason')}: <bdi class="foreign">{recharge.reason}</bdi>
 						</p>
 					)}
-				</div>
+				</Outcome>
 				<Facts
 					of={[
 						[

@@ -8,6 +8,7 @@ import { hasScope } from '../../session';
 import { Badge, Time, type Tone } from '../../ui/Badge';
 import { errorMessage, Failed } from '../../ui/FetchState';
 import { Card } from '../../ui/Page';
+import { attemptError } from '../../webhooks/attemptError';
 import { DeliveryBadge } from '../../webhooks/DeliveryBadge';
 import { type Entry, mergeTimeline } from './mergeTimeline';
 import '../record.css';
@@ -205,7 +206,7 @@ function Deliveries(props: { event: string }): JSX.Element {
 					<span class="hint">
 						{t('story.attempts', { count: delivery.attempts_made })}
 						{delivery.last_attempt?.http_status ? ` · HTTP ${delivery.last_attempt.http_status}` : ''}
-						{delivery.last_attempt?.error ? ` · ${delivery.last_attempt.error}` : ''}
+						{delivery.last_attempt?.error ? ` · ${attemptError(delivery.last_attempt)}` : ''}
 					</span>
 				</li>
 			))}

@@ -5,9 +5,10 @@ import { api, type Schemas, unwrap } from '../../api/client';
 import { isConnected } from '../../api/liveStream';
 import { number } from '../../format';
 import { t } from '../../i18n';
-import { CopyableText, Time } from '../../ui/Badge';
+import { Badge, CopyableText, Time } from '../../ui/Badge';
 import { Fetched } from '../../ui/FetchState';
 import { Missing } from '../../ui/Missing';
+import { Outcome } from '../../ui/Outcome';
 import { Card, Facts, Page } from '../../ui/Page';
 import { MatchBadge, VerificationBadge, verificationTone } from '../StatusBadge';
 import { Timeline } from '../timeline/Timeline';
@@ -31,38 +32,42 @@ export function VerificationDetail(props: Record<string, string>): JSX.Element {
 	);
 }
 
+/** Result shows the result first. A flag of banks is a warning of the same result, so it stands in the same box. */
+export function Result(props: { of: Schemas['Verification'] }): JSX.Element {
+	const { of } = props;
+	const says = of.message ?? t(of.status === 'failed' ? 'verify.says.failed' : of.verified ? 'verify.says.yes' : 'verify.says.no');
+	const flags = of.suspicious ? (of.suspicious_reasons ?? []).map((reason) => t(`verify.suspicious.${reason}`)) : [];
+	const reasons = resultReasons(of);
+	return (
+		<Outcome
+			tone={verificationTone(of)}
+			badge={of.suspicious && of.verified ? <Badge tone="warn">{t('verify.yes.warning')}</Badge> : <VerificationBadge of={of} />}
+			says={of.suspicious ? t('verify.suspicious.title', { reasons: flags.join(', ') || t('verify.suspicious.flagged_by_bank') }) : says}
+		>
+			{of.suspicious && (
+				<p>
+					{says} {t('verify.suspicious.what')}
+				</p>
+			)}
+			{reasons.length > 0 && (
+				<ul class="match-reasons">
+					{reasons.map((reason) => (
+						<li key={reason.says} class={reason.for ? 'good' : 'bad'}>
+							<strong>{t(reason.for ? 'verify.for' : 'verify.against')}</strong> {t(reason.says, reason.values)}
+						</li>
+					))}
+				</ul>
+			)}
+		</Outcome>
+	);
+}
+
 function Known(props: { of: Schemas['Verification']; detail: Schemas['VerificationDetail'] | undefined }): JSX.Element {
 	const { of, detail } = props;
 	return (
 		<>
 			<Card class="record" title={of.vpa ?? of.account_number ?? of.verification_id}>
-				{of.suspicious && (
-					<div class="warning">
-						<p>
-							<strong>{t('verify.suspicious.title')}</strong> {t('verify.suspicious.what')}
-						</p>
-						<ul>
-							{of.suspicious_reasons?.map((reason) => (
-								<li key={reason}>{t(`verify.suspicious.${reason}`)}</li>
-							))}
-						</ul>
-					</div>
-				)}
-				<div class={`result ${verificationTone(of)}`}>
-					<p class="says" role="status">
-						<VerificationBadge of={of} />{' '}
-						<span>
-							{of.message ?? t(of.status === 'failed' ? 'verify.says.failed' : of.verified ? 'verify.says.yes' : 'verify.says.no')}
-						</span>
-					</p>
-					<ul class="match-reasons">
-						{resultReasons(of).map((reason) => (
-							<li key={reason.says} class={reason.for ? 'good' : 'bad'}>
-								<strong>{t(reason.for ? 'verify.for' : 'verify.against')}</strong> {t(reason.says, reason.values)}
-							</li>
-						))}
-					</ul>
-				</div>
+				<Result of={of} />
 				<h3>{t('verify.reply')}</h3>
 				<Facts
 					of={[

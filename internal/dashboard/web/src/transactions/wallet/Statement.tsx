@@ -13,6 +13,7 @@ import { Facts } from '../../ui/Page';
 import { saveFile } from '../../ui/saveFile';
 import { Table } from '../../ui/Table';
 import { useFilters } from '../../ui/useFilters';
+import { useNarrow } from '../../ui/useNarrow';
 import { Filters } from '../TransactionFilters';
 import { signed } from '../timeline/Timeline';
 import {
@@ -58,12 +59,12 @@ export function Statement(): JSX.Element {
 	};
 	const list = useLines(selection);
 	const lines = list.data?.pages.flatMap((page) => page.data) ?? [];
+	const totals = list.data?.pages[0]?.totals;
+	const narrow = useNarrow();
 	return (
 		<>
-			<Filters dates values={filters} change={change}>
-				<Subject value={filters.subject} apply={(subject) => change({ subject })} />
-			</Filters>
-			<Ends lines={lines} totals={list.data?.pages[0]?.totals} />
+			<Filters dates values={filters} change={change} find={<Subject value={filters.subject} apply={(subject) => change({ subject })} />} />
+			<Ends lines={lines} totals={totals} />
 			<Rows list={list} empty={t('wallet.none')} hint={<p>{t('wallet.none.hint')}</p>}>
 				{(rows) => (
 					<div class="statement">
@@ -74,14 +75,14 @@ export function Statement(): JSX.Element {
 							id={({ entry }) => `${entry.subject} ${entry.kind}`}
 							columns={[
 								{ name: t('transactions.when'), show: ({ entry }) => <Time at={entry.at} /> },
-								{ name: t('wallet.kind'), heading: true, show: ({ entry }) => <span class="kind">{t(`wallet.kind.${entry.kind}`)}</span> },
-								{ name: t('wallet.available.change'), figure: true, phone: 'top', show: ({ entry }) => changeOf(entry.available) },
 								{
-									name: t('wallet.held.change'),
-									figure: true,
-									phone: 'labelled',
-									show: ({ entry }) => (entry.held === 0 ? '–' : signed(entry.held)),
+									name: t('wallet.kind'),
+									heading: true,
+									show: ({ entry }) => (
+										<span class="kind">{t(narrow ? `wallet.kind.short.${entry.kind}` : `wallet.kind.${entry.kind}`)}</span>
+									),
 								},
+								{ name: t('wallet.change'), figure: true, phone: 'top', show: ({ entry }) => <Change of={entry} /> },
 								{
 									name: t('wallet.available.after'),
 									figure: true,
@@ -97,6 +98,11 @@ export function Statement(): JSX.Element {
 								{ name: t('wallet.about'), phone: 'line', show: ({ entry }) => <SubjectLink id={entry.subject} /> },
 							]}
 						/>
+						{totals && (
+							<p class="hint" role="status">
+								{t(totals.complete ? 'wallet.shown' : 'wallet.shown.more', { count: number(rows.length), all: number(totals.count) })}
+							</p>
+						)}
 					</div>
 				)}
 			</Rows>
@@ -131,9 +137,22 @@ function Subject(props: { value: string | undefined; apply: (subject: string) =>
 	);
 }
 
-/** changeOf shows a change with its sign. A credit is bold, so that colour is not the only difference. */
-function changeOf(amount: number): JSX.Element | string {
-	return amount === 0 ? '–' : <span class={amount > 0 ? 'credit' : 'debit'}>{signed(amount)}</span>;
+/** Change shows which balances an entry changes, and how. A credit is bold, so that colour is not the only difference. */
+function Change(props: { of: Pick<Line['entry'], 'available' | 'held'> }): JSX.Element {
+	return (
+		<>
+			{(['available', 'held'] as const).map((balance) => {
+				const amount = props.of[balance];
+				return (
+					amount !== 0 && (
+						<span key={balance} class={balance === 'available' && amount > 0 ? 'change credit' : 'change'}>
+							{signed(amount)} <span class="hint">{t(`wallet.change.${balance}`)}</span>
+						</span>
+					)
+				);
+			})}
+		</>
+	);
 }
 
 /** Ends shows the balance at the end and at the beginning of the period. All entries between make the difference. */
