@@ -143,6 +143,7 @@ test('failed deliveries are found and retried: one, a selection, all of a webhoo
 	await dialog.getByText('2 retried.', { exact: true }).waitFor(patient);
 	await dialog.getByRole('button', { name: 'Close' }).click();
 	await counted(page, 0, key);
+	await page.getByRole('button', { name: /^All \(/ }).click();
 	await page.reload();
 	await rows.first().waitFor();
 	expect(await page.getByLabel('From (day in India)').inputValue()).toBe(india(-1));

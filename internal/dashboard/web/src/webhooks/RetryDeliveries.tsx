@@ -42,7 +42,7 @@ export function RetryChosen(props: { chosen: ReadonlySet<string>; done: (retried
 		props.done(over);
 	};
 	return (
-		<div class="wh-retry">
+		<div class={`wh-retry ${props.chosen.size === 0 ? 'idle' : ''}`}>
 			<Form submit={run} button={t('webhooks.retry.chosen', { count: number(props.chosen.size) })} disabled={props.chosen.size === 0} />
 			<span role="status">
 				{progress && t('webhooks.retry.progress', { done: number(progress.done - refused.length), of: number(progress.of) })}

@@ -5,7 +5,7 @@ import { Link } from 'wouter-preact';
 import { api, unwrap } from '../api/client';
 import { queries } from '../api/queries';
 import { t } from '../i18n';
-import { Time } from '../ui/Badge';
+import { CopyableText, Time } from '../ui/Badge';
 import { Empty, Fetched } from '../ui/FetchState';
 import { Field } from '../ui/Field';
 import { Form } from '../ui/Form';
@@ -67,7 +67,7 @@ function One(props: { webhook: Endpoint }): JSX.Element {
 				<HealthLine id={webhook.id} lead />
 				<Facts
 					of={[
-						[t('webhooks.id'), <code key="id">{webhook.id}</code>],
+						[t('webhooks.id'), <CopyableText key="id" value={webhook.id} />],
 						[t('webhooks.secret'), <code key="secret">…{webhook.secret_last4}</code>],
 						[
 							t('webhooks.secret.previous'),
