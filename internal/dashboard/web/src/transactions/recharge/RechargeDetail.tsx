@@ -7,6 +7,7 @@ import { isConnected } from '../../api/liveStream';
 import { rupees } from '../../format';
 import { t } from '../../i18n';
 import { hasScope } from '../../session';
+import { SubjectLink } from '../../subject';
 import { CopyableText, Time } from '../../ui/Badge';
 import { Fetched } from '../../ui/FetchState';
 import { Missing } from '../../ui/Missing';
@@ -95,7 +96,7 @@ function Known(props: { recharge: Schemas['Recharge']; detail: Schemas['Recharge
 						[t('transactions.error.code'), recharge.error && <code>{recharge.error.code}</code>],
 						[t('recharge.provider'), detail?.provider],
 						[t('recharge.provider_ref'), detail?.provider_ref && <CopyableText value={detail.provider_ref} />],
-						[t('batch.one'), recharge.batch_id && <Link href={`/batches/${recharge.batch_id}`}>{recharge.batch_id}</Link>],
+						[t('batch.one'), recharge.batch_id && <SubjectLink id={recharge.batch_id} />],
 					]}
 				/>
 			</Card>

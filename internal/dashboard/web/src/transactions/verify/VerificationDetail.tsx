@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/preact-query';
 import type { JSX } from 'preact';
-import { Link } from 'wouter-preact';
 import { api, type Schemas, unwrap } from '../../api/client';
 import { isConnected } from '../../api/liveStream';
 import { number } from '../../format';
 import { t } from '../../i18n';
+import { SubjectLink } from '../../subject';
 import { Badge, CopyableText, Time } from '../../ui/Badge';
 import { Fetched } from '../../ui/FetchState';
 import { Missing } from '../../ui/Missing';
@@ -101,7 +101,7 @@ function Known(props: { of: Schemas['Verification']; detail: Schemas['Verificati
 						[t('transactions.error.code'), of.error && <code>{of.error.code}</code>],
 						[t('recharge.provider'), detail?.provider],
 						[t('recharge.provider_ref'), detail?.provider_ref && <CopyableText value={detail.provider_ref} />],
-						[t('batch.one'), of.batch_id && <Link href={`/batches/${of.batch_id}`}>{of.batch_id}</Link>],
+						[t('batch.one'), of.batch_id && <SubjectLink id={of.batch_id} />],
 					]}
 				/>
 			</Card>
