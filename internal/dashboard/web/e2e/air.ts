@@ -45,6 +45,11 @@ export function number(value: number): string {
 	return new Intl.NumberFormat('en-IN', { maximumFractionDigits: 20 }).format(value);
 }
 
+/** concentration formats a concentration with two decimals or more. */
+export function concentration(value: number): string {
+	return new Intl.NumberFormat('en-IN', { minimumFractionDigits: 2, maximumFractionDigits: 20 }).format(value);
+}
+
 /** word returns the name of CPCB's category for an index. */
 export function word(index: number): string {
 	const tops = [50, 100, 200, 300, 400];

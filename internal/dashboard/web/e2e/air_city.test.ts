@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { step } from '../src/air/days';
 import { sourceName } from '../src/air/sourceTexts';
 import type { Schemas } from '../src/api/client';
-import { dayBefore, type Entry, facts, number, range, rows, same, showTable, stamps, whole, word } from './air';
+import { concentration, dayBefore, type Entry, facts, number, range, rows, same, showTable, stamps, whole, word } from './air';
 import { ask, pictured, signedIn } from './browser';
 
 type Detail = Schemas['DetailedRecord'];
@@ -39,25 +39,25 @@ function expectedLines(record: Detail): string[] {
 		`Updated: ${record.updated}`,
 		`State: ${record.state}`,
 		...(record.pincode ? [`Pin code: ${record.pincode}`, `City: ${record.city}`] : []),
-		...(record.distance_km === undefined ? [] : [`Nearest station: ${record.distance_km} km`]),
+		...(record.distance_km === undefined ? [] : [`Nearest station: ${record.distance_km.toFixed(1)} km`]),
 		`Data from: ${record.attribution.join('; ')}`,
 		`Source: ${record.source.map(sourceName).join(', ')}`,
 		`Stations used: ${record.stations_used} of ${record.stations_total}.${mean}`,
 		...ids.map((id) => {
 			const amount = record[id];
-			const written = amount === null ? 'not measured' : `${number(amount)} ${record.units[id]}`;
+			const written = amount === null ? 'not measured' : `${concentration(amount)} ${record.units[id]}`;
 			return [pollutants[id], written, record.averaging[id] === '8h' ? '8 hours' : '24 hours', sub(id), ...note(id)].join(' | ');
 		}),
 		...(['nh3', 'pb'] as const)
 			.filter((id) => subs[id] !== undefined || record[id] !== undefined)
 			.map((id) => {
 				const amount = record[id];
-				const written = amount === undefined ? ['–', '–'] : [`${number(amount)} ${record.units[id]}`, '24 hours'];
+				const written = amount === undefined ? ['–', '–'] : [`${concentration(amount)} ${record.units[id]}`, '24 hours'];
 				return [id === 'nh3' ? 'NH₃' : 'Pb', ...written, sub(id), ...note(id)].join(' | ');
 			}),
 		...record.stations.map(
 			({ name, aqi, distance_km, updated }) =>
-				`${name} | ${aqi ?? '–'} ${aqi === null ? 'no AQI' : word(aqi)} | ${distance_km} km | ${updated}`,
+				`${name} | ${aqi ?? '–'} ${aqi === null ? 'no AQI' : word(aqi)} | ${distance_km?.toFixed(1)} km | ${updated}`,
 		),
 	];
 }

@@ -20,7 +20,7 @@ const tenths = (value: number) => value.toLocaleString('en-IN', { minimumFractio
 
 test('a city has the course of its days and weeks, and the days above the limits, as the API has them', async () => {
 	const { page, faults } = await signedIn('/air/Pune');
-	const hours = page.getByRole('img', { name: /^PM2.5, By hour of the day: lowest/ });
+	const hours = page.getByRole('img', { name: /^By hour of the day. PM2.5: lowest/ });
 	await hours.waitFor();
 	const shown = await statistics('diurnal', 'city=Pune');
 	await page.getByRole('heading', { name: 'By hour of the day' }).waitFor();
@@ -37,14 +37,15 @@ test('a city has the course of its days and weeks, and the days above the limits
 				.sort(([a], [b]) => a - b)
 				.map(([at, { sum, hours }]) => `${String(at).padStart(2, '0')}:00 | ${tenths(sum / hours)} | ${number(hours)}`),
 		);
-	await page.getByRole('img', { name: /^PM2.5, By day of the week: lowest/ }).waitFor();
+	await page.getByRole('img', { name: /^By day of the week. PM2.5: lowest/ }).waitFor();
 	const limits = page.getByRole('region', { name: `Days above the limits, PM2.5, ${year}` });
 	const [row] = await statistics('exceedance', 'city=Pune&standard=naaqs_2009');
 	await expect.poll(async () => (await rows(limits))[0]).toContain(`${row?.name} | ${row?.exceeded} of ${row?.evaluated} days`);
 	await limits.getByRole('columnheader', { name: 'NAAQS, 24 hours: 60 µg/m³' }).waitFor();
 	await limits.getByRole('columnheader', { name: 'WHO, 24 hours: 15 µg/m³' }).waitFor();
+	await limits.getByRole('columnheader', { name: 'Mean of the year: NAAQS 40, WHO 5 µg/m³' }).waitFor();
 	await page.getByLabel('Pollutant', { exact: true }).selectOption('so2');
-	await page.getByRole('img', { name: /^SO₂, By hour of the day/ }).waitFor();
+	await page.getByRole('img', { name: /^By hour of the day. SO₂/ }).waitFor();
 	expect(page.url()).toContain('pollutant=so2');
 	expect(faults).toEqual([]);
 });
@@ -60,7 +61,7 @@ test('a station has a page, which its city leads to, with its history and its st
 	await expect.poll(() => page.locator('.current .index b').textContent()).toBe(String(aqi));
 	expect(await facts(page.locator('.current'))).toEqual(expect.arrayContaining(['City: Pune', 'Kind: reference station']));
 	await page.getByRole('grid', { name: 'Calendar' }).waitFor();
-	await page.getByRole('img', { name: /^PM2.5, By hour of the day/ }).waitFor();
+	await page.getByRole('img', { name: /^By hour of the day. PM2.5/ }).waitFor();
 	const [saved] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Save hours as Parquet' }).click()]);
 	expect(saved.suggestedFilename()).toContain(name);
 	const stream = await saved.createReadStream();
@@ -76,7 +77,7 @@ test('the statistics fit a phone, in Hindi and in the dark', async () => {
 	const { page, faults } = await signedIn('/air/Pune', inject('sandbox'), inject('base'), { ...phone, colorScheme: 'dark' });
 	await page.getByRole('button', { name: 'Menu' }).click();
 	await page.getByLabel('Language').selectOption('hi');
-	await page.getByRole('img', { name: /^PM2.5, दिन के घंटे के अनुसार/ }).waitFor();
+	await page.getByRole('img', { name: /^दिन के घंटे के अनुसार. PM2.5/ }).waitFor();
 	expect(await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth)).toBe(0);
 	await accessible(page);
 	expect(faults).toEqual([]);

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { stamp, times } from './air/stamp';
-import { ago, day, hour, instant, percent, tenths } from './format';
+import { ago, day, hour, hundredths, instant, percent, tenths } from './format';
 import { zone } from './zone';
 
 afterEach(() => {
@@ -53,4 +53,8 @@ test.each([
 
 test('tenths are kept', () => {
 	expect(tenths(5)).toBe('5.0');
+});
+
+test('concentrations have two decimals or more', () => {
+	expect([2.7, 0.87, 12, 1234.5678].map(hundredths)).toEqual(['2.70', '0.87', '12.00', '1,234.5678']);
 });

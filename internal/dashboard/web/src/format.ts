@@ -28,6 +28,12 @@ export function tenths(value: number): string {
 	return kept('tenths', () => new Intl.NumberFormat(locale.value, options)).format(value);
 }
 
+/** hundredths formats a concentration with two decimals or more, so that those of a column have their points below each other. */
+export function hundredths(value: number): string {
+	const options = { minimumFractionDigits: 2, maximumFractionDigits: 20 };
+	return kept('hundredths', () => new Intl.NumberFormat(locale.value, options)).format(value);
+}
+
 /** percent formats a part of a whole as a whole number of per cent. A small part is not shown as zero. */
 export function percent(part: number, whole: number): string {
 	const share = Math.floor((part * 100) / whole);

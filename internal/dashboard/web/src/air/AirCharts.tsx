@@ -128,6 +128,8 @@ export function Lines(props: {
 	place?: string | undefined;
 	/** credit returns who measured the figures, for saved pictures. */
 	credit: () => string;
+	/** more is shown beside the buttons that save the chart. */
+	more?: ComponentChildren;
 }): JSX.Element {
 	const { series, shown, table, setTable } = props;
 	const { from, to } = shown.period;
@@ -173,6 +175,7 @@ export function Lines(props: {
 					name={nameOf(shown.figure)}
 					credit={props.credit}
 				/>
+				{props.more}
 			</div>
 			{table && <Figures series={cut} shown={shown} />}
 		</>

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { Link } from 'wouter-preact';
 import { before, today } from '../dates';
-import { day, number } from '../format';
+import { day, hundredths, number, tenths } from '../format';
 import { cityName, stateName, t } from '../i18n';
 import { Badge, Time } from '../ui/Badge';
 import { Card, Facts } from '../ui/Page';
@@ -67,13 +67,12 @@ export function Current(props: {
 							[t('air.updated'), <Time key="at" at={record.updated} />],
 							[t('air.state'), record.state && stateName(record.state)],
 							[t('air.pincode'), record.pincode],
-							[t('air.answered'), record.pincode ? cityName(record.city) : undefined],
-							[t('air.answered'), record.station && <Link href={cityPath(record.city)}>{cityName(record.city)}</Link>],
+							[t('air.answered'), (record.pincode || record.station) && <Link href={cityPath(record.city)}>{cityName(record.city)}</Link>],
 							[
 								t('air.kind'),
 								record.station && record.stations[0] && <span class="sentence">{t(`air.kind.${record.stations[0].kind}`)}</span>,
 							],
-							[t('air.nearest'), record.distance_km === undefined ? undefined : `${number(record.distance_km)} km`],
+							[t('air.nearest'), record.distance_km === undefined ? undefined : `${tenths(record.distance_km)} km`],
 						]}
 					/>
 				</div>
@@ -113,6 +112,7 @@ export function Pollutants(props: { record: Detail; date: string | undefined }):
 		<Card title={t('air.pollutants')} class="parts">
 			<Table
 				caption={t('air.pollutants')}
+				compact
 				rows={rows}
 				id={(row) => row.id}
 				columns={[
@@ -121,10 +121,10 @@ export function Pollutants(props: { record: Detail; date: string | undefined }):
 						name: t('air.concentration'),
 						figure: true,
 						show: (row) =>
-							row.amount === undefined ? '–' : row.amount === null ? t('air.unmeasured') : `${number(row.amount)} ${row.unit}`,
+							row.amount === undefined ? '–' : row.amount === null ? t('air.unmeasured') : `${hundredths(row.amount)} ${row.unit}`,
 					},
-					{ name: t('air.averaging'), show: (row) => (row.hours ? t(row.hours === '8h' ? 'air.8h' : 'air.24h') : '–') },
-					{ name: t('air.subindex'), show: (row) => <Bar index={subs[row.id]} stale={stale} /> },
+					{ name: t('air.averaging'), phone: 'end', show: (row) => (row.hours ? t(row.hours === '8h' ? 'air.8h' : 'air.24h') : '–') },
+					{ name: t('air.subindex'), phone: 'top', show: (row) => <Bar index={subs[row.id]} stale={stale} /> },
 					...(estimated ? [{ name: t('air.note'), show: noted }] : []),
 				]}
 			/>
@@ -169,6 +169,7 @@ export function Stations(props: { record: Detail; date: string | undefined }): J
 			{!record.station && record.stations.length > 0 && (
 				<Table
 					caption={t('air.stations')}
+					compact
 					rows={record.stations}
 					id={(station) => station.id}
 					columns={[
@@ -178,6 +179,7 @@ export function Stations(props: { record: Detail; date: string | undefined }): J
 						},
 						{
 							name: t('air.index'),
+							phone: 'top',
 							show: (station) => (
 								<Index aqi={station.aqi} category={(station.aqi !== null && bandAt(station.aqi)?.word) || null} stale={stale} />
 							),
@@ -185,7 +187,8 @@ export function Stations(props: { record: Detail; date: string | undefined }): J
 						{
 							name: t('air.distance'),
 							figure: true,
-							show: (station) => (station.distance_km === null ? '–' : `${number(station.distance_km)} km`),
+							phone: 'end',
+							show: (station) => (station.distance_km === null ? '–' : `${tenths(station.distance_km)} km`),
 						},
 						{ name: t('air.updated'), show: (station) => <Time at={station.updated} /> },
 					]}

@@ -31,7 +31,7 @@ function colours(element: HTMLElement): (token: string) => string {
 	};
 }
 
-/** written writes a text with a halo, which keeps it readable above lines. */
+/** written writes a text with a halo, which keeps it readable above the grid. */
 function written(ctx: CanvasRenderingContext2D, text: string, x: number, y: number, ink: string, halo: string): void {
 	ctx.lineWidth = 4 * devicePixelRatio;
 	ctx.lineJoin = 'round';
@@ -65,7 +65,7 @@ function banded(figure: Figure, colour: (token: string) => string): (plot: uPlot
 	};
 }
 
-/** named writes the names of the categories above the line. A category without room for its name has none. */
+/** named writes the names of the categories below the line, which stays whole. A category without room for its name has none. */
 function named(figure: Figure, colour: (token: string) => string): (plot: uPlot) => void {
 	return (plot) => {
 		const { ctx, bbox } = plot;
@@ -208,7 +208,8 @@ export function Chart(props: { lines: readonly Drawn[]; figure: Figure; unit: st
 				],
 				hooks: {
 					drawClear: many ? [] : [banded(figure, colour)],
-					draw: many ? [(now) => isWide() && labelled(lines, colour)(now)] : [named(figure, colour)],
+					drawAxes: many ? [] : [named(figure, colour)],
+					draw: many ? [(now) => isWide() && labelled(lines, colour)(now)] : [],
 					setCursor: [
 						(now) => {
 							const i = now.cursor.idx;

@@ -74,7 +74,16 @@ function Place(props: { where: Subject; title: string }): JSX.Element {
 						)}
 					</>
 				) : (
-					known && <ShareLink title={title} />
+					known && (
+						<>
+							<ShareLink title={title} />
+							{hasScope('alerts:manage') && (
+								<Link class="primary" href={`/alerts/new?${new URLSearchParams({ ...where })}`}>
+									{t('alerts.add')}
+								</Link>
+							)}
+						</>
+					)
 				)
 			}
 		>
@@ -231,9 +240,15 @@ function Over(props: {
 					<>
 						<Controls shown={shown} change={props.change} readings={props.readings} />
 						<RangedChart query={query} since={props.since}>
-							{() => <Lines series={series} shown={shown} table={table} setTable={setTable} place={props.title} credit={props.credit} />}
+							{() => (
+								<Lines
+									{...{ series, shown, table, setTable }}
+									place={props.title}
+									credit={props.credit}
+									more={!('pincode' in where) && <SaveHours of={where} period={shown.period} title={props.title} />}
+								/>
+							)}
 						</RangedChart>
-						{!('pincode' in where) && <SaveHours of={where} period={shown.period} title={props.title} />}
 					</>
 				)}
 			</Deferred>

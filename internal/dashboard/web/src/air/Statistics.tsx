@@ -13,7 +13,18 @@ import { Table } from '../ui/Table';
 import { useFilters } from '../ui/useFilters';
 import { type Pollutant, pollutants } from './category';
 import { years } from './period';
-import { type Course, capture, courseOf, judged, type Limit, limitsOf, type Measured, type Statistic, statistics } from './statistics';
+import {
+	type Course,
+	capture,
+	courseOf,
+	type Judged,
+	judged,
+	type Limit,
+	limitsOf,
+	type Measured,
+	type Statistic,
+	statistics,
+} from './statistics';
 import './statistics.css';
 
 const pm25 = { id: 'pm25', name: 'PM2.5', unit: 'µg/m³' } as const;
@@ -53,7 +64,7 @@ export function Statistics(props: { first: boolean; of: Measured; readings: Read
 					)}
 				</Deferred>
 			</Card>
-			<Card title={t('air.limits')}>
+			<Card title={t('air.limits')} class="limits">
 				<Deferred first={props.first} height="20rem">
 					{() => <Limits {...chosen} />}
 				</Deferred>
@@ -155,7 +166,7 @@ function Bars(
 	const summary =
 		least &&
 		most &&
-		t('air.course.label', { name, title, least: text(least.mean), low: label(least.at), most: text(most.mean), high: label(most.at) });
+		t('air.course.label', { name, least: text(least.mean), low: label(least.at), most: text(most.mean), high: label(most.at) });
 	return (
 		<>
 			<h3>{title}</h3>
@@ -163,7 +174,7 @@ function Bars(
 				{summary}
 			</p>
 			{most && (
-				<div class={props.slots.length > 7 ? 'course-bars many' : 'course-bars'} role="img" aria-label={summary}>
+				<div class={props.slots.length > 7 ? 'course-bars many' : 'course-bars'} role="img" aria-label={`${title}. ${summary}`}>
 					{props.slots.map((at) => {
 						const mean = means.get(at);
 						return (
@@ -209,6 +220,10 @@ const standards = { naaqs_2009: 'NAAQS', who_2021: 'WHO' } as const;
 function Limits(props: Chosen): JSX.Element {
 	const { of, name, pollutant, unit, year } = props;
 	const query = useQuery(statistics(of, 'exceedance', pollutant, year));
+	const limits = limitsOf(query.data ?? []);
+	// The standards limit the same mean of the year.
+	const annual = limits.filter(({ period }) => period === 'year');
+	const labelled = { phone: 'labelled' } as const;
 	return (
 		<Fetched query={query}>
 			{(rows) =>
@@ -221,15 +236,30 @@ function Limits(props: Chosen): JSX.Element {
 							caption={`${t('air.limits')}, ${name}, ${year}`}
 							rows={judged(rows)}
 							id={({ id }) => id}
+							compact
 							columns={[
 								{ name: t('air.station'), heading: true, show: (station) => station.name },
-								...limitsOf(rows).map((limit) => ({
-									name: `${standards[limit.standard]}, ${t(`air.limits.${limit.period}`)}: ${number(limit.value)} ${unit}`,
-									show: (station: ReturnType<typeof judged>[number]) => (
-										<Result of={station.rows.get(limit.id)} limit={limit} unit={unit} />
-									),
-								})),
-								{ name: t('air.ranking.coverage'), figure: true, show: (station) => `${percent(station.capture, 1)} %` },
+								...limits.flatMap(({ id, period, standard, value }) =>
+									period === 'year'
+										? []
+										: [
+												{
+													name: `${standards[standard]}, ${t(`air.limits.${period}`)}: ${number(value)} ${unit}`,
+													...labelled,
+													show: (station: Judged) => <Exceeded of={station.rows.get(id)} period={period} />,
+												},
+											],
+								),
+								...(annual.length > 0
+									? [
+											{
+												name: `${t('air.limits.mean')}: ${annual.map((limit) => `${standards[limit.standard]} ${number(limit.value)}`).join(', ')} ${unit}`,
+												...labelled,
+												show: (station: Judged) => <Mean of={station} limits={annual} unit={unit} />,
+											},
+										]
+									: []),
+								{ name: t('air.ranking.coverage'), figure: true, ...labelled, show: (station) => `${percent(station.capture, 1)} %` },
 							]}
 						/>
 					</>
@@ -239,21 +269,49 @@ function Limits(props: Chosen): JSX.Element {
 	);
 }
 
-/** Result shows how often a limit was exceeded, and whether its rule was met. */
-function Result(props: { of: Statistic | undefined; limit: Limit; unit: string }): JSX.Element {
-	const { of, limit } = props;
+/** Exceeded shows how often a limit was exceeded, and whether its rule was met. */
+function Exceeded(props: { of: Statistic | undefined; period: Limit['period'] }): JSX.Element {
+	const { of, period } = props;
 	if (!of?.evaluated) {
 		return <span class="absent">–</span>;
 	}
-	const { complies, evaluated, exceeded = 0, largest } = of;
+	const text = t(period === '1h' ? 'air.limits.hours' : 'air.limits.days', {
+		exceeded: number(of.exceeded ?? 0),
+		count: number(of.evaluated),
+	});
 	return (
 		<>
-			{limit.period === 'year'
-				? t('air.limits.mean', { mean: typeof largest === 'number' ? `${tenths(largest)} ${props.unit}` : '–' })
-				: t(limit.period === '1h' ? 'air.limits.hours' : 'air.limits.days', { exceeded: number(exceeded), count: number(evaluated) })}{' '}
-			{typeof complies === 'boolean' && (
-				<Badge tone={complies ? 'good' : 'bad'}>{t(complies ? 'air.limits.met' : 'air.limits.missed')}</Badge>
-			)}
+			{text} <Compliance of={of} />
 		</>
 	);
+}
+
+/** Mean shows the mean of the year of a station, and which of the limits it meets. */
+function Mean(props: { of: Judged; limits: readonly Limit[]; unit: string }): JSX.Element {
+	const judged = props.limits.flatMap((limit) => {
+		const of = props.of.rows.get(limit.id);
+		return of?.evaluated ? [{ limit, of }] : [];
+	});
+	const mean = judged[0]?.of.largest;
+	if (typeof mean !== 'number') {
+		return <span class="absent">–</span>;
+	}
+	return (
+		<>
+			{`${tenths(mean)} ${props.unit}`}{' '}
+			{judged.map(({ limit, of }) => (
+				<Compliance key={limit.id} of={of} standard={standards[limit.standard]} />
+			))}
+		</>
+	);
+}
+
+/** Compliance shows whether the rule of a limit was met, if it was judged. */
+function Compliance(props: { of: Statistic; standard?: string | undefined }): JSX.Element | null {
+	const { complies } = props.of;
+	if (typeof complies !== 'boolean') {
+		return null;
+	}
+	const result = t(complies ? 'air.limits.met' : 'air.limits.missed');
+	return <Badge tone={complies ? 'good' : 'bad'}>{props.standard ? `${props.standard}: ${result}` : result}</Badge>;
 }
