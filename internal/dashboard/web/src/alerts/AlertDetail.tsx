@@ -73,7 +73,7 @@ function One(props: { alert: Definition }): JSX.Element {
 				<p>{conditionText(alert.condition)}</p>
 				<Facts
 					of={[
-						[t('alerts.place'), placeText(alert.place)],
+						[t('alerts.place'), title(alert) === placeText(alert.place) ? undefined : placeText(alert.place)],
 						[t('alerts.hysteresis'), alert.hysteresis > 0 ? number(alert.hysteresis) : undefined],
 						[t('alerts.interval'), alert.minimum_interval > 0 ? span(alert.minimum_interval, locale.value) : undefined],
 						[t('alerts.quiet'), quiet ? t('alerts.quiet.text', { from: quiet.from, to: quiet.to }) : undefined],

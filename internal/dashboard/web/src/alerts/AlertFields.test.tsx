@@ -11,7 +11,7 @@ import { type Body, bodyOf, newDraft } from './draft';
 
 /** Editor is a form whose submission hands its body to save. */
 function Editor(props: { save: (body: Body) => Promise<void> }): JSX.Element {
-	const [draft, setDraft] = useState(() => newDraft('Delhi', 'en'));
+	const [draft, setDraft] = useState(() => newDraft({ city: 'Delhi' }, 'en'));
 	return (
 		<QueryClientProvider client={new QueryClient()}>
 			<Form submit={() => props.save(bodyOf(draft))} button="Save">

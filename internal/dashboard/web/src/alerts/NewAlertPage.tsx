@@ -10,7 +10,7 @@ import { AlertFields } from './AlertFields';
 import { bodyOf, newDraft } from './draft';
 import { RequireAlerts } from './RequireAlerts';
 
-/** NewAlert creates an alert, and opens its page. The parameter city of the address fills in the place. */
+/** NewAlert creates an alert, and opens its page. The parameter city, pincode or station of the address fills in the place. */
 export function NewAlert(): JSX.Element {
 	return (
 		<Page title={t('alerts.new')} actions={<Link href="/alerts">{t('alerts.back')}</Link>}>
@@ -24,7 +24,7 @@ export function NewAlert(): JSX.Element {
 function Make(): JSX.Element {
 	const [search] = useSearchParams();
 	const [, go] = useLocation();
-	const [draft, setDraft] = useState(() => newDraft(search.get('city') ?? '', language.value));
+	const [draft, setDraft] = useState(() => newDraft(Object.fromEntries(search), language.value));
 	const save = async (idempotencyKey: IdempotencyKey) => {
 		const body = bodyOf(draft);
 		const params = { header: { 'Idempotency-Key': idempotencyKey(body) } };

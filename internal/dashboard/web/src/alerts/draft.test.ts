@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type Alert, bodyOf, changesOf, comparisons, type Draft, draftOf, newDraft } from './draft';
 
-const draft = (change: Partial<Draft>): Draft => ({ ...newDraft('Delhi', 'en'), ...change });
+const draft = (change: Partial<Draft>): Draft => ({ ...newDraft({ city: 'Delhi' }, 'en'), ...change });
 
 const alert: Alert = {
 	id: 'alt_01KAJ0F4A6C8E0G2J4K6M8N0P2',
@@ -35,6 +35,10 @@ test.each([
 	[{ kind: 'station', station: 'cpcb-1' }, { station: 'cpcb-1' }],
 ] satisfies [Partial<Draft>, object][])('the place of %j', (change, place) => {
 	expect(bodyOf(draft(change)).place).toEqual(place);
+});
+
+test.each([{ city: 'Pune' }, { pincode: '411004' }, { station: 'cpcb-1' }])('a new alert for %j has this place', (place) => {
+	expect(bodyOf(newDraft(place, 'en')).place).toEqual(place);
 });
 
 test.each([

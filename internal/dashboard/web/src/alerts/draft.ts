@@ -40,16 +40,16 @@ export interface Draft {
 	language: Alert['language'];
 }
 
-/** newDraft returns the form of a new alert for a city; '' for none. */
-export function newDraft(city: string, language: Alert['language']): Draft {
+/** newDraft returns the form of a new alert for a place; {} for none. */
+export function newDraft(place: { city?: string; pincode?: string; station?: string }, language: Alert['language']): Draft {
 	return {
 		name: '',
-		kind: 'city',
-		city,
-		pincode: '',
+		kind: kindOf(place),
+		city: place.city ?? '',
+		pincode: place.pincode ?? '',
 		lat: '',
 		lon: '',
-		station: '',
+		station: place.station ?? '',
 		metric: 'aqi',
 		comparison: 'over',
 		limit: '300',
@@ -65,7 +65,7 @@ export function newDraft(city: string, language: Alert['language']): Draft {
 	};
 }
 
-const kindOf = ({ station, pincode, lat }: Alert['place']): PlaceKind =>
+const kindOf = ({ station, pincode, lat }: Partial<Alert['place']>): PlaceKind =>
 	station ? 'station' : pincode ? 'pincode' : lat !== undefined ? 'position' : 'city';
 
 /** days are the days of a forecast: 1 is tomorrow. */
