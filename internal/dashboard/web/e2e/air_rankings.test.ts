@@ -42,7 +42,7 @@ function lines(data: readonly Ranked[], counted: string): string[] {
 			city === state || city.endsWith(`, ${state}`) ? `${city} ` : `${city} ${state}`,
 			`${value} ${category}`,
 			number(stations),
-			`${number(Math.round(capture * 1000) / 10)} % ${number(count)} of ${number(expected)} ${counted}`,
+			`${number(Math.round(capture * 1000) / 10)} %${counted === 'stations' && count === expected ? '' : ` ${number(count)} of ${number(expected)} ${counted}`}`,
 		].join(' | '),
 	);
 }

@@ -129,3 +129,16 @@ test('a period without any ranked city says so', async () => {
 	screen.getByText(/too little data: 7/);
 	expect(screen.queryByRole('button', { name: 'Save as CSV' })).toBeNull();
 });
+
+test('a month and a year have fields of their own', async () => {
+	show('?period=month&date=2026-11-20');
+	const month = await screen.findByLabelText<HTMLInputElement>('Month');
+	expect(month.value).toBe('2026-11');
+	fireEvent.change(month, { target: { value: '2026-03' } });
+	await expect.poll(() => requests.at(-1)).toMatchObject({ period: 'month', date: '2026-03-01' });
+	fireEvent.click(screen.getByRole('button', { name: 'Year' }));
+	const year = await screen.findByLabelText<HTMLInputElement>('Year');
+	expect(year.value).toBe('2026');
+	fireEvent.change(year, { target: { value: '2025' } });
+	await expect.poll(() => requests.at(-1)).toMatchObject({ period: 'year', date: '2025-01-01' });
+});

@@ -89,16 +89,11 @@ function Controls(props: { chosen: Chosen; last: string; state: string; states: 
 					<button type="button" onClick={() => change({ date: moved(chosen, -1) })}>
 						‹ {t(`air.ranking.before.${period}`)}
 					</button>
-					<Filter
-						label={t(period === 'day' ? 'air.day' : 'air.ranking.within')}
-						type="date"
-						value={date}
-						max={last}
-						apply={(value) => change({ date: value })}
-					/>
+					<PeriodField period={period} date={date} last={last} change={(day) => change({ date: day })} />
 					<button type="button" disabled={moved(chosen, 1) > last} onClick={() => change({ date: moved(chosen, 1) })}>
 						{t(`air.ranking.after.${period}`)} ›
 					</button>
+					<span class="row-end" />
 				</>
 			)}
 			{period === 'year' && (
@@ -128,6 +123,25 @@ function Controls(props: { chosen: Chosen; last: string; state: string; states: 
 	);
 }
 
+/** inputs are the types of input of periods, and the ends that complete their values to the first day of the period. */
+const inputs = { day: ['date', ''], month: ['month', '-01'], year: ['number', '-01-01'] } as const;
+
+/** PeriodField is the field of a day, a month or a year. */
+function PeriodField(props: { period: keyof typeof inputs; date: string; last: string; change: (date: string) => void }): JSX.Element {
+	const { period, date, last } = props;
+	const [type, end] = inputs[period];
+	const shown = (day: string) => day.slice(0, day.length - end.length);
+	return (
+		<Filter
+			label={t(`air.ranking.${period}`)}
+			type={type}
+			value={shown(date)}
+			max={shown(last)}
+			apply={(value) => props.change(value && value + end)}
+		/>
+	);
+}
+
 type Ranking = NonNullable<ReturnType<typeof useRanking>['data']>;
 
 /** nameOf names a ranking for its heading and its file. */
@@ -135,7 +149,7 @@ function nameOf(ranking: Ranking): string {
 	const { from, to, parameter, period } = ranking;
 	const name = parameterName(parameter);
 	if (period === 'now' || !from || !to) {
-		return `${name}, ${t('air.ranking.now')}`;
+		return t('air.ranking.title.now', { name });
 	}
 	return from === to ? `${name}, ${day(from)}` : `${name}, ${day(from)} – ${day(to)}`;
 }
@@ -232,8 +246,10 @@ function List(props: { ranking: Ranking; rows: readonly Ranked[]; sort: Sort; ch
 						sort: sortable('capture'),
 						show: ({ coverage: { count, expected, capture } }) => (
 							<>
-								{number(Math.round(capture * 1000) / 10)} %{' '}
-								<span class="hint">{t(`air.ranking.${counted}`, { count: number(count), expected: number(expected) })}</span>
+								{number(Math.round(capture * 1000) / 10)} %
+								{(counted !== 'stations' || count !== expected) && (
+									<span class="hint"> {t(`air.ranking.${counted}`, { count: number(count), expected: number(expected) })}</span>
+								)}
 							</>
 						),
 					},

@@ -78,7 +78,7 @@ export function TextArea(props: {
 /** Filter is a field that applies its text on leaving it or on Enter. Until then a render keeps the typed text. */
 export function Filter(props: {
 	label: string;
-	type?: 'text' | 'date' | 'search';
+	type?: 'text' | 'date' | 'month' | 'number' | 'search';
 	value: string | undefined;
 	apply: (value: string) => void;
 	placeholder?: string;
@@ -86,7 +86,7 @@ export function Filter(props: {
 	wrong?: string | undefined;
 	maxLength?: number;
 	inputMode?: 'decimal';
-	/** min and max limit a date. */
+	/** min and max limit a date, a month or a number. */
 	min?: string;
 	max?: string;
 }): JSX.Element {
