@@ -116,7 +116,7 @@ test('other keys see the problems and the coverage, and ask for nothing else', a
 
 test('the coverage has a cell for each hour, with its readings in the title', async () => {
 	show('one');
-	const table = await screen.findByRole('table', { name: 'Coverage of 7 days' });
+	const table = await screen.findByRole('table', { name: 'Coverage of 7\u00a0days' });
 	expect(within(table).getAllByTitle(/readings/)).toHaveLength(168);
 	const low = within(table).getByTitle('18 Nov 2026, 12:00 pm IST: 40 readings, 40 % of the usual');
 	expect([low.textContent, low.className]).toEqual(['40', 'coverage-low']);

@@ -11,7 +11,7 @@ import { RequireScope } from './AirLegend';
 import { CoverageMap } from './Coverage';
 import type { SourceRow } from './coverage';
 import { decoded } from './places';
-import { Outcome, Reasons, State } from './SourceParts';
+import { LastRun, Outcome, Reasons, State } from './SourceParts';
 import { SourceProgress } from './SourceProgress';
 import { type SourceDetail, useSource, useSources } from './sourceQueries';
 import { reasonText, sourceName } from './sourceTexts';
@@ -49,8 +49,7 @@ function Present(props: { row: SourceRow }): JSX.Element {
 					of={[
 						[t('air.sources.state'), <State key="state" of={row} />],
 						[t('air.sources.newest'), <Time key="newest" at={row.newest_reading_at} relative />],
-						[t('air.sources.outcome'), <Outcome key="outcome" outcome={row.last_run.outcome} />],
-						[t('air.sources.run'), <Time key="run" at={row.last_run.started_at} relative />],
+						[t('air.sources.outcome'), <LastRun key="run" of={row.last_run} />],
 					]}
 				/>
 			</Card>
@@ -98,17 +97,23 @@ function Runs(props: { of: SourceDetail['runs'] }): JSX.Element {
 		<Card title={t('air.sources.runs')}>
 			<Table
 				caption={t('air.sources.runs')}
+				compact
 				rows={props.of}
 				id={(row) => String(row.run)}
 				columns={[
 					{ name: t('air.sources.run'), show: (row) => <Time at={row.started_at} /> },
 					{ name: t('air.sources.kind'), show: (row) => t(`air.sources.kind.${row.kind}`) },
-					{ name: t('air.sources.result'), show: (row) => <Outcome outcome={row.outcome} /> },
-					{ name: t('air.sources.seconds'), figure: true, show: (row) => number(Number(row.duration_seconds.toPrecision(2))) },
-					{ name: t('air.sources.requests'), figure: true, show: (row) => number(row.requests) },
-					{ name: t('air.sources.stored.run'), figure: true, show: (row) => number(row.stored) },
-					{ name: t('air.sources.rejected.run'), show: (row) => <Reasons of={row.rejected} /> },
-					{ name: t('air.sources.error'), show: (row) => row.error || '–' },
+					{ name: t('air.sources.result'), phone: 'top', show: (row) => <Outcome outcome={row.outcome} /> },
+					{
+						name: t('air.sources.seconds'),
+						figure: true,
+						phone: 'labelled end',
+						show: (row) => number(Number(row.duration_seconds.toPrecision(2))),
+					},
+					{ name: t('air.sources.requests'), figure: true, phone: 'labelled', show: (row) => number(row.requests) },
+					{ name: t('air.sources.stored.run'), figure: true, phone: 'labelled end', show: (row) => number(row.stored) },
+					{ name: t('air.sources.rejected.run'), figure: true, phone: 'labelled', show: (row) => <Reasons of={row.rejected} /> },
+					{ name: t('air.sources.error'), phone: 'line', show: (row) => row.error || '–' },
 				]}
 			/>
 		</Card>

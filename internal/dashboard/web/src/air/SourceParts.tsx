@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { number } from '../format';
 import { t } from '../i18n';
-import { Badge } from '../ui/Badge';
+import { Badge, Time } from '../ui/Badge';
 import type { SourceRow } from './coverage';
 import { outcomeText, reasonText } from './sourceTexts';
 import './sources.css';
@@ -29,6 +29,16 @@ export function Outcome(props: { outcome: string }): JSX.Element {
 		<Badge tone="good">{t('air.sources.done')}</Badge>
 	) : (
 		<Badge tone="bad">{outcomeText(props.outcome)}</Badge>
+	);
+}
+
+/** LastRun shows the outcome of the last run, and when it started. */
+export function LastRun(props: { of: SourceRow['last_run'] }): JSX.Element {
+	const { outcome, started_at } = props.of;
+	return (
+		<>
+			<Outcome outcome={outcome} /> <Time at={started_at} relative />
+		</>
 	);
 }
 
