@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, inject, test } from 'vitest';
 import type { Schemas } from '../src/api/client';
-import { type Entry, number, range, rows, same, stamps, whole } from './air';
+import { concentration, type Entry, number, range, rows, same, stamps, whole } from './air';
 import { ask, pictured, signedIn } from './browser';
 import { command } from './service';
 
@@ -31,7 +31,7 @@ async function expectedRow(city: string): Promise<string> {
 		record.dominant,
 		...pollutants.map((id) => {
 			const amount = record[id];
-			return amount === null ? '–' : `${number(amount)}${record.estimated.includes(id) ? ' estimated' : ''}`;
+			return amount === null ? '–' : `${concentration(amount)}${record.estimated.includes(id) ? ' estimated' : ''}`;
 		}),
 		record.updated,
 		'Remove',

@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { Link, useSearchParams } from 'wouter-preact';
 import { Problem } from '../api/client';
-import { number } from '../format';
+import { hundredths } from '../format';
 import { cityName, language, t } from '../i18n';
 import { Badge, Time } from '../ui/Badge';
 import { Deferred } from '../ui/Deferred';
@@ -146,7 +146,7 @@ function Present(props: {
 								absent
 							) : (
 								<>
-									{number(amount)}
+									{hundredths(amount)}
 									{record?.estimated.includes(id) && <small class="hint"> {t('air.estimated')}</small>}
 								</>
 							);
