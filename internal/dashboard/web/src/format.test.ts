@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { stamp, times } from './air/stamp';
-import { ago, day, hour, hundredths, instant, percent, tenths } from './format';
+import { ago, day, hour, hundredths, instant, percent, signed, tenths } from './format';
 import { zone } from './zone';
 
 afterEach(() => {
@@ -57,4 +57,8 @@ test('tenths are kept', () => {
 
 test('concentrations have two decimals or more', () => {
 	expect([2.7, 0.87, 12, 1234.5678].map(hundredths)).toEqual(['2.70', '0.87', '12.00', '1,234.5678']);
+});
+
+test('differences have a sign', () => {
+	expect([-29, 0.04, 7.25].map(signed)).toEqual(['−29.0', '0.0', '+7.3']);
 });

@@ -28,6 +28,14 @@ export function tenths(value: number): string {
 	return kept('tenths', () => new Intl.NumberFormat(locale.value, options)).format(value);
 }
 
+/** signed formats a difference with one decimal and its sign. */
+export function signed(value: number): string {
+	const options = { minimumFractionDigits: 1, maximumFractionDigits: 1, signDisplay: 'exceptZero' } as const;
+	return kept('signed', () => new Intl.NumberFormat(locale.value, options))
+		.format(value)
+		.replace('-', '−');
+}
+
 /** hundredths formats a concentration with two decimals or more, so that those of a column have their points below each other. */
 export function hundredths(value: number): string {
 	const options = { minimumFractionDigits: 2, maximumFractionDigits: 20 };

@@ -2,7 +2,7 @@ import type { ComponentProps, JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
 import { Problem } from '../api/client';
-import { instant, number, tenths } from '../format';
+import { days as daysText, instant, number, signed, tenths } from '../format';
 import { cityName, t } from '../i18n';
 import { Time } from '../ui/Badge';
 import { Empty, Fetched } from '../ui/FetchState';
@@ -169,9 +169,10 @@ function Shown(props: { forecast: Forecast }): JSX.Element {
 		t('air.forecast.day', { day: name, low: number(of.p10), middle: number(of.p50), high: number(of.p90), unit }),
 	);
 	return (
-		<Card title={t('air.forecast.next')} class="coming">
+		<Card title={t('air.forecast.next')}>
 			<Table
 				caption={t('air.forecast.next')}
+				compact
 				rows={days}
 				id={(day) => day.date}
 				columns={[
@@ -180,11 +181,13 @@ function Shown(props: { forecast: Forecast }): JSX.Element {
 					{
 						name: t('air.forecast.interval'),
 						figure: true,
+						phone: 'labelled',
 						show: (day) => (day.aqi ? interval(day.aqi) : '–'),
 					},
 					...likely.map(({ word, name }) => ({
 						name: t(name),
 						figure: true,
+						phone: 'labelled' as const,
 						show: (day: Forecast['days'][number]) => (day.categories ? `${number(Math.round(day.categories[word] * 100))} %` : '–'),
 					})),
 				]}
@@ -267,16 +270,27 @@ function Score(props: { city: string | undefined }): JSX.Element {
 						) : (
 							<Table
 								caption={t('air.forecast.score')}
+								compact
 								rows={beside(models)}
 								id={({ id }) => id}
 								columns={[
 									{ name: t('air.figure'), show: ({ parameter }) => titleOf(parameter) },
-									{ name: t('air.forecast.horizon'), figure: true, show: ({ horizon }) => number(horizon) },
-									{ name: t('air.forecast.error'), figure: true, show: ({ model }) => tenths(model.mae) },
-									{ name: t('air.forecast.error.persistence'), figure: true, show: ({ persistence }) => tenths(persistence.mae) },
-									{ name: t('air.forecast.bias'), figure: true, show: ({ model }) => tenths(model.bias) },
-									{ name: t('air.forecast.covered'), figure: true, show: ({ model }) => `${number(Math.round(model.coverage80 * 100))} %` },
-									{ name: t('air.forecast.forecasts'), figure: true, show: ({ model }) => number(model.forecasts) },
+									{ name: t('air.forecast.horizon'), figure: true, phone: 'top', show: ({ horizon }) => daysText(horizon) },
+									{ name: t('air.forecast.error'), figure: true, phone: 'labelled', show: ({ model }) => tenths(model.mae) },
+									{
+										name: t('air.forecast.error.persistence'),
+										figure: true,
+										phone: 'labelled line',
+										show: ({ persistence }) => tenths(persistence.mae),
+									},
+									{ name: t('air.forecast.bias'), figure: true, phone: 'labelled end', show: ({ model }) => signed(model.bias) },
+									{
+										name: t('air.forecast.covered'),
+										figure: true,
+										phone: 'labelled',
+										show: ({ model }) => `${number(Math.round(model.coverage80 * 100))} %`,
+									},
+									{ name: t('air.forecast.forecasts'), figure: true, phone: 'labelled end', show: ({ model }) => number(model.forecasts) },
 								]}
 							/>
 						)}

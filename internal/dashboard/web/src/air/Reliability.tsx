@@ -58,6 +58,7 @@ export function Reliability(props: { of: Scores['reliability'] }): JSX.Element {
 			</svg>
 			<Table
 				caption={t('air.forecast.reliability')}
+				compact
 				rows={shown}
 				id={(one) => `${one.event} ${one.probability}`}
 				columns={[
@@ -69,9 +70,9 @@ export function Reliability(props: { of: Scores['reliability'] }): JSX.Element {
 							</span>
 						),
 					},
-					{ name: t('air.forecast.probability'), figure: true, show: (one) => percent(one.probability) },
-					{ name: t('air.forecast.frequency'), figure: true, show: (one) => percent(one.frequency) },
-					{ name: t('air.forecast.forecasts'), figure: true, show: (one) => number(one.forecasts) },
+					{ name: t('air.forecast.probability'), figure: true, phone: 'labelled', show: (one) => percent(one.probability) },
+					{ name: t('air.forecast.frequency'), figure: true, phone: 'labelled', show: (one) => percent(one.frequency) },
+					{ name: t('air.forecast.forecasts'), figure: true, phone: 'labelled', show: (one) => number(one.forecasts) },
 				]}
 			/>
 		</div>

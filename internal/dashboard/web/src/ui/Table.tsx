@@ -7,7 +7,7 @@ export interface Sorted {
 	toggle: () => void;
 }
 
-type Phone = 'labelled' | 'line' | 'top' | 'end' | 'labelled end';
+type Phone = 'labelled' | 'line' | 'top' | 'end' | 'labelled end' | 'labelled line';
 
 /** Column is one column of a table of T. */
 export interface Column<T> {
