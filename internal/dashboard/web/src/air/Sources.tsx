@@ -35,22 +35,27 @@ export function Sources(): JSX.Element {
 										{ name: t('air.sources.state'), phone: 'top', show: (row) => <State of={row} /> },
 										{
 											name: t('air.sources.outcome'),
-											phone: 'labelled',
+											phone: 'labelled line',
 											show: (row) => <LastRun of={row.last_run} />,
 										},
-										{ name: t('air.sources.newest'), phone: 'labelled', show: (row) => <Time at={row.newest_reading_at} relative /> },
-										{ name: t('air.sources.coverage'), phone: 'labelled', show: (row) => <CoverageStrip of={row.coverage} /> },
-										{ name: t('air.sources.stored'), figure: true, phone: 'labelled', show: (row) => number(row.last_24_hours.stored) },
+										{ name: t('air.sources.newest'), phone: 'labelled line', show: (row) => <Time at={row.newest_reading_at} relative /> },
+										{ name: t('air.sources.coverage'), phone: 'labelled line', show: (row) => <CoverageStrip of={row.coverage} /> },
+										{
+											name: t('air.sources.stored'),
+											figure: true,
+											phone: 'labelled line',
+											show: (row) => number(row.last_24_hours.stored),
+										},
 										{
 											name: t('air.sources.failed'),
 											figure: true,
-											phone: 'labelled',
+											phone: 'labelled line',
 											show: ({ last_24_hours: day }) => t('air.sources.of', { failed: number(day.failed), runs: number(day.runs) }),
 										},
 										{
 											name: t('air.sources.rejected'),
 											figure: true,
-											phone: 'labelled',
+											phone: 'labelled line',
 											show: (row) => <Reasons of={row.last_24_hours.rejected} />,
 										},
 									]}

@@ -49,7 +49,7 @@ export function Statistics(props: { first: boolean; of: Measured; readings: Read
 								<Select
 									label={t('air.pollutant')}
 									value={pollutant.id}
-									options={pollutants.map(({ id, name, unit }) => [id, `${name} (${unit})`] as const)}
+									options={pollutants.map(({ id, name }) => [id, name] as const)}
 									change={(value) => change({ pollutant: value })}
 								/>
 								<Select
