@@ -86,7 +86,8 @@ test('an alert is created by keyboard, triggers, is tested, edited, paused and d
 	const history = page.locator('.alerts-history > li');
 	await history.filter({ hasText: 'The condition is met' }).waitFor(patient);
 	await page.getByText('AQI: above 0').waitFor();
-	await page.locator('.badge').filter({ hasText: 'Triggered' }).first().waitFor(patient);
+	const definition = page.locator('.card', { has: page.getByRole('heading', { name: 'Winter <b>in</b> Delhi', level: 2 }) });
+	await definition.getByText('Triggered', { exact: true }).waitFor(patient);
 	await expect.poll(() => receiver.got.map(({ body }) => JSON.parse(body).type), patient).toEqual(['air.alert.triggered']);
 	await page.getByRole('button', { name: 'Send test event' }).click();
 	await page.getByText('Webhooks that receive it: 1.').waitFor();

@@ -44,7 +44,7 @@ function Loaded(props: { id: string }): JSX.Element {
 				<>
 					<One alert={alert} />
 					<Card title={t('alerts.history')}>
-						<AlertHistory id={id} />
+						<AlertHistory id={id} changed={alert.changed_at} />
 					</Card>
 				</>
 			)}

@@ -1,6 +1,8 @@
 import type { JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { api, type Schemas, unwrap } from '../api/client';
+import { queries } from '../api/queries';
 import { t } from '../i18n';
 import { hasScope } from '../session';
 import { Badge, Time } from '../ui/Badge';
@@ -9,9 +11,12 @@ import './alerts.css';
 
 type Change = { event_id: string; at: string; data: Schemas['AlertData'] };
 
-/** AlertHistory lists the changes of an alert, newest first. */
-export function AlertHistory(props: { id: string }): JSX.Element {
-	const { id } = props;
+/**
+ * AlertHistory lists the changes of an alert, newest first. changed is when the alert on the page changed last. A newer
+ * change fetches the alert again, so that its state is that of its history.
+ */
+export function AlertHistory(props: { id: string; changed: string | null }): JSX.Element {
+	const { id, changed } = props;
 	const list = useList<Change>(['alerts', 'history', id], (cursor, signal) =>
 		unwrap(
 			api.GET('/v1/alerts/{id}/history', {
@@ -22,14 +27,25 @@ export function AlertHistory(props: { id: string }): JSX.Element {
 	);
 	return (
 		<Rows list={list} empty={t('alerts.history.none')} hint={<p>{t('alerts.history.none.hint')}</p>}>
-			{(rows) => (
-				<ol class="alerts-history">
-					{rows.map((row) => (
-						<One key={row.event_id} change={row} />
-					))}
-				</ol>
-			)}
+			{(rows) => <Changes id={id} changed={changed} rows={rows} />}
 		</Rows>
+	);
+}
+
+function Changes(props: { id: string; changed: string | null; rows: readonly Change[] }): JSX.Element {
+	const { id, changed, rows } = props;
+	const newest = rows[0];
+	useEffect(() => {
+		if (newest && (changed === null || Date.parse(newest.at) > Date.parse(changed))) {
+			void queries.invalidateQueries({ queryKey: ['alerts', 'one', id] });
+		}
+	}, [newest?.event_id]);
+	return (
+		<ol class="alerts-history">
+			{rows.map((row) => (
+				<One key={row.event_id} change={row} />
+			))}
+		</ol>
 	);
 }
 
