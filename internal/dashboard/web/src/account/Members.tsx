@@ -155,7 +155,8 @@ function MemberList(): JSX.Element {
 									name: t('account.member.email'),
 									show: (member) => (
 										<>
-											<strong>{member.email}</strong> {isOwn(member) && <Badge tone="busy">{t('account.member.you')}</Badge>}
+											<strong class="member-mail">{member.email}</strong>{' '}
+											{isOwn(member) && <Badge tone="busy">{t('account.member.you')}</Badge>}
 										</>
 									),
 								},

@@ -79,7 +79,10 @@ function Overview(): JSX.Element {
 			<Fetched query={query}>
 				{(places) =>
 					places.length === 0 ? (
-						<Empty title={t('air.none')}>{t('air.none.hint')}</Empty>
+						<Empty title={t('air.none')}>
+							<p>{t('air.none.hint')}</p>
+							<Link href="/sources">{t('shell.sources')}</Link>
+						</Empty>
 					) : (
 						<Places places={places} layer={layer} filters={filters} change={change} />
 					)
