@@ -54,7 +54,6 @@ export function Sources(): JSX.Element {
 										},
 										{
 											name: t('air.sources.rejected'),
-											figure: true,
 											phone: 'labelled line',
 											show: (row) => <Reasons of={row.last_24_hours.rejected} />,
 										},
