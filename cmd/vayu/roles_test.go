@@ -9,8 +9,11 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
-	"vayu/internal/columnstore/columnstoretest"
+	"vayu/internal/columnstore"
+	"vayu/internal/config"
+	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
 )
 
@@ -25,10 +28,10 @@ type roleInstances struct {
 func newRoleInstances(t *testing.T) *roleInstances {
 	t.Helper()
 	c := &roleInstances{T: t, first: t.TempDir()}
-	address, password := columnstoretest.Access(t)
+	_, clickHouse := emptyServer(t)
 	dsn := string(sqlstoretest.PostgresDSN(t))
 	c.key = newKey(t, c.first, "test", "--state", dsn, "--scopes", "all")
-	c.stores = []string{"--state", dsn, "--clickhouse", "http://default:" + password + "@" + address + "/"}
+	c.stores = []string{"--state", dsn, "--clickhouse", clickHouse}
 	return c
 }
 
@@ -104,4 +107,29 @@ func TestIntegrationSeparateRolesFormOneService(t *testing.T) {
 	next := c.join("ingest")
 	ingest.stop(syscall.SIGKILL)
 	next.eventually("", "/metrics", leads("rollup"))
+}
+
+// One instance migrates the tables of ClickHouse at a time. Another instance waits until the lease of the first has
+// ended. Otherwise one could rename a table while the other one changes it.
+func TestIntegrationOneInstanceMigratesTablesAtATime(t *testing.T) {
+	t.Parallel()
+	c := newRoleInstances(t)
+	state := sqlstoretest.Open(t, sqlstore.Config{DSN: config.DSN(c.stores[1])})
+	const hold = 5 * time.Second
+	var until int64
+	if err := state.Update(t.Context(), func(tx *sqlstore.Tx) error {
+		return tx.QueryRow(`INSERT INTO leader (name, holder, until)
+			VALUES ('tables', 'another instance', CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT) + CAST($1 AS BIGINT)) RETURNING until`,
+			hold.Microseconds()).Scan(&until)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	c.join("ingest").eventually("", "/metrics", leads("rollup"))
+	var began time.Time
+	if err := connectServer(t, c.stores[3], columnstore.Storage{}).Conn().QueryRow(t.Context(), "SELECT min(applied_at) FROM vayu.migration").Scan(&began); err != nil {
+		t.Fatal(err)
+	}
+	if end := time.UnixMicro(until); began.Before(end) {
+		t.Errorf("an instance migrated at %s, while another had the lease until %s", began, end)
+	}
 }

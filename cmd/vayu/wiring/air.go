@@ -1,6 +1,7 @@
 package wiring
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -12,6 +13,7 @@ import (
 	"vayu/cmd/vayu/tool"
 	"vayu/ingest/collect"
 	"vayu/internal/columnstore"
+	"vayu/internal/leader"
 	"vayu/internal/lifecycle"
 	"vayu/internal/sqlstore"
 	"vayu/pipeline/airquality"
@@ -24,6 +26,7 @@ import (
 // answers requests about them.
 type air struct {
 	cfg   settings.Config
+	state *sqlstore.DB
 	db    *columnstore.DB
 	query *query.Service
 	log   *slog.Logger
@@ -40,7 +43,7 @@ type air struct {
 // hourly and daily values), and checks the configuration of the sources. The live world has the configured sources.
 // The sandbox has only the simulator.
 func newAir(cfg settings.Config, st *sqlstore.DB, db *columnstore.DB, answers *query.Service, log *slog.Logger, reg prometheus.Registerer) (*air, error) {
-	a := &air{cfg: cfg, db: db, query: answers, log: log, prepared: make(chan struct{})}
+	a := &air{cfg: cfg, state: st, db: db, query: answers, log: log, prepared: make(chan struct{})}
 	if !cfg.Has(settings.RoleIngest) {
 		return a, nil
 	}
@@ -79,9 +82,15 @@ func (a *air) Ready(ctx context.Context) error {
 }
 
 // prepare waits until ClickHouse runs and has its tables. Meanwhile the API answers from the last snapshot.
-// Only an instance with the role ingest migrates the tables.
+// Only an instance with the role ingest migrates the tables. Two instances must not migrate the same server at a time:
+// one could rename a table between two statements of the other.
 func (a *air) prepare(ctx context.Context) error {
-	return tool.AwaitTables(ctx, a.db, a.cfg.Has(settings.RoleIngest), a.log)
+	migrates := a.cfg.Has(settings.RoleIngest)
+	lease := leader.Config{DB: a.state, Name: "tables", Local: !migrates || a.db.Embedded(), Log: a.log}
+	err := leader.Run(ctx, lease, func(ctx context.Context, _ leader.Fence) error {
+		return tool.AwaitTables(ctx, a.db, migrates, a.log)
+	})
+	return cmp.Or(err, ctx.Err()) // at the end of ctx, Run returns nil
 }
 
 // changed rolls up new readings into hourly rows, and refreshes the snapshot in memory. Then it runs the quality tests
