@@ -20,7 +20,7 @@ type Partition struct {
 	Failing bool
 }
 
-// Partitioned is a source whose network has partitions.
+// Partitioned is a source that fetches each part of its network with calls of its own, such as each sensor.
 type Partitioned interface {
 	Source
 	// Partitions lists the partitions of the network, with distinct keys.

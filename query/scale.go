@@ -94,8 +94,8 @@ func (s *Service) meansOf(c *httpapi.Call, w *worldState) func([]scales.Place) (
 	}
 }
 
-// figuresOf returns the figures for a query for one place, now or on a day: those of the record that answers the
-// query. It also returns the stations of the place.
+// figuresOf returns the figures of the record that answers a query for one place, now or on a day. It also returns
+// the stations of the place.
 func (s *Service) figuresOf(
 	c *httpapi.Call, w *worldState, snap *snapshot.Snapshot, q *request.Query, now time.Time,
 ) (r scales.Record, of scales.Stations, err error) {

@@ -74,8 +74,8 @@ func (c *Case) save(name string, content []byte) error {
 	return os.WriteFile(filepath.Join(c.dir, name), content, 0o600)
 }
 
-// expect builds the source with open, and fetches from the replies of the case. It sets the expected error and
-// rejections in c.
+// expect builds the source with the function `open`, and runs a fetch that gets the recorded replies of the case. It
+// sets the expected error and rejections in c.
 func (c *Case) expect(ctx context.Context, open Opener) (*Fetched, error) {
 	var (
 		got    *Fetched

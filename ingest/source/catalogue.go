@@ -193,7 +193,7 @@ func (c *Catalogue) Entry(name string) Entry { return c.entries[name] }
 
 // Description returns the description file of a source, even if it is invalid, and the folder of the source's test
 // cases. If source ends with .yaml or .yml, it is the path of the file, and the cases are in a folder beside the file.
-// Otherwise it is the name of a source, and the cases are in a subfolder of folder.
+// Otherwise source is a name, and the cases are in the subfolder of `folder` with that name.
 func (c *Catalogue) Description(source, folder string) (f described.File, cases string, err error) {
 	if ext := filepath.Ext(source); ext == ".yaml" || ext == ".yml" {
 		text, err := os.ReadFile(source)

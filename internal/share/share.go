@@ -20,7 +20,7 @@ import (
 	"vayu/internal/sqlstore"
 )
 
-// Job is a job that one instance runs at a time.
+// Job is a job that only one instance may run at the same time.
 type Job struct {
 	// Name identifies the job. It is the same on all instances.
 	Name string

@@ -55,8 +55,8 @@ func (tx *Tx) flush() error {
 	return tx.note(server.Send(tx.ctx, tx.session.(*sql.Conn), queue))
 }
 
-// AtEnd returns the value of type T that the changes of a transaction share. The first call creates the value and
-// registers `end`. Before the commit, end writes to the store what all changes have added to the value.
+// AtEnd lets several callers in one transaction write together at its end. It returns a value of type T, to which each
+// caller adds what it wants to write. The first call creates the value. Before the commit, `end` writes it to the store.
 func AtEnd[T any](tx *Tx, end func(*T, *Tx) error) *T {
 	for _, value := range tx.all {
 		if value, ok := value.(*T); ok {

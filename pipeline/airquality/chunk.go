@@ -178,8 +178,8 @@ func (c *chunk) with(others []string) []string {
 	return slices.Compact(all)
 }
 
-// A chunk with at least minBetween stations may select them by a range of ids. Such a chunk has at most maxBetween
-// stations, to bound the memory of its pass: 31 hours of so many stations need about 1 GB.
+// A chunk with at least minBetween stations may select them by a range of ids instead of a list. It has at most
+// maxBetween stations, because the roll-up of so many stations over 31 hours needs about 1 GB of memory.
 const (
 	minBetween = 5_000
 	maxBetween = 50_000

@@ -83,7 +83,7 @@ func (s *Service) Run(ctx context.Context) error {
 	return nil
 }
 
-// Routes returns the endpoints of every kind.
+// Routes returns the endpoints of each kind of batch.
 func (s *Service) Routes() []httpapi.Route {
 	var all []httpapi.Route
 	for _, w := range s.workers {

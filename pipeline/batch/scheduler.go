@@ -17,8 +17,8 @@ type accountQueue struct {
 	mayHaveMore bool          // more chunks may be due
 	lastStarted uint64        // sequence number of the last started record
 	lastLeased  uint64        // value of worker.leases when chunks were last leased
-	// failures counts pauses since the last success. If it is not 0, the queue starts one record at a time, with
-	// growing pauses.
+	// failures is the number of failures since the last success. After each, the queue pauses for longer. While it is
+	// not 0, the queue starts one record at a time.
 	failures    int
 	pausedUntil time.Time
 }

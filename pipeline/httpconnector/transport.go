@@ -18,7 +18,8 @@ const (
 	// default. If a request is sent while the server closes the connection, it may or may not arrive.
 	idleTimeout = 4 * time.Second
 	maxHeader   = 64 << 10
-	// readBuffer is the size of a read buffer. It limits how much net/http logs of an unsolicited answer.
+	// readBuffer is the size of a read buffer. If a server answers without a request, net/http
+	// logs at most this many bytes of the answer.
 	readBuffer = 1 << 10
 )
 

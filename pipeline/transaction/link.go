@@ -48,7 +48,7 @@ func (c *Core[R, P]) Connect(l *Link, begin func(workqueue.Claim[R])) (err error
 	return err
 }
 
-// Connected reports whether a world has a provider.
+// Connected reports whether a world (live or sandbox) has a connection to a provider.
 func (c *Core[R, P]) Connected(world schema.World) bool {
 	return slices.ContainsFunc(c.links, func(l *Link) bool { return l.World == world })
 }

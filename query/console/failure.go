@@ -86,8 +86,8 @@ var advice = map[string]string{
 	"TOO_MANY_ROWS_OR_BYTES":  "; select fewer rows, such as a shorter time",
 }
 
-// writing has remedies, by code, for errors that the rights or the limits of analysts cause. They apply to a
-// console without the option Write.
+// writing has the remedies of a console without the option Write, by the code of the error. Such a console has the
+// rights and the limits of analysts, and --write removes them.
 var writing = map[string]string{
 	"READONLY":                     needsWrite,
 	"ACCESS_DENIED":                "; --write runs it as the administrator",

@@ -18,8 +18,7 @@ import (
 const readingWindow = 31 * 24 * time.Hour
 
 // Reading is the latest reading of a parameter. Hours is how many of the 24 hours before the station's latest reading
-// have data. It is the larger of two numbers: the number of hours with a reading, and the longest averaging interval
-// of these readings, in hours.
+// have data: the number of hours with a reading or, if that is larger, the hours of the longest averaging interval.
 type Reading struct {
 	air.LatestReading
 	Hours uint64

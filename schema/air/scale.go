@@ -28,7 +28,7 @@ type ScalePart struct {
 	Averaging string        `json:"averaging"`
 }
 
-// RangeScale describes the scale of all records in a reply that has many of them.
+// RangeScale describes the one scale of all records in a reply with many records, such as those of a range of days.
 type RangeScale struct {
 	ID     string `json:"id"`
 	Name   string `json:"name"`

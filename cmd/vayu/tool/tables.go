@@ -79,8 +79,8 @@ const (
 	tablesPollInterval = 2 * time.Second
 	// waitLogInterval is the pause between two log messages of an instance that waits for the tables.
 	waitLogInterval = time.Minute
-	// tablesTimeout limits how long a command waits while a running service migrates the tables. The command uses the
-	// engine of that service. Each finished migration starts the limit again.
+	// tablesTimeout limits how long a command waits for each migration of a running service. The command uses the engine
+	// of that service, which migrates its tables after its start.
 	tablesTimeout         = 30 * time.Second
 	serviceTablesInterval = 200 * time.Millisecond
 )

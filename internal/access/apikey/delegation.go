@@ -11,8 +11,8 @@ import (
 // A key can delegate only its own scopes, within its own limits. Otherwise a key with keys:manage
 // would grant everything, from every address, without expiry.
 
-// Inherited returns the requested specification `wanted`. It copies each limit that the request does not set from k.
-// signatureOpen is true if the request does not set require_signature. Scopes are not inherited: [Record.Covers] later
+// Inherited returns a copy of the requested specification `wanted`. Limits that the request does not set are those of
+// the key k. signatureOpen is true if the request does not set require_signature. Scopes are not inherited: [Record.Covers] later
 // rejects scopes that k lacks.
 func (k *Record) Inherited(wanted Spec, signatureOpen bool) Spec {
 	if wanted.AllowList == nil {

@@ -90,8 +90,8 @@ func newStatements(database string) (statements, error) {
 	for h := range horizons {
 		d.Horizons = append(d.Horizons, h+1)
 	}
-	// Shared selects the places whose data determines figures for all places. It excludes sensors, because anybody
-	// can publish sensors, and one account can publish many.
+	// Shared selects the places from which the constants of the model are computed: cities and reference stations.
+	// It excludes sensors, because one account can publish many of them.
 	d.Shared = "(place_kind = 'city' OR place IN (SELECT id FROM " + database + ".station FINAL WHERE kind = 'reference'))"
 	levels := make([]string, members)
 	for i := range members {

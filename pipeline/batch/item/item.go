@@ -46,9 +46,8 @@ type Kind struct {
 	// Ready returns an error if no record of a world (live or sandbox) can begin, for example
 	// without a provider. Then the service rejects new batches with that error. Ready may be nil.
 	Ready func(w schema.World) error
-	// Package batch calls Completed if it completes a batch by rejecting duplicates, in the same transaction.
-	// Completed may be nil. If [Finish] completes a batch, it calls a function that its caller passes. If [Reject]
-	// completes a batch, its caller handles the completion.
+	// Package batch calls Completed, unless it is nil, after the rejection of duplicates has completed a batch. The
+	// call is in the same transaction. The callers of [Finish] and [Reject] handle the batches that these complete.
 	Completed func(tx *sqlstore.Tx, done *Finished) error
 	// Render returns the current state of the subjects of the records [from, to). The map has a
 	// value for each subject. Each value must encode as a JSON object without a field "index".

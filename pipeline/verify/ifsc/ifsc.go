@@ -47,8 +47,8 @@ func Find(code string) (bank string, ok bool) {
 //go:embed codes.gz
 var packed []byte
 
-// nameBits is the number of bits in an entry for the index of the bank's name. The number of a code (see number) is
-// below 26^4 · 36^6 < 2^50, which leaves 14 of 64 bits. They suffice for 16,384 names; the list has 1,100.
+// nameBits is the number of bits of an entry that have the index of the bank's name. The other 50 bits have the code,
+// which the function `number` makes smaller than 26^4 · 36^6 < 2^50. 14 bits suffice for 16,384 names; the list has 1,100.
 const nameBits = 14
 
 // table holds every code in 8 bytes: the code as a sortable number, then the index of the bank's name.

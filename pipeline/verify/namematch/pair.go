@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// how is the kind of a match between two words. [pair.score] tries the kinds in this order. A match
+// The type how is the kind of a match between two words. [pair.score] tries the kinds in this order. A match
 // costs the points that `cost` has for its kind.
 type how uint8
 

@@ -46,8 +46,8 @@ const (
 	maxLagging = 1000
 	// maxCatchUp is how far back a new leader evaluates hours that no leader has evaluated.
 	maxCatchUp = 24 * time.Hour
-	// maxRecheck is the largest age of a crossing that is compared with corrected hours. Queries have at most 31 days
-	// of hours.
+	// maxRecheck is the age up to which a crossing is checked again after a correction of its hour. A query for the
+	// hours of a place returns at most 31 days.
 	maxRecheck = 30 * 24 * time.Hour
 	hour       = 3600 // seconds
 )

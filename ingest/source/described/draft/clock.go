@@ -131,7 +131,8 @@ func (c *clock) needsZone() bool {
 	return !strings.Contains(c.format, "-07") && !strings.Contains(c.format, "MST") && !strings.HasSuffix(c.format, "Z")
 }
 
-// fresh is how old the newest time may be for a guess of the zone. Several zones would be plausible for older times.
+// fresh is the maximum age of the newest reading from which findZone guesses the time zone. For older readings, several
+// time zones would be plausible.
 const fresh = 3 * time.Hour
 
 // findZone guesses the zone if the times have none.

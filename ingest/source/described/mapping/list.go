@@ -12,8 +12,8 @@ import (
 	"vayu/internal/config/section"
 )
 
-// List defines how the entries of a list of partitions or stations are read. An entry consists of named texts. A List
-// is immutable.
+// List defines how the entries of a list of partitions or stations are read. An entry has text fields with names. A
+// List is immutable.
 type List struct {
 	Records record.Records
 

@@ -47,7 +47,7 @@ type Pool struct {
 	pulseMu   sync.Mutex
 }
 
-// share has the settings of a user's connections, and the user's slots.
+// share has the settings of a user's connections, and the number of statements that the user can run concurrently.
 type share struct {
 	args  []string      // of a connection, besides those of every connection
 	slots chan struct{} // limits the concurrent statements
