@@ -67,7 +67,7 @@ export function Statement(): JSX.Element {
 			<Ends lines={lines} totals={totals} />
 			<Rows list={list} empty={t('wallet.none')} hint={<p>{t('wallet.none.hint')}</p>}>
 				{(rows) => (
-					<div class="statement">
+					<div class="statement flow">
 						<Table
 							compact
 							caption={t('wallet.entries')}
