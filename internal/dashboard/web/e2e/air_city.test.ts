@@ -100,6 +100,10 @@ test('the pages of a homonym and of a pin code show their records', async () => 
 		() => shown(page),
 		() => answers('pincode=411001'),
 	);
+	const add = page.getByRole('link', { name: 'Add alert' });
+	expect(await add.getAttribute('href')).toBe('/dashboard/alerts/new?pincode=411001');
+	await page.locator('.current').getByRole('link', { name: 'Pune' }).click();
+	await page.getByRole('heading', { level: 1, name: 'Pune' }).waitFor();
 	expect(faults).toEqual([]);
 });
 

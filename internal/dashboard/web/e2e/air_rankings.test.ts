@@ -52,7 +52,10 @@ test('the cities are ranked as by the API, now and over a month, and the address
 	await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name: 'Rankings' }).click();
 	const table = page.getByRole('region', { name: 'Rankings' });
 	const shown = () => rows(table);
+	const widths = () =>
+		table.getByRole('columnheader').evaluateAll((all) => all.map((one) => Math.round(one.getBoundingClientRect().width)));
 	await same(shown, async () => lines((await ranking('period=now')).data.slice(0, 100), 'stations'));
+	const before = await widths();
 	await pictured(page, 'air-rankings');
 	await page.getByLabel('Order', { exact: true }).selectOption('lowest');
 	await same(shown, async () => lines((await ranking('period=now&order=lowest')).data.slice(0, 100), 'stations'));
@@ -62,6 +65,7 @@ test('the cities are ranked as by the API, now and over a month, and the address
 	expect(there.data.map(({ rank, city }) => `${rank} ${city}`)).toEqual(['1 Delhi', '2 Mumbai', '2 Pune']);
 	expect(there.unranked).toBe(1);
 	await same(shown, async () => lines(there.data, 'days'));
+	expect(await widths(), 'the columns have the same widths with other rows').toEqual(before);
 	await page.getByText('Not ranked, because of too little data: 1.').waitFor();
 	await page.getByRole('heading', { name: 'Index (AQI), 1 Apr 2019 – 30 Apr 2019' }).waitFor();
 	await pictured(page, 'air-rankings-month');
