@@ -10,14 +10,11 @@ import (
 
 // pages returns the handlers of the dashboard and the API documentation, by path. They require no API key.
 func pages() (map[string]http.Handler, error) {
-	open, err := apidoc.New()
-	if err != nil {
-		return nil, err
-	}
 	page, err := dashboard.New()
 	if err != nil {
 		return nil, err
 	}
+	open := apidoc.New()
 	maps.Copy(open, page)
 	return open, nil
 }
