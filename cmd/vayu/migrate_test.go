@@ -17,6 +17,7 @@ import (
 	"vayu/internal/columnstore/columnstoretest"
 	"vayu/internal/columnstore/embedded"
 	"vayu/internal/config"
+	"vayu/internal/sqlstore/sqlstoretest"
 )
 
 // emptyServer starts an unused ClickHouse, and returns the DSN for other processes.
@@ -81,7 +82,7 @@ func TestOnlyIngestMigratesTables(t *testing.T) {
 	output := &logBuffer{came: make(chan struct{}, 1)}
 	ended := make(chan error, 1)
 	go func() {
-		ended <- tool.AwaitTables(t.Context(), connectServer(t, dsn, columnstore.Storage{}), false, slog.New(slog.NewTextHandler(output, nil)))
+		ended <- tool.AwaitTables(t.Context(), connectServer(t, dsn, columnstore.Storage{}), sqlstoretest.SQLite(t), false, slog.New(slog.NewTextHandler(output, nil)))
 	}()
 	select {
 	case <-output.came:
@@ -93,7 +94,7 @@ func TestOnlyIngestMigratesTables(t *testing.T) {
 		t.Errorf("checks have created %d databases (%v)", databases, err)
 	}
 	collects := connectServer(t, dsn, columnstore.Storage{KeepReadings: 1000 * 24 * time.Hour})
-	if err := tool.AwaitTables(t.Context(), collects, true, slog.New(slog.DiscardHandler)); err != nil {
+	if err := tool.AwaitTables(t.Context(), collects, sqlstoretest.SQLite(t), true, slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-ended; err != nil {
@@ -134,7 +135,7 @@ func TestNewerTablesAreAnError(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, collects := range []bool{true, false} {
-		if err := tool.AwaitTables(t.Context(), connectServer(t, dsn, columnstore.Storage{}), collects, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "9999_later.sql") {
+		if err := tool.AwaitTables(t.Context(), connectServer(t, dsn, columnstore.Storage{}), sqlstoretest.SQLite(t), collects, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "9999_later.sql") {
 			t.Errorf("role ingest %v: got %v, want that the tables are newer", collects, err)
 		}
 	}
@@ -145,7 +146,7 @@ func TestUnavailableServerIsAwaited(t *testing.T) {
 	t.Parallel()
 	ctx, stop := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer stop()
-	if err := tool.AwaitTables(ctx, connectServer(t, "http://default@127.0.0.1:1/", columnstore.Storage{}), true, slog.New(slog.DiscardHandler)); err == nil || ctx.Err() == nil {
+	if err := tool.AwaitTables(ctx, connectServer(t, "http://default@127.0.0.1:1/", columnstore.Storage{}), sqlstoretest.SQLite(t), true, slog.New(slog.DiscardHandler)); err == nil || ctx.Err() == nil {
 		t.Errorf("got %v before the stop", err)
 	}
 }

@@ -89,7 +89,9 @@ func BenchmarkScaleRelays(b *testing.B) {
 					one = rate
 				}
 				b.ReportMetric(rate, "relayed/s")
-				b.ReportMetric(rate/one, "x-of-one")
+				if one > 0 {
+					b.ReportMetric(rate/one, "x-of-one")
+				}
 			})
 		}
 	}
@@ -114,7 +116,9 @@ func BenchmarkScaleUnowned(b *testing.B) {
 				alone = rate
 			}
 			b.ReportMetric(rate, "relayed/s")
-			b.ReportMetric(rate/alone, "x-of-alone")
+			if alone > 0 {
+				b.ReportMetric(rate/alone, "x-of-alone")
+			}
 		})
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"vayu/internal/leader"
 	"vayu/internal/share"
+	"vayu/internal/sqlstore"
 )
 
 // partitions is the number of partitions of the outbox, and so of instances that can relay at the same time. All events
@@ -33,11 +34,8 @@ func (r *relay) share(ctx context.Context) error {
 	for p := range jobs {
 		jobs[p] = share.Job{Name: strconv.Itoa(p), Run: func(ctx context.Context, _ leader.Fence, quit <-chan struct{}) error {
 			r.own(p, true)
-			defer r.own(p, false)
-			var purging sync.WaitGroup
-			defer purging.Wait()
 			ctx, end := context.WithCancel(ctx)
-			defer end()
+			var purging sync.WaitGroup
 			if p == 0 { // one instance purges
 				purging.Go(func() { r.purge(ctx) })
 			}
@@ -45,6 +43,9 @@ func (r *relay) share(ctx context.Context) error {
 			case <-ctx.Done():
 			case <-quit:
 			}
+			r.own(p, false)
+			end()
+			purging.Wait()
 			return nil
 		}}
 	}
@@ -54,28 +55,60 @@ func (r *relay) share(ctx context.Context) error {
 	})
 }
 
-// own adds a partition to those of this instance, or removes it. It waits for the batch in progress. So another instance
-// that owns the partition afterwards does not publish the events of the batch again.
+// own adds a partition to those of this instance, or removes it. It waits for the batch in progress. So an instance that
+// has given the partition up publishes no event that its next owner publishes. If the lease was lost, both may publish the
+// events of the batch. The order stays, because each relay begins with the oldest event of an account in the outbox.
 func (r *relay) own(p int, owns bool) {
 	r.batching.Lock()
 	r.owned[p] = owns
+	r.gained = r.gained || owns
 	r.batching.Unlock()
 	r.wake()
 }
 
-// selectNext returns a statement that reads the ids of the oldest events in the owned partitions: at most $2 ids greater
-// than $1. It includes the events of older versions, which have no partition.
+// ownsNone reports whether this instance owns no partition.
+func (r *relay) ownsNone() bool {
+	r.batching.Lock()
+	defer r.batching.Unlock()
+	return r.owned == owned{}
+}
+
+var setPartition = sqlstore.NewBatchStatement(1, "UPDATE outbox SET partition = $1 WHERE event_id IN (", "?", ")")
+
+// assign stores the partitions of events of older versions, which have none. Relays of two instances may assign the same
+// events. They do so in the same order, and so without a deadlock.
+func (r *relay) assign(ctx context.Context, events []Event) error {
+	var of [partitions][]any
+	for i := range events {
+		p := partitionOf(events[i].Account)
+		of[p] = append(of[p], events[i].ID)
+	}
+	return r.DB.Update(ctx, func(tx *sqlstore.Tx) error {
+		for p, ids := range of {
+			if err := setPartition.Each(len(ids), func(text string, from, to int) error {
+				_, err := tx.Exec(text, append([]any{p}, ids[from:to]...)...)
+				return err
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// selectNext returns a statement that reads the oldest events in the owned partitions: the id and the partition of at
+// most $2 events with ids greater than $1. It includes the events of older versions, whose partition is NULL.
 func (o *owned) selectNext() string {
-	const oldest = "SELECT event_id FROM outbox WHERE %sevent_id > $1 ORDER BY event_id LIMIT $2"
+	const oldest = "SELECT event_id, partition FROM outbox WHERE %sevent_id > $1 ORDER BY event_id LIMIT $2"
 	if o.all() {
 		return fmt.Sprintf(oldest, "")
 	}
 	// Each part of the union reads a range of the index outbox_partition. Neither events of other instances nor their
 	// number delay it.
-	parts := []string{fmt.Sprintf("SELECT event_id FROM ("+oldest+") AS unknown", "partition IS NULL AND ")}
+	parts := []string{fmt.Sprintf("SELECT event_id, partition FROM ("+oldest+") AS unknown", "partition IS NULL AND ")}
 	for p, owns := range o {
 		if owns {
-			parts = append(parts, fmt.Sprintf("SELECT event_id FROM ("+oldest+") AS p%d", fmt.Sprintf("partition = %d AND ", p), p))
+			parts = append(parts, fmt.Sprintf("SELECT event_id, partition FROM ("+oldest+") AS p%d", fmt.Sprintf("partition = %d AND ", p), p))
 		}
 	}
 	return strings.Join(parts, " UNION ALL ") + " ORDER BY event_id LIMIT $2"

@@ -18,6 +18,9 @@ const (
 	// firstRetry and lastRetry bound the exponential backoff after failures.
 	firstRetry = 100 * time.Millisecond
 	lastRetry  = 5 * time.Second
+	// lastPartial is the longest delay if only some accounts fail. A commit of another process, which does not wake the
+	// relay, waits for it.
+	lastPartial = time.Second
 )
 
 // pollDelay computes the delay before the relay reads the outbox again. The zero value means that no recent poll has

@@ -46,6 +46,7 @@ type relay struct {
 
 	batching sync.Mutex // held during a batch; guards the following
 	owned    owned
+	gained   bool // a partition was added since the last batch
 	// acked are the ids of acknowledged events that are still in the outbox. The relay deletes them before it reads the
 	// next events, so that it does not publish them again.
 	acked []string
@@ -72,7 +73,7 @@ func (r *relay) run(ctx context.Context) {
 	var p pollDelay
 	for woken := true; ctx.Err() == nil; {
 		safe, err := 0, error(nil)
-		if woken || !r.empty(ctx) {
+		if woken || !r.ownsNone() && !r.empty(ctx) {
 			safe, err = r.pass(ctx)
 		}
 		if errors.Is(err, ErrYield) {
@@ -83,7 +84,14 @@ func (r *relay) run(ctx context.Context) {
 			p.found(time.Now())
 		}
 		if err != nil {
-			sleep.For(ctx, p.failure(safe > 0))
+			delay := p.failure(safe > 0)
+			if errors.Is(err, ErrPartial) {
+				// Events of other accounts do not wait for the retry. The first delay limits how often a pass reads the blocked ones.
+				sleep.For(ctx, firstRetry)
+				r.await(ctx, min(delay, lastPartial)-firstRetry)
+			} else {
+				sleep.For(ctx, delay)
+			}
 			woken = true // the next pass must not count as quick polling: these events are late because of the failure
 			continue
 		}
@@ -115,13 +123,12 @@ func (o *Outbox) await(ctx context.Context, d time.Duration) (woken bool) {
 
 var errNotAcked = errors.New("the publisher has not acknowledged all events")
 
-// pass publishes the events of the owned partitions once, batch after batch from the oldest event, and returns the
+// pass publishes the events of the owned outbox partitions once, batch after batch from the oldest event, and returns the
 // number of acknowledged events. After an unacknowledged event it skips the account of the event. So a Kafka partition
 // without a leader blocks only its own accounts. If pass has skipped an account, it returns an error, which is ErrYield
 // if nothing failed.
 func (r *relay) pass(ctx context.Context) (safe int, err error) {
 	blocked := map[string]bool{} // accounts with an unacknowledged event
-	skipped := false             // an event stays in the outbox, so that the next batch must start after it
 	for after := ""; ctx.Err() == nil; {
 		all, n, failure := r.batch(ctx, after, blocked)
 		safe += n
@@ -131,8 +138,7 @@ func (r *relay) pass(ctx context.Context) (safe int, err error) {
 		if len(all) < maxBatch || failure != nil && n == 0 && !errors.Is(failure, ErrPartial) {
 			break
 		}
-		skipped = skipped || n < len(all)
-		if skipped { // else the next batch starts at the oldest event again, which finds lower ids committed late
+		if len(blocked) > 0 { // else the next batch starts at the oldest event again, which finds lower ids committed late
 			after = all[len(all)-1].ID
 		}
 	}
@@ -146,6 +152,9 @@ func (r *relay) batch(ctx context.Context, after string, blocked map[string]bool
 	defer r.batching.Unlock()
 	if err := r.deleteAcked(ctx); err != nil {
 		return nil, 0, err
+	}
+	if r.gained { // the events of the new partition may be older
+		r.gained, after = false, ""
 	}
 	if all, err = r.read(ctx, after); err != nil {
 		return nil, 0, err
@@ -164,9 +173,24 @@ func (r *relay) read(ctx context.Context, after string) (all []Event, err error)
 		return nil, nil
 	}
 	defer func() { r.metrics.reading.Observe(ctx, err) }()
-	return sqlstore.All(r.DB.View(ctx), scanEvent, `
-		SELECT e.id, e.account_id, e.mode, e.type, e.created_at, e.envelope, e.trace
-		FROM (`+r.owned.selectNext()+`) AS o JOIN event e ON e.id = o.event_id ORDER BY o.event_id`, after, maxBatch)
+	for {
+		var unassigned []Event
+		all, err = sqlstore.All(r.DB.View(ctx), func(row sqlstore.Scanner) (Event, error) {
+			var p sql.NullInt64
+			e, err := scanEvent(row, &p)
+			if !p.Valid {
+				unassigned = append(unassigned, e)
+			}
+			return e, err
+		}, `SELECT e.id, e.account_id, e.mode, e.type, e.created_at, e.envelope, e.trace, o.partition
+			FROM (`+r.owned.selectNext()+`) AS o JOIN event e ON e.id = o.event_id ORDER BY o.event_id`, after, maxBatch)
+		if err != nil || len(unassigned) == 0 || r.owned.all() {
+			return all, err
+		}
+		if err := r.assign(ctx, unassigned); err != nil {
+			return nil, err
+		}
+	}
 }
 
 var selectByIDs = sqlstore.NewBatchStatement(0, `SELECT id, account_id, mode, type, created_at, envelope, trace FROM event WHERE id IN (`, "?", ")")
@@ -194,19 +218,23 @@ func ByIDs(view sqlstore.View, ids []string) (all []Event, err error) {
 	return all, err
 }
 
-func scanEvent(row sqlstore.Scanner) (e Event, err error) {
+// scanEvent reads the columns of an event, and then those that `more` takes.
+func scanEvent(row sqlstore.Scanner, more ...any) (e Event, err error) {
 	var mode string
 	var at int64
-	err = row.Scan(&e.ID, &e.Account, &mode, &e.Type, &at, &e.Envelope, &e.Trace)
+	err = row.Scan(append([]any{&e.ID, &e.Account, &mode, &e.Type, &at, &e.Envelope, &e.Trace}, more...)...)
 	e.CreatedAt = time.UnixMicro(at).UTC()
 	e.World = schema.WorldOf(mode)
 	return e, err
 }
 
-// publish publishes the events of a batch, except those of blocked accounts and of partitions of other instances. It
-// adds the accounts of unacknowledged events to `blocked`.
+// publish publishes the events of a batch, except those of blocked accounts. It adds the accounts of unacknowledged
+// events to `blocked`.
 func (r *relay) publish(ctx context.Context, all []Event, blocked map[string]bool) (safe int, err error) {
-	batch := slices.DeleteFunc(slices.Clone(all), func(e Event) bool { return blocked[e.Account] || !r.owned[partitionOf(e.Account)] })
+	batch := all
+	if len(blocked) > 0 {
+		batch = slices.DeleteFunc(slices.Clone(all), func(e Event) bool { return blocked[e.Account] })
+	}
 	if len(batch) == 0 {
 		return 0, nil
 	}

@@ -36,7 +36,7 @@ type Fence func(ctx context.Context) error
 // Config names the job, and the store that has its lease.
 type Config struct {
 	DB      *sqlstore.DB
-	Name    string // name of the job, such as "outbox"
+	Name    string // name of the job, such as "rollup"
 	Local   bool   // the job works on data of this instance only, and needs no lease
 	Log     *slog.Logger
 	Metrics prometheus.Registerer // nil for none

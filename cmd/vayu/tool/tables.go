@@ -11,7 +11,9 @@ import (
 	"vayu/ingest/loader"
 	"vayu/internal/columnstore"
 	"vayu/internal/columnstore/migration"
+	"vayu/internal/leader"
 	"vayu/internal/sleep"
+	"vayu/internal/sqlstore"
 	"vayu/query/archive"
 	"vayu/schema"
 )
@@ -87,8 +89,9 @@ const (
 
 // AwaitTables waits until the tables have the version that this program needs. It migrates the tables if change is
 // true, or if this process has started the engine. It retries while the tables need a migration, and while a server or
-// node is unavailable, and logs the reason. If a retry cannot succeed, it returns an error.
-func AwaitTables(ctx context.Context, db *columnstore.DB, change bool, log *slog.Logger) error {
+// node is unavailable, and logs the reason. If a retry cannot succeed, it returns an error. The instances that share the
+// PostgreSQL `state` migrate one at a time.
+func AwaitTables(ctx context.Context, db *columnstore.DB, state *sqlstore.DB, change bool, log *slog.Logger) error {
 	var logged time.Time
 	for {
 		err := db.Ready(ctx)
@@ -99,7 +102,7 @@ func AwaitTables(ctx context.Context, db *columnstore.DB, change bool, log *slog
 		switch {
 		case err != nil:
 		case change || db.OwnsEngine():
-			err = Migrate(ctx, db)
+			err = migrateAlone(ctx, db, state, log)
 		default:
 			err = checkTables(ctx, db)
 		}
@@ -120,6 +123,24 @@ func AwaitTables(ctx context.Context, db *columnstore.DB, change bool, log *slog
 		}
 		sleep.For(ctx, tablesPollInterval)
 	}
+}
+
+// migrateAlone migrates all databases. If a server needs new tables, a lease in the state store excludes the migrations of
+// other instances. Without it, one could rename a table between two statements of another.
+func migrateAlone(ctx context.Context, db *columnstore.DB, state *sqlstore.DB, log *slog.Logger) error {
+	if db.Embedded() {
+		return Migrate(ctx, db)
+	}
+	switch err := checkTables(ctx, db); {
+	case err == nil:
+		return Migrate(ctx, db) // only the catalogue and the storage settings
+	case !needsMigration(err):
+		return err
+	}
+	log.InfoContext(ctx, "the tables of ClickHouse need a migration, which one instance makes at a time")
+	lease := leader.Config{DB: state, Name: "tables", Log: log}
+	err := leader.Run(ctx, lease, func(ctx context.Context, _ leader.Fence) error { return Migrate(ctx, db) })
+	return cmp.Or(err, ctx.Err()) // at the end of ctx, Run returns nil
 }
 
 func clickHouseResponds(ctx context.Context, db *columnstore.DB) bool {

@@ -1,7 +1,6 @@
 package wiring
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -13,7 +12,6 @@ import (
 	"vayu/cmd/vayu/tool"
 	"vayu/ingest/collect"
 	"vayu/internal/columnstore"
-	"vayu/internal/leader"
 	"vayu/internal/lifecycle"
 	"vayu/internal/sqlstore"
 	"vayu/pipeline/airquality"
@@ -82,15 +80,9 @@ func (a *air) Ready(ctx context.Context) error {
 }
 
 // prepare waits until ClickHouse runs and has its tables. Meanwhile the API answers from the last snapshot.
-// Only an instance with the role ingest migrates the tables. Two instances must not migrate the same server at a time:
-// one could rename a table between two statements of the other.
+// Only an instance with the role ingest migrates the tables.
 func (a *air) prepare(ctx context.Context) error {
-	migrates := a.cfg.Has(settings.RoleIngest)
-	lease := leader.Config{DB: a.state, Name: "tables", Local: !migrates || a.db.Embedded(), Log: a.log}
-	err := leader.Run(ctx, lease, func(ctx context.Context, _ leader.Fence) error {
-		return tool.AwaitTables(ctx, a.db, migrates, a.log)
-	})
-	return cmp.Or(err, ctx.Err()) // at the end of ctx, Run returns nil
+	return tool.AwaitTables(ctx, a.db, a.state, a.cfg.Has(settings.RoleIngest), a.log)
 }
 
 // changed rolls up new readings into hourly rows, and refreshes the snapshot in memory. Then it runs the quality tests

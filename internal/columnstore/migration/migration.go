@@ -34,8 +34,8 @@ type Store interface {
 //
 // ClickHouse has no transactions for DDL. If a file stops half-way, the next Apply runs it again from its beginning, so
 // its statements must be idempotent. Use IF NOT EXISTS, OR REPLACE, or the guard "-- when column TABLE.COLUMN" above a
-// statement. On the embedded engine a lock in the data directory excludes concurrent migrations. On a server concurrent
-// migrations are harmless, because the statements are idempotent.
+// statement. On the embedded engine a lock in the data directory excludes concurrent migrations. On a server, a
+// statement of one migration may fail while another migration has renamed its table. The caller should exclude that.
 //
 // On a cluster every node has all rows of the table "migration", and Apply reads the table on all available nodes.
 // Therefore unavailable nodes and replicas that lag do not matter. But a statement ON CLUSTER waits for every node, and
