@@ -113,7 +113,7 @@ test('the keyboard reaches every control on a phone, and Hindi has all texts', a
 	await page.keyboard.press('Space');
 	await page.getByRole('button', { name: /^Rank/ }).focus();
 	await page.keyboard.press('Enter');
-	await expect.poll(() => new URL(page.url()).searchParams.get('sort')).toBe('-rank');
+	await expect.poll(() => new URL(page.url()).searchParams.get('order')).toBe('lowest');
 	await page.getByRole('button', { name: 'Menu' }).click();
 	await page.getByLabel('Language').selectOption('hi');
 	await page.getByRole('heading', { name: 'शहरों का क्रम' }).waitFor();

@@ -23,7 +23,7 @@ const problemNames = {
 function strip(coverage: Reply['data'][number]['coverage']): string {
 	const hours = hoursOf(coverage);
 	const low = hours.filter(({ level }) => level === 'low' || level === 'none').length;
-	const shown = hours.every(({ level }) => level === 'open') ? 'cannot be compared' : `low hours: ${low}`;
+	const shown = hours.every(({ level }) => level === 'open') ? 'too new to compare' : `low hours: ${low}`;
 	return `Readings by hour: ${low} of 168 hours have less than 60 % of the usual${shown}`;
 }
 

@@ -210,8 +210,7 @@ async function healthy(page: Page, id: string, key: string, word: RegExp): Promi
 		return [
 			health[0]?.toUpperCase() + health.slice(1),
 			`${attempts.successes} of ${attempts.count} attempts succeeded`,
-			`Median ${duration(attempts.median_ms)}`,
-			`95 % within ${duration(attempts.p95_ms)}`,
+			...(attempts.successes > 0 ? [`Median ${duration(attempts.median_ms)}`, `95 % within ${duration(attempts.p95_ms)}`] : []),
 			`${states.waiting} waiting`,
 			states.failed_unretried === 0 ? 'No delivery failed for good' : `${states.failed_unretried} failed for good, not retried`,
 			...(failure ? [cause(failure.error), duration(failure.duration_ms)] : []),

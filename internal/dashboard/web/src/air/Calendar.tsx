@@ -67,8 +67,8 @@ export function Calendar(props: {
 					</thead>
 					<tbody>
 						{Array.from({ length: 7 }, (_, row) => (
-							<tr key={columns[1]?.[row] ?? row}>
-								<th scope="row">{columns[1]?.[row] && name(columns[1][row], { weekday: 'short' })}</th>
+							<tr key={row}>
+								<th scope="row">{name(`2024-01-0${row + 1}`, { weekday: 'short' })}</th>
 								{columns.map((week) => {
 									const date = week[row];
 									const entry = date ? byDate.get(date) : undefined;

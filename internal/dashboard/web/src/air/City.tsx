@@ -52,7 +52,7 @@ function Place(props: { where: Subject; title: string }): JSX.Element {
 	const { where, title } = props;
 	// A city cannot be compared if no city, or several cities, have its name.
 	const now = useRecord(where, undefined);
-	const known = !now.error;
+	const known = !now.error && hasScope('aqi:read');
 	return (
 		<Page
 			title={title}

@@ -87,11 +87,11 @@ function Controls(props: { chosen: Chosen; last: string; state: string; states: 
 			{period !== 'now' && (
 				<>
 					<button type="button" onClick={() => change({ date: moved(chosen, -1) })}>
-						‹ {t(`air.ranking.before.${period}`)}
+						‹ <span class="step">{t(`air.ranking.before.${period}`)}</span>
 					</button>
 					<PeriodField period={period} date={date} last={last} change={(day) => change({ date: day })} />
 					<button type="button" disabled={moved(chosen, 1) > last} onClick={() => change({ date: moved(chosen, 1) })}>
-						{t(`air.ranking.after.${period}`)} ›
+						<span class="step">{t(`air.ranking.after.${period}`)}</span> ›
 					</button>
 					<span class="row-end" />
 				</>
@@ -196,6 +196,7 @@ function Rows(props: { ranking: Ranking; chosen: Chosen; filters: Filters[0]; ch
 					ranking={ranking}
 					rows={rows}
 					sort={sort}
+					order={chosen.order}
 					change={change}
 					idle={idle}
 				/>
@@ -204,17 +205,29 @@ function Rows(props: { ranking: Ranking; chosen: Chosen; filters: Filters[0]; ch
 	);
 }
 
-function List(props: { ranking: Ranking; rows: readonly Ranked[]; sort: Sort; change: Filters[1]; idle: boolean }): JSX.Element {
-	const { ranking, rows, sort, change, idle } = props;
+function List(props: {
+	ranking: Ranking;
+	rows: readonly Ranked[];
+	sort: Sort;
+	order: Chosen['order'];
+	change: Filters[1];
+	idle: boolean;
+}): JSX.Element {
+	const { ranking, rows, sort, order, change, idle } = props;
 	const [most, setMost] = useState(page);
 	const narrow = useNarrow();
 	const shown = narrow && most === page ? few : most;
-	// A click on the column that sorts the rows reverses them. Names begin with A, figures with the highest.
+	// A click on the column that sorts the rows reverses them. Names begin with A, figures with the highest. A click on the
+	// ranks changes the order, so that rank 1 stays at the top.
 	const sortable = (by: Column): Sorted => ({
 		now: sort.by === by ? (sort.descending ? 'descending' : 'ascending') : undefined,
 		toggle: () => {
+			if (by === 'rank' && sort.by === 'rank') {
+				change({ sort: '', order: order === 'highest' ? 'lowest' : '' });
+				return;
+			}
 			const descending = sort.by === by ? !sort.descending : by === 'stations' || by === 'capture';
-			change({ sort: by === 'rank' && !descending ? '' : `${descending ? '-' : ''}${by}` });
+			change({ sort: by === 'rank' ? '' : `${descending ? '-' : ''}${by}` });
 		},
 	});
 	const { counted, parameter, unit } = ranking;

@@ -87,9 +87,10 @@ function Worst(props: { of: Awaited<ReturnType<typeof fetchNow>>; now: Date }): 
 	);
 	const [worst] = current.sort((a, b) => b.aqi - a.aqi);
 	return (
-		worst && (
+		worst &&
+		props.of.length > 1 && (
 			<Figure value={t('home.air.aqi', { aqi: number(worst.aqi) })}>
-				{[t('home.air.worst', { city: cityName(worst.city) }), worst.band && t(worst.band.name)].filter(Boolean).join(' · ')}
+				{[t('home.air.worst', { city: cityName(worst.city) }), worst.band && t(worst.band.name)].filter(Boolean).join(', ')}
 			</Figure>
 		)
 	);

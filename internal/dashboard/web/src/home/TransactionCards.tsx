@@ -82,7 +82,10 @@ export function VerificationsCard(): JSX.Element {
 						<Figure
 							value={t('home.verifications.done', { count: number(successful(totals.states)?.count ?? 0), all: number(totals.count) })}
 						>
-							<States of={totals} name={(state) => t(`verify.filter.${state}`)} />
+							<States
+								of={{ ...totals, states: totals.states.filter(({ status }) => status !== 'success') }}
+								name={(state) => t(`verify.filter.${state}`)}
+							/>
 						</Figure>
 					))
 				}
@@ -98,5 +101,5 @@ function States<S extends string>(props: {
 }): JSX.Element {
 	const { complete, states } = props.of;
 	const counts = states.map(({ status, count }) => `${props.name(status)}: ${number(count)}`);
-	return <>{[...(complete ? [] : [t('recharge.total.newest')]), ...counts].join(' · ')}</>;
+	return <>{[...(complete ? [] : [t('recharge.total.newest')]), ...counts].join(', ')}</>;
 }

@@ -65,8 +65,12 @@ function Shown(props: { health: Health; lead: boolean }): JSX.Element {
 						? t('webhooks.health.none')
 						: t('webhooks.health.share', { successes: number(attempts.successes), count: number(attempts.count) })}
 				</span>
-				{attempts.median_ms !== null && <span>{t('webhooks.health.median', { time: milliseconds(attempts.median_ms) })}</span>}
-				{attempts.p95_ms !== null && <span>{t('webhooks.health.p95', { time: milliseconds(attempts.p95_ms) })}</span>}
+				{attempts.successes > 0 && attempts.median_ms !== null && (
+					<span>{t('webhooks.health.median', { time: milliseconds(attempts.median_ms) })}</span>
+				)}
+				{attempts.successes > 0 && attempts.p95_ms !== null && (
+					<span>{t('webhooks.health.p95', { time: milliseconds(attempts.p95_ms) })}</span>
+				)}
 			</p>
 			{!boxed && <Waiting of={health} />}
 			{failure && !boxed && (

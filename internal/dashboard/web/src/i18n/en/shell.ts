@@ -72,7 +72,7 @@ export const shell = {
 	'home.air.aqi': 'AQI {aqi}',
 	'home.air.worst': 'Highest of the saved cities: {city}',
 	'home.wallet.available': 'available',
-	'home.wallet': 'Reserved {held} · Balance {balance}',
+	'home.wallet': 'Reserved {held}, balance {balance}',
 	'home.recharges.done': 'recharged',
 	'home.verifications.done': '{count} of {all} exist',
 	'home.today.none': 'None today',

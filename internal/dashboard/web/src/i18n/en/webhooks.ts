@@ -1,6 +1,7 @@
 export const webhooks = {
 	'webhooks.title': 'Webhooks',
-	'webhooks.about': 'A webhook is a URL of yours that receives events. Each event is a signed POST, retried until the response is 2xx.',
+	'webhooks.about':
+		'A webhook is a URL of yours that receives events. Each event is a signed POST, with up to 8 attempts until a response is 2xx.',
 	'webhooks.add': 'Add webhook',
 	'webhooks.new': 'Add a webhook',
 	'webhooks.one': 'Webhook',

@@ -74,7 +74,7 @@ export const shell: Record<keyof typeof en, string> = {
 	'home.air.aqi': 'AQI {aqi}',
 	'home.air.worst': 'सहेजे गए शहरों में सबसे अधिक: {city}',
 	'home.wallet.available': 'उपलब्ध',
-	'home.wallet': 'आरक्षित {held} · शेष {balance}',
+	'home.wallet': 'आरक्षित {held}, शेष {balance}',
 	'home.recharges.done': 'के रिचार्ज',
 	'home.verifications.done': '{all} में से {count} मौजूद',
 	'home.today.none': 'आज कोई नहीं',

@@ -2,7 +2,8 @@ import type { webhooks as en } from '../en/webhooks';
 
 export const webhooks: Record<keyof typeof en, string> = {
 	'webhooks.title': 'वेबहुक',
-	'webhooks.about': 'वेबहुक आपका वह URL है जिसे इवेंट की सूचना मिलती है: हर सूचना हस्ताक्षर वाले POST से जाती है और 2xx उत्तर मिलने तक दोहराई जाती है।',
+	'webhooks.about':
+		'वेबहुक आपका वह URL है जिसे इवेंट की सूचना मिलती है: हर सूचना हस्ताक्षर वाले POST से जाती है और 2xx उत्तर मिलने तक 8 बार तक दोहराई जाती है।',
 	'webhooks.add': 'वेबहुक जोड़ें',
 	'webhooks.new': 'नया वेबहुक',
 	'webhooks.one': 'वेबहुक',
