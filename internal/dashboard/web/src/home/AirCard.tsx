@@ -86,12 +86,9 @@ function Worst(props: { of: Awaited<ReturnType<typeof fetchNow>>; now: Date }): 
 			: [{ city: one.city, aqi: one.aqi, band: bandOf(one.category) }],
 	);
 	const [worst] = current.sort((a, b) => b.aqi - a.aqi);
-	return (
-		worst &&
-		props.of.length > 1 && (
-			<Figure value={t('home.air.aqi', { aqi: number(worst.aqi) })}>
-				{[t('home.air.worst', { city: cityName(worst.city) }), worst.band && t(worst.band.name)].filter(Boolean).join(', ')}
-			</Figure>
-		)
-	);
+	return props.of.length > 1 && worst ? (
+		<Figure value={t('home.air.aqi', { aqi: number(worst.aqi) })}>
+			{[t('home.air.worst', { city: cityName(worst.city) }), worst.band && t(worst.band.name)].filter(Boolean).join(', ')}
+		</Figure>
+	) : undefined;
 }
