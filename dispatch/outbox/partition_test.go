@@ -180,7 +180,8 @@ func TestWaitingPartitionIsNotRead(t *testing.T) {
 	d.exec("ANALYZE outbox")
 	o := owned{1: true, 2: true}
 	plan, err := sqlstore.All(db.View(t.Context()), func(row sqlstore.Scanner) (line string, err error) {
-		return line, row.Scan(&line)
+		err = row.Scan(&line)
+		return line, err
 	}, "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) "+strings.NewReplacer("$1", "''", "$2", "500").Replace(o.selectNext()))
 	if err != nil {
 		t.Fatal(err)
