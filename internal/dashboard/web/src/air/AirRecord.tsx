@@ -64,7 +64,7 @@ export function Current(props: {
 					<Facts
 						of={[
 							[t('air.dominant'), record.dominant],
-							[t('air.updated'), !date && <Time key="at" at={record.updated} />],
+							[t('air.updated'), <Time key="at" at={record.updated} />],
 							[t('air.state'), record.state && stateName(record.state)],
 							[t('air.pincode'), record.pincode],
 							[t('air.answered'), (record.pincode || record.station) && <Link href={cityPath(record.city)}>{cityName(record.city)}</Link>],
