@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	// An hour with too few stations (see complete) becomes current only HourWait after its end. Other hours become
-	// current at once.
+	// HourWait is the time after which an hour with too few stations (see complete) becomes current. Other hours become
+	// current at their end.
 	HourWait = 30 * time.Minute
 	// HourReach is the largest time, in seconds, between two hours whose numbers of stations are compared.
 	HourReach = 24 * 3600
