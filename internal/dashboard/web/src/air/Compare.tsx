@@ -104,7 +104,7 @@ function Present(props: {
 	});
 	const absent = <span class="absent">–</span>;
 	return (
-		<Card title={t('air.now')} class="compared">
+		<Card title={t('air.now')} class={found.some((query) => query?.isPending) ? 'compared waiting' : 'compared'}>
 			{failed.map(({ city, query, error }) => (
 				<ChartError
 					key={city}
