@@ -110,8 +110,8 @@ func TestIntegrationSeparateRolesFormOneService(t *testing.T) {
 	next.eventually("", "/metrics", leads("rollup"))
 }
 
-// One instance migrates the tables of ClickHouse at a time. Another instance waits for the lease of the first. Otherwise
-// one could rename a table while the other one changes it.
+// One instance migrates the tables of ClickHouse at a time. Another instance waits for the lease of the first.
+// Otherwise one could rename a table while the other one changes it.
 func TestIntegrationOneInstanceMigratesTablesAtATime(t *testing.T) {
 	t.Parallel()
 	c := newRoleInstances(t)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -55,13 +56,17 @@ func (r *relay) share(ctx context.Context) error {
 	})
 }
 
-// own adds a partition to those of this instance, or removes it. It waits for the batch in progress. So an instance that
-// has given the partition up publishes no event that its next owner publishes. If the lease was lost, both may publish the
-// events of the batch. The order stays, because each relay begins with the oldest event of an account in the outbox.
+// own adds a partition to those of this instance, or removes it. It waits for the batch in progress. So an instance
+// that has given the partition up publishes no event that its next owner publishes. If the lease was lost, both may
+// publish the events of the batch. The order stays, because each relay begins with the oldest event of an account in
+// the outbox.
 func (r *relay) own(p int, owns bool) {
 	r.batching.Lock()
 	r.owned[p] = owns
 	r.gained = r.gained || owns
+	if !owns {
+		r.acked = nil // the next owner publishes and deletes them, and they may be replayed after that
+	}
 	r.batching.Unlock()
 	r.wake()
 }
@@ -114,11 +119,4 @@ func (o *owned) selectNext() string {
 	return strings.Join(parts, " UNION ALL ") + " ORDER BY event_id LIMIT $2"
 }
 
-func (o *owned) all() bool {
-	for _, owns := range o {
-		if !owns {
-			return false
-		}
-	}
-	return true
-}
+func (o *owned) all() bool { return !slices.Contains(o[:], false) }

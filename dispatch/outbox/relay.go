@@ -86,7 +86,8 @@ func (r *relay) run(ctx context.Context) {
 		if err != nil {
 			delay := p.failure(safe > 0)
 			if errors.Is(err, ErrPartial) {
-				// Events of other accounts do not wait for the retry. The first delay limits how often a pass reads the blocked ones.
+				// Events of other accounts do not wait for the retry. The first delay limits how often a pass reads
+				// the blocked ones.
 				sleep.For(ctx, firstRetry)
 				r.await(ctx, min(delay, lastPartial)-firstRetry)
 			} else {
@@ -123,10 +124,10 @@ func (o *Outbox) await(ctx context.Context, d time.Duration) (woken bool) {
 
 var errNotAcked = errors.New("the publisher has not acknowledged all events")
 
-// pass publishes the events of the owned outbox partitions once, batch after batch from the oldest event, and returns the
-// number of acknowledged events. After an unacknowledged event it skips the account of the event. So a Kafka partition
-// without a leader blocks only its own accounts. If pass has skipped an account, it returns an error, which is ErrYield
-// if nothing failed.
+// pass publishes the events of the owned outbox partitions once, batch after batch from the oldest event, and returns
+// the number of acknowledged events. After an unacknowledged event it skips the account of the event. So a Kafka
+// partition without a leader blocks only its own accounts. If pass has skipped an account, it returns an error, which
+// is ErrYield if nothing failed.
 func (r *relay) pass(ctx context.Context) (safe int, err error) {
 	blocked := map[string]bool{} // accounts with an unacknowledged event
 	for after := ""; ctx.Err() == nil; {

@@ -76,8 +76,8 @@ const (
 	// selectReplayGroup reads the last id of the next group of events, and how many events of the group Replay selects.
 	selectReplayGroup = `SELECT max(id), coalesce(sum(CASE WHEN (CAST($4 AS TEXT) = '' OR account_id = $4) AND (CAST($5 AS TEXT) = '' OR type = $5) THEN 1 ELSE 0 END), 0)
 		FROM (SELECT id, account_id, type FROM event WHERE id > $1 AND id < $2 ORDER BY id LIMIT $3) AS next`
-	// selectMissing reads the events between two ids that lack the delivery to a webhook. The column webhook.events contains types
-	// separated by blanks. LIKE finds a type in it, because types contain no wildcards.
+	// selectMissing reads the events between two ids that lack the delivery to a webhook. The column webhook.events
+	// contains types separated by blanks. LIKE finds a type in it, because types contain no wildcards.
 	selectMissing = `SELECT e.id, e.account_id, e.envelope FROM event e WHERE e.id > $1 AND e.id <= $2
 		AND (CAST($3 AS TEXT) = '' OR e.account_id = $3) AND (CAST($4 AS TEXT) = '' OR e.type = $4)
 		AND EXISTS (SELECT 1 FROM webhook w WHERE w.account_id = e.account_id AND w.mode = e.mode AND w.deleted_at IS NULL

@@ -125,8 +125,8 @@ func AwaitTables(ctx context.Context, db *columnstore.DB, state *sqlstore.DB, ch
 	}
 }
 
-// migrateAlone migrates all databases. If a server needs new tables, a lease in the state store excludes the migrations of
-// other instances. Without it, one could rename a table between two statements of another.
+// migrateAlone migrates all databases. If a server needs new tables, a lease in the state store excludes the migrations
+// of other instances. Without it, one could rename a table between two statements of another.
 func migrateAlone(ctx context.Context, db *columnstore.DB, state *sqlstore.DB, log *slog.Logger) error {
 	if db.Embedded() {
 		return Migrate(ctx, db)
