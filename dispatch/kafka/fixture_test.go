@@ -88,14 +88,17 @@ func transportOf(tb testing.TB, l *Log) *kafka.Transport {
 	return t
 }
 
-// partitionsOf returns the partitions of a topic, as brokers know them now.
+// partitionsOf returns the partitions of a topic, as brokers know them now. It repeats a call that fails, because a
+// broker that is killed or starts again ends its connections.
 func partitionsOf(tb testing.TB, l *Log, name string) []kafka.Partition {
 	tb.Helper()
 	client := &kafka.Client{Addr: kafka.TCP(l.Brokers...), Transport: transportOf(tb, l)}
-	reply, err := client.Metadata(tb.Context(), &kafka.MetadataRequest{Topics: []string{name}})
-	if err != nil || len(reply.Topics) != 1 {
-		tb.Fatal(reply, err)
-	}
+	var reply *kafka.MetadataResponse
+	eventually(tb, "a broker describes the topic "+name, func() bool {
+		var err error
+		reply, err = client.Metadata(tb.Context(), &kafka.MetadataRequest{Topics: []string{name}})
+		return err == nil && len(reply.Topics) == 1
+	})
 	return reply.Topics[0].Partitions
 }
 
