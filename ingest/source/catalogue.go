@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"vayu/ingest"
@@ -40,9 +41,8 @@ func Open(c Config, folder string, required bool) (*Catalogue, error) {
 	watched := all.entries["file"]
 	watched.Factory = func(c Config) Factory { return file.Watched{Config: c.File, Described: all.Formats()} }
 	all.entries["file"] = watched
-	for _, f := range described.Shipped() {
-		d, err := parse(f)
-		all.put(f, d, err)
+	for _, one := range shipped() {
+		all.put(one.file, one.description, one.fault)
 	}
 	files, err := os.ReadDir(folder)
 	if errors.Is(err, fs.ErrNotExist) && !required {
@@ -78,6 +78,23 @@ func Open(c Config, folder string, required bool) (*Catalogue, error) {
 	}
 	return all, nil
 }
+
+// parsed is a description after [parse].
+type parsed struct {
+	file        described.File
+	description *described.Description
+	fault       error
+}
+
+// shipped returns the descriptions in the program. It parses them once, because a start opens several catalogues.
+var shipped = sync.OnceValue(func() []parsed {
+	var all []parsed
+	for _, f := range described.Shipped() {
+		d, err := parse(f)
+		all = append(all, parsed{f, d, err})
+	}
+	return all
+})
 
 // parse parses a description with a placeholder in place of each environment variable. The values are not needed until
 // an enabled source is built, which parses the description again.
