@@ -123,7 +123,7 @@ func start(t *testing.T, data string, args ...string) *serverProcess {
 // when the process ended before.
 func startProcess(t *testing.T, cmd *exec.Cmd, data string, args ...string) (s *serverProcess, served bool) {
 	t.Helper()
-	cmd.Args = append(cmd.Args, "serve", "--data", data, "--listen", "127.0.0.1:0", "--internal-listen", "public", "--sources", "none", "--engine-port", "0", "--log-format", "json", "--rate-limits", "off")
+	cmd.Args = append(cmd.Args, "serve", "--data", data, "--listen", "127.0.0.1:0", "--internal-listen", "public", "--sources", "none", "--source-simulator-history", "36h", "--engine-port", "0", "--log-format", "json", "--rate-limits", "off")
 	cmd.Args = append(cmd.Args, args...)
 	cmd.Dir = t.TempDir()
 	transcript := &transcript{}

@@ -20,6 +20,7 @@ import (
 	"vayu/ingest/source/described"
 	"vayu/ingest/source/described/budget"
 	"vayu/ingest/source/file"
+	"vayu/ingest/source/simulator"
 	"vayu/schema"
 )
 
@@ -41,6 +42,9 @@ func Open(c Config, folder string, required bool) (*Catalogue, error) {
 	watched := all.entries["file"]
 	watched.Factory = func(c Config) Factory { return file.Watched{Config: c.File, Described: all.Formats()} }
 	all.entries["file"] = watched
+	simulated := all.entries[simulator.Name]
+	simulated.Feed.History = c.Simulator.History
+	all.entries[simulator.Name] = simulated
 	for _, one := range shipped() {
 		all.put(one.file, one.description, one.fault)
 	}

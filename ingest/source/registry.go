@@ -75,6 +75,7 @@ var Registry = map[string]Entry{
 		About:   "simulated readings for the sandbox",
 		World:   schema.Sandbox,
 		Factory: func(c Config) Factory { return c.Simulator },
-		Feed:    runner.Feed{Schedule: "0 * * * *", Jitter: 10 * time.Second, History: 60 * 24 * time.Hour, AnyWindow: true, Lookback: time.Hour},
+		// Open adds the history.
+		Feed: runner.Feed{Schedule: "0 * * * *", Jitter: 10 * time.Second, AnyWindow: true, Lookback: time.Hour},
 	},
 }

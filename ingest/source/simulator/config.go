@@ -7,16 +7,31 @@ import (
 	"time"
 
 	"vayu/ingest"
+	"vayu/internal/config"
 )
 
 // Name is the name of the simulator as a source.
 const Name = "simulator"
 
-// Config configures the source. It has no settings.
-type Config struct{}
+// Config configures the source.
+type Config struct {
+	History time.Duration `yaml:"history" help:"age of the oldest simulated readings, at most 1440h"`
+}
 
-// DefaultConfig returns the empty configuration.
-func DefaultConfig() Config { return Config{} }
+// DefaultConfig returns the default settings: 60 days of readings.
+func DefaultConfig() Config { return Config{History: mostHistory} }
+
+const (
+	leastHistory = 36 * time.Hour // a new source fetches them first, and current answers need them
+	mostHistory  = 60 * 24 * time.Hour
+)
+
+// Validate checks the range of the history. It implements config.Validator.
+func (c Config) Validate() []error {
+	var f config.Faults
+	f.Check(c.History >= leastHistory && c.History <= mostHistory, "history", "%s must be between %s and %s", c.History, leastHistory, mostHistory)
+	return f
+}
 
 // New builds the source. name is the source name of its readings. The simulator ignores the clock.
 func (c Config) New(name string, _ func() time.Time) (ingest.Source, error) {
