@@ -123,8 +123,10 @@ func start(t *testing.T, data string, args ...string) *serverProcess {
 // when the process ended before.
 func startProcess(t *testing.T, cmd *exec.Cmd, data string, args ...string) (s *serverProcess, served bool) {
 	t.Helper()
-	cmd.Args = append(cmd.Args, "serve", "--data", data, "--listen", "127.0.0.1:0", "--internal-listen", "public", "--sources", "none", "--source-simulator-history", "36h", "--engine-port", "0", "--log-format", "json", "--rate-limits", "off")
+	cmd.Args = append(cmd.Args, "serve", "--data", data, "--listen", "127.0.0.1:0", "--internal-listen", "public", "--sources", "none", "--engine-port", "0", "--log-format", "json", "--rate-limits", "off")
 	cmd.Args = append(cmd.Args, args...)
+	// Sixty days of simulated readings would take 85 s of processor time.
+	cmd.Env = append(cmd.Environ(), "VAYU_SOURCE_SIMULATOR_HISTORY=36h")
 	cmd.Dir = t.TempDir()
 	transcript := &transcript{}
 	cmd.Stdout = transcript

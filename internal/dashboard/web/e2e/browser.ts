@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import axe, { type AxeResults } from 'axe-core';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Locator, type Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest';
+import { expect, inject } from 'vitest';
 
 const shots = resolve(import.meta.dirname, '../../shots');
 
@@ -14,15 +14,20 @@ const failures = join(shots, 'failures');
 const quiet = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking', '--disable-sync'];
 
 const open: BrowserContext[] = [];
-let browser: Browser;
+let browser: Browser | undefined;
 
-beforeAll(async () => {
-	browser = await chromium.launch({ executablePath: process.env.VAYU_CHROMIUM ?? '/usr/bin/chromium', args: quiet, timeout: 240_000 });
-});
-afterEach(async ({ task }) => {
-	const failed = task.result?.state === 'fail';
-	await Promise.all(open.splice(0).map((context, n) => close(context, failed ? `${task.name} ${n + 1}` : '')));
-});
+/** launched returns the browser of all test files, and starts it if it does not run. Playwright ends it with the process. */
+async function launched(): Promise<Browser> {
+	if (!browser?.isConnected()) {
+		browser = await chromium.launch({ executablePath: process.env.VAYU_CHROMIUM ?? '/usr/bin/chromium', args: quiet, timeout: 240_000 });
+	}
+	return browser;
+}
+
+/** closeWindows closes the windows of a test. After a failure it keeps what they showed under the name of the test. */
+export async function closeWindows(name: string, failed: boolean): Promise<void> {
+	await Promise.all(open.splice(0).map((context, n) => close(context, failed ? `${name} ${n + 1}` : '')));
+}
 
 /** close closes a window. After a failure it keeps the trace and a screenshot under the name of the test. */
 async function close(context: BrowserContext, failure: string): Promise<void> {
@@ -42,8 +47,6 @@ async function close(context: BrowserContext, failure: string): Promise<void> {
 	await context.close();
 }
 
-afterAll(() => browser.close());
-
 /** Seen is an open page with the faults that it has shown so far. */
 export interface Seen {
 	page: Page;
@@ -56,7 +59,12 @@ export const phone: BrowserContextOptions = { viewport: { width: 390, height: 84
 
 /** visit opens a new browser window at a path of the dashboard. */
 export async function visit(path = '/', base = inject('base'), options: BrowserContextOptions = {}): Promise<Seen> {
-	const context = await browser.newContext({ baseURL: base, viewport: { width: 1280, height: 800 }, locale: 'en-IN', ...options });
+	const context = await (await launched()).newContext({
+		baseURL: base,
+		viewport: { width: 1280, height: 800 },
+		locale: 'en-IN',
+		...options,
+	});
 	context.setDefaultTimeout(120_000);
 	open.push(context);
 	await context.tracing.start({ snapshots: false });

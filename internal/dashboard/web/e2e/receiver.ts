@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { afterEach, inject } from 'vitest';
+import { inject } from 'vitest';
 
 /** Got is a delivery as the receiver got it. */
 export interface Got {
@@ -13,9 +13,10 @@ export interface Got {
 
 const open: Receiver[] = [];
 
-afterEach(async () => {
+/** closeReceivers closes the receivers of a test. */
+export async function closeReceivers(): Promise<void> {
 	await Promise.all(open.splice(0).map((receiver) => receiver.shut()));
-});
+}
 
 /** Receiver is a subscriber's HTTPS server on this machine. Tests can make it fail and recover. */
 export class Receiver {

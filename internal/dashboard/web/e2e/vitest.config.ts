@@ -8,7 +8,11 @@ export default defineConfig({
 	test: {
 		include: ['**/*.test.ts'],
 		globalSetup: ['./service.ts'],
+		setupFiles: ['./hooks.ts'],
 		fileParallelism: false,
+		// The files share a process. Loading Playwright, axe and Chromium for each file took a sixth of the processor time.
+		isolate: false,
+		pool: 'forks',
 		// These timeouts end a test that hangs. They are long because a busy machine is slow.
 		testTimeout: 600_000,
 		hookTimeout: 300_000,
