@@ -207,7 +207,7 @@ func newRule(f *faults, d *Definition) rule {
 		}
 	}
 	if d.MinimumInterval < 0 || d.MinimumInterval > maxInterval {
-		f.invalid("minimum_interval", "The minimum interval lies between 0 and "+strconv.Itoa(maxInterval)+" seconds (30 days).")
+		f.invalid("minimum_interval", "The minimum interval must be between 0 and "+strconv.Itoa(maxInterval)+" seconds (30 days).")
 	}
 	r.quiet = f.quietHours(d.QuietHours)
 	if !slices.Contains(metrics(), r.metric) {
@@ -217,7 +217,7 @@ func newRule(f *faults, d *Definition) rule {
 	f.limit(&r, &d.Condition)
 	f.forecast(&r, &d.Condition)
 	if span := r.span(); !f.about("condition") && (d.Hysteresis < 0 || d.Hysteresis > span) {
-		f.invalid("hysteresis", "The hysteresis of this condition lies between 0 and "+number(span)+".")
+		f.invalid("hysteresis", "The hysteresis of this condition must be between 0 and "+number(span)+".")
 	}
 	return r
 }
@@ -280,7 +280,7 @@ func (f *faults) numberLimit(r *rule, field string, raw json.RawMessage) {
 	}
 	low, high := r.possible()
 	if r.limit < low || r.limit > high {
-		f.invalid(field, "The limit of "+string(r.metric)+" lies between "+number(low)+" and "+number(high)+".")
+		f.invalid(field, "The limit must be between "+number(low)+" and "+number(high)+".")
 		return
 	}
 	if r.metric != metricBand {

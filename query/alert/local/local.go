@@ -155,9 +155,9 @@ func (a Air) Place(ctx context.Context, world schema.World, requested air.AlertP
 		p.Point = places.Point{Latitude: *requested.Latitude, Longitude: *requested.Longitude}
 		switch {
 		case math.Abs(p.Point.Latitude) > 90:
-			return p, unknownPlace(field, "The latitude lies between -90 and 90.")
+			return p, unknownPlace(field, "The latitude must be between -90 and 90.")
 		case math.Abs(p.Point.Longitude) > 180:
-			return p, unknownPlace("place.lon", "The longitude lies between -180 and 180.")
+			return p, unknownPlace("place.lon", "The longitude must be between -180 and 180.")
 		}
 	}
 	near := snap.Around(p.Point, snapshot.NearestReach, snap.Kinds)

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/preact-query';
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { api, unwrap } from '../api/client';
 import { queries } from '../api/queries';
@@ -23,88 +23,93 @@ import './alerts.css';
 
 /** Alert shows one alert with its actions and its history. */
 export function Alert(props: { id?: string }): JSX.Element {
+	const { id = '' } = props;
+	const query = useQuery({
+		queryKey: ['alerts', 'one', id],
+		queryFn: ({ signal }) => unwrap(api.GET('/v1/alerts/{id}', { params: { path: { id } }, signal })),
+		enabled: hasScope('alerts:manage'),
+	});
+	const { data } = query;
 	return (
-		<Page title={t('alerts.one')} actions={<Link href="/alerts">{t('alerts.back')}</Link>}>
+		<Page
+			title={data ? title(data) : t('alerts.one')}
+			heading={
+				data && (
+					<span class="alerts-name">
+						{title(data)} <AlertBadge alert={data} />
+					</span>
+				)
+			}
+			actions={<Link href="/alerts">{t('alerts.back')}</Link>}
+		>
 			<RequireAlerts>
-				<Loaded id={props.id ?? ''} />
+				<Fetched query={query}>{(alert) => <One alert={alert} />}</Fetched>
 			</RequireAlerts>
 		</Page>
 	);
 }
 
-function Loaded(props: { id: string }): JSX.Element {
-	const { id } = props;
-	const query = useQuery({
-		queryKey: ['alerts', 'one', id],
-		queryFn: ({ signal }) => unwrap(api.GET('/v1/alerts/{id}', { params: { path: { id } }, signal })),
-	});
-	return (
-		<Fetched query={query}>
-			{(alert) => (
-				<>
-					<One alert={alert} />
-					<Card title={t('alerts.history')}>
-						<AlertHistory id={id} changed={alert.changed_at} />
-					</Card>
-				</>
-			)}
-		</Fetched>
+const refresh = () => queries.invalidateQueries({ queryKey: ['alerts'] });
+
+/** One shows an alert, or while it is edited nothing but the form: else the page had two versions of it. */
+function One(props: { alert: Definition }): JSX.Element {
+	const { alert } = props;
+	const [editing, setEditing] = useState(false);
+	return editing ? (
+		<Edit alert={alert} done={() => setEditing(false)} />
+	) : (
+		<>
+			<Shown alert={alert} edit={() => setEditing(true)} />
+			<Card title={t('alerts.test')} actions={hasScope('webhooks:manage') && <Link href="/webhooks">{t('alerts.webhooks')}</Link>}>
+				<p class="hint">{t('alerts.test.about')}</p>
+				<TestAlert id={alert.id} />
+			</Card>
+			<Card title={t('alerts.history')}>
+				<AlertHistory id={alert.id} changed={alert.changed_at} />
+			</Card>
+		</>
 	);
 }
 
-const refresh = () => queries.invalidateQueries({ queryKey: ['alerts'] });
-
-function One(props: { alert: Definition }): JSX.Element {
+function Shown(props: { alert: Definition; edit: () => void }): JSX.Element {
 	const { alert } = props;
 	const { id, active, quiet_hours: quiet } = alert;
-	const [open, setOpen] = useState<'edit' | 'remove'>();
+	const [removing, setRemoving] = useState(false);
 	const pause = async () => {
 		await unwrap(api.PATCH('/v1/alerts/{id}', { params: { path: { id } }, body: { active: !active } }));
 		await refresh();
 	};
-	const close = () => setOpen(undefined);
 	return (
-		<>
-			<Card>
-				<header class="card-head">
-					<h2 class="alerts-name">{title(alert)}</h2>
-					<AlertBadge alert={alert} />
-				</header>
-				<p>{conditionText(alert.condition)}</p>
-				<Facts
-					of={[
-						[t('alerts.place'), title(alert) === placeText(alert.place) ? undefined : placeText(alert.place)],
-						[t('alerts.hysteresis'), alert.hysteresis > 0 ? number(alert.hysteresis) : undefined],
-						[t('alerts.interval'), alert.minimum_interval > 0 ? span(alert.minimum_interval, locale.value) : undefined],
-						[t('alerts.quiet'), quiet ? t('alerts.quiet.text', { from: quiet.from, to: quiet.to }) : undefined],
-						[t('alerts.language'), alertLanguages.find(([code]) => code === alert.language)?.[1]],
-						[t('alerts.triggered.at'), alert.triggered_at ? <Time key="at" at={alert.triggered_at} /> : t('alerts.never')],
-						[t('alerts.created'), <Time key="created" at={alert.created_at} />],
-						[t('alerts.id'), <CopyableText key="id" value={id} />],
-					]}
-				/>
-				<div class="actions">
-					<Form submit={pause} button={t(active ? 'alerts.pause' : 'alerts.resume')} />
-					<button type="button" aria-expanded={open === 'edit'} onClick={() => setOpen(open === 'edit' ? undefined : 'edit')}>
-						{t('action.edit')}
-					</button>
-					<button type="button" class="danger" onClick={() => setOpen('remove')}>
-						{t('action.delete')}
-					</button>
-				</div>
-				{!active && (
-					<p class="note" role="status">
-						{t('alerts.paused.note')}
-					</p>
-				)}
-			</Card>
-			{open === 'edit' && <Edit alert={alert} done={close} />}
-			<Card title={t('alerts.test')} actions={hasScope('webhooks:manage') && <Link href="/webhooks">{t('alerts.webhooks')}</Link>}>
-				<p class="hint">{t('alerts.test.about')}</p>
-				<TestAlert id={id} />
-			</Card>
-			{open === 'remove' && <DeleteAlertDialog alert={alert} close={close} />}
-		</>
+		<Card>
+			<h2 class="alerts-name">{conditionText(alert.condition)}</h2>
+			<Facts
+				of={[
+					[t('alerts.place'), title(alert) === placeText(alert.place) ? undefined : placeText(alert.place)],
+					[t('alerts.hysteresis'), alert.hysteresis > 0 ? number(alert.hysteresis) : undefined],
+					[t('alerts.interval'), alert.minimum_interval > 0 ? span(alert.minimum_interval, locale.value) : undefined],
+					[t('alerts.quiet'), quiet ? t('alerts.quiet.text', { from: quiet.from, to: quiet.to }) : undefined],
+					[t('alerts.language'), alertLanguages.find(([code]) => code === alert.language)?.[1]],
+					[t('alerts.triggered.at'), alert.triggered_at ? <Time key="at" at={alert.triggered_at} /> : t('alerts.never')],
+					[t('alerts.created'), <Time key="created" at={alert.created_at} />],
+					[t('alerts.id'), <CopyableText key="id" value={id} />],
+				]}
+			/>
+			<div class="actions">
+				<Form submit={pause} button={t(active ? 'alerts.pause' : 'alerts.resume')} />
+				<button type="button" onClick={props.edit}>
+					{t('action.edit')}
+				</button>
+				<button type="button" class="danger" onClick={() => setRemoving(true)}>
+					{t('action.delete')}
+				</button>
+			</div>
+			{!active && (
+				<p class="note" role="status">
+					{t('alerts.paused.note')}
+				</p>
+			)}
+			{removing && <DeleteAlertDialog alert={alert} close={() => setRemoving(false)} />}
+		</Card>
 	);
 }
 
@@ -112,6 +117,12 @@ function Edit(props: { alert: Definition; done: () => void }): JSX.Element {
 	const { alert, done } = props;
 	const { id } = alert;
 	const [draft, setDraft] = useState(() => draftOf(alert));
+	const heading = useRef<HTMLHeadingElement>(null);
+	useEffect(() => {
+		// The button that had the focus is gone, now and when the form closes.
+		heading.current?.focus();
+		return () => document.querySelector('h1')?.focus();
+	}, []);
 	const save = async () => {
 		const body = changesOf(alert, draft);
 		if (Object.keys(body).length > 0) {
@@ -121,8 +132,10 @@ function Edit(props: { alert: Definition; done: () => void }): JSX.Element {
 		done();
 	};
 	return (
-		<Form class="alerts-edit flow" submit={save} button={t('action.save')} tone="primary" cancel={done}>
-			<h2>{t('alerts.edit')}</h2>
+		<Form class="alerts-form flow" submit={save} button={t('action.save')} tone="primary" cancel={done}>
+			<h2 ref={heading} tabIndex={-1}>
+				{t('alerts.edit')}
+			</h2>
 			<AlertFields draft={draft} change={(changed) => setDraft((old) => ({ ...old, ...changed }))} />
 		</Form>
 	);

@@ -37,7 +37,7 @@ function All(): JSX.Element {
 		unwrap(api.GET('/v1/alerts', { params: { query: { limit: 50, ...(cursor ? { cursor } : {}) } }, signal })),
 	);
 	return (
-		<Rows list={list} empty={t('alerts.none')} hint={<p>{t('alerts.none.hint')}</p>}>
+		<Rows list={list} empty={t('alerts.none')} hint={<NoneHint />}>
 			{(rows) => (
 				<ul class="alerts cards">
 					{rows.map((alert) => (
@@ -48,6 +48,21 @@ function All(): JSX.Element {
 				</ul>
 			)}
 		</Rows>
+	);
+}
+
+function NoneHint(): JSX.Element {
+	return (
+		<>
+			<p>{t('alerts.none.hint')}</p>
+			{hasScope('webhooks:manage') && (
+				<p>
+					<Link href="/webhooks/new" class="button">
+						{t('webhooks.new')}
+					</Link>
+				</p>
+			)}
+		</>
 	);
 }
 

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { Link, useLocation, useSearchParams } from 'wouter-preact';
 import { api, unwrap } from '../api/client';
 import { invalidate } from '../api/queries';
@@ -25,6 +25,12 @@ function Make(): JSX.Element {
 	const [search] = useSearchParams();
 	const [, go] = useLocation();
 	const [draft, setDraft] = useState(() => newDraft(Object.fromEntries(search), language.value));
+	const [spoken, setSpoken] = useState(language.value);
+	useEffect(() => {
+		// Another language of the page is that of the events, unless a person has chosen theirs.
+		setDraft((old) => (old.language === spoken ? { ...old, language: language.value } : old));
+		setSpoken(language.value);
+	}, [language.value]);
 	const save = async (idempotencyKey: IdempotencyKey) => {
 		const body = bodyOf(draft);
 		const params = { header: { 'Idempotency-Key': idempotencyKey(body) } };
@@ -33,7 +39,7 @@ function Make(): JSX.Element {
 		go(`/alerts/${made.id}`);
 	};
 	return (
-		<Form submit={save} button={t('alerts.save')} tone="primary">
+		<Form class="alerts-form flow" submit={save} button={t('alerts.save')} tone="primary">
 			<AlertFields draft={draft} change={(changed) => setDraft((old) => ({ ...old, ...changed }))} />
 		</Form>
 	);
