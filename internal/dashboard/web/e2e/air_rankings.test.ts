@@ -39,7 +39,7 @@ function lines(data: readonly Ranked[], counted: string): string[] {
 	return data.map(({ rank, city, state, value, category, stations, coverage: { count, expected, capture } }) =>
 		[
 			number(rank),
-			city === state || city.endsWith(`, ${state}`) ? `${city} ` : `${city} ${state}`,
+			city === state ? `${city} ` : `${city.replace(`, ${state}`, '')} ${state}`,
 			`${value} ${category}`,
 			number(stations),
 			`${number(Math.round(capture * 1000) / 10)} %${counted === 'stations' && count === expected ? '' : ` ${number(count)} of ${number(expected)} ${counted}`}`,

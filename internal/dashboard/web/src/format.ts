@@ -92,6 +92,12 @@ export function day(date: string): string {
 	);
 }
 
+/** weekday formats a date of the API with its day of the week, and without its year. */
+export function weekday(date: string): string {
+	const options = { weekday: 'short', day: 'numeric', month: 'short', timeZone: 'UTC' } as const;
+	return kept('weekday', () => new Intl.DateTimeFormat(locale.value, options)).format(new Date(`${date}T00:00:00Z`));
+}
+
 /** dayOfMonth formats a date of the API without its year. */
 export function dayOfMonth(date: string): string {
 	return kept('dayOfMonth', () => new Intl.DateTimeFormat(locale.value, { day: 'numeric', month: 'short', timeZone: 'UTC' })).format(

@@ -79,7 +79,7 @@ export function Controls(props: {
 			<Select
 				label={t('air.figure')}
 				value={shown.figure}
-				options={[['aqi', t('air.index')], ...pollutants.map(({ id, name, unit }) => [id, `${name} (${unit})`] as const)]}
+				options={[['aqi', t('air.index')], ...pollutants.map(({ id, name }) => [id, name] as const)]}
 				change={(of) => change({ of: of === 'aqi' ? '' : of })}
 			/>
 			{shown.span !== '24h' && daysOf(shown.period) > 1 && daysOf(shown.period) <= mostHours && (
@@ -157,7 +157,9 @@ export function Lines(props: {
 					<Chart lines={drawn} figure={shown.figure} unit={unitOf(shown.figure)} step={shown.step} label={label} />
 				</LazyPart>
 			</div>
-			<p class="hint">{t('air.chart.hint')}</p>
+			<p class="hint">
+				{t('air.chart.hint')} <span class="with-mouse">{t('air.chart.zoom')}</span>
+			</p>
 			<div class="actions">
 				<button type="button" aria-expanded={table} onClick={() => setTable(!table)}>
 					{t(table ? 'air.table.hide' : 'air.table')}
@@ -243,15 +245,19 @@ function Figures(props: { series: readonly Series[]; shown: ShownSeries }): JSX.
 export function RangedChart(props: {
 	query: UseQueryResult<Entry[], Error>;
 	since?: ComponentChildren;
+	/** period names the period that is shown. */
+	period: string;
 	children: (entries: Entry[]) => ComponentChildren;
 }): JSX.Element {
 	const { query } = props;
 	if (!query.data && query.error instanceof Problem && query.error.code === 'no_data') {
-		return <Empty title={t('air.nodata')}>{props.since ?? <p>{t('air.nodata.hint')}</p>}</Empty>;
+		return <Empty title={t('air.nodata.day', { day: props.period })}>{props.since ?? <p>{t('air.nodata.hint')}</p>}</Empty>;
 	}
 	return (
 		<Fetched query={query}>
-			{(entries) => (entries.length > 0 ? props.children(entries) : <Empty title={t('air.nodata')}>{props.since}</Empty>)}
+			{(entries) =>
+				entries.length > 0 ? props.children(entries) : <Empty title={t('air.nodata.day', { day: props.period })}>{props.since}</Empty>
+			}
 		</Fetched>
 	);
 }

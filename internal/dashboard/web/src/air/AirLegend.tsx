@@ -2,7 +2,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { number } from '../format';
 import { t } from '../i18n';
 import { hasScope } from '../session';
-import { Empty } from '../ui/FetchState';
+import { LacksScope } from '../ui/Missing';
 import { bandOf, bands, type Figure, highest, type IndianBand, notReporting, pollutants, toneOf } from './category';
 import { bandIn, bandsOf, type Scale } from './scale';
 import './air.css';
@@ -103,7 +103,7 @@ export function Legend(props: {
 /** RequireScope renders its children if the key may read the air, and otherwise a message that names the scope. */
 export function RequireScope(props: { children: ComponentChildren }): JSX.Element {
 	if (!hasScope('aqi:read')) {
-		return <Empty title={t('state.scope', { scope: 'aqi:read' })} />;
+		return <LacksScope scope="aqi:read" />;
 	}
 	return <>{props.children}</>;
 }

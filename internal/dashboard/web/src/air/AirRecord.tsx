@@ -35,10 +35,10 @@ export function Current(props: {
 				date && (
 					<div class="actions">
 						<button type="button" onClick={() => props.go(before(date, 1))}>
-							‹ {t('air.ranking.before.day')}
+							‹ <span class="step">{t('air.ranking.before.day')}</span>
 						</button>
 						<button type="button" disabled={date >= today(now)} onClick={() => props.go(before(date, -1))}>
-							{t('air.ranking.after.day')} ›
+							<span class="step">{t('air.ranking.after.day')}</span> ›
 						</button>
 						<button type="button" onClick={() => props.go('')}>
 							{t('air.back')}
@@ -64,7 +64,7 @@ export function Current(props: {
 					<Facts
 						of={[
 							[t('air.dominant'), record.dominant],
-							[t('air.updated'), <Time key="at" at={record.updated} />],
+							[t(date ? 'air.until' : 'air.updated'), <Time key="at" at={record.updated} />],
 							[t('air.state'), record.state && stateName(record.state)],
 							[t('air.pincode'), record.pincode],
 							[t('air.answered'), (record.pincode || record.station) && <Link href={cityPath(record.city)}>{cityName(record.city)}</Link>],
@@ -159,7 +159,7 @@ export function Stations(props: { record: Detail; date: string | undefined }): J
 	const { record } = props;
 	const stale = isStale(record, useMinute()) && !props.date;
 	return (
-		<Card title={t(record.station ? 'shell.sources' : 'air.stations')}>
+		<Card title={t(record.station ? 'shell.sources' : 'air.stations')} class="nearby">
 			{!record.station && (
 				<p class="hint">
 					{t('air.used', { used: record.stations_used, total: record.stations_total })}

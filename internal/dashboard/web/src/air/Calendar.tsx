@@ -97,7 +97,9 @@ export function Calendar(props: {
 					</tbody>
 				</table>
 			</div>
-			<p class="hint">{t('air.calendar.hint')}</p>
+			<p class="hint">
+				{t('air.calendar.hint')} <span class="with-mouse">{t('air.calendar.keys')}</span>
+			</p>
 		</>
 	);
 }

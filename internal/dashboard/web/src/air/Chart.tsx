@@ -86,13 +86,16 @@ function named(figure: Figure, colour: (token: string) => string): (plot: uPlot)
 /** labelFont is the font of the names of lines, at a size in pixels. */
 const labelFont = (size: number) => `bold ${size}px sans-serif`;
 
+/** leader is the width of the line from the end of a line to its name, in pixels. */
+const leader = 14;
+
 /** roomFor returns the width that the names of lines need at the right of a plot. */
 function roomFor(lines: readonly Drawn[]): number {
 	const pen = document.createElement('canvas').getContext('2d');
 	if (pen) {
 		pen.font = labelFont(12);
 	}
-	return 12 + Math.ceil(Math.max(...lines.map(({ name }) => pen?.measureText(name).width ?? 0)));
+	return leader + 10 + Math.ceil(Math.max(...lines.map(({ name }) => pen?.measureText(name).width ?? 0)));
 }
 
 /** labelled writes the name of each line at the right of the plot, beside its last point. */
@@ -111,9 +114,18 @@ function labelled(lines: readonly Drawn[], colour: (token: string) => string): (
 			14 * devicePixelRatio,
 			bbox.top + bbox.height,
 		);
-		for (const [i, { one }] of ends.entries()) {
+		const right = bbox.left + bbox.width;
+		for (const [i, { one, y }] of ends.entries()) {
+			const place = places[i] ?? y;
 			ctx.fillStyle = colour(one.token);
-			ctx.fillText(one.name, bbox.left + bbox.width + 6 * devicePixelRatio, places[i] ?? 0);
+			ctx.fillText(one.name, right + (leader + 4) * devicePixelRatio, place);
+			// A short line leads to a name that has made room for another.
+			ctx.strokeStyle = ctx.fillStyle;
+			ctx.lineWidth = devicePixelRatio;
+			ctx.beginPath();
+			ctx.moveTo(right + 2 * devicePixelRatio, y);
+			ctx.lineTo(right + leader * devicePixelRatio, place);
+			ctx.stroke();
 		}
 		ctx.restore();
 	};
@@ -145,7 +157,7 @@ function redrawn(element: HTMLElement, draw: () => uPlot): () => void {
 }
 
 /** narrow is the space at the right of a plot without names, in pixels. */
-const narrow = 16;
+const narrow = 22;
 
 /** TooltipContent is the text and position of the tooltip at the pointer. */
 interface TooltipContent {
@@ -182,14 +194,14 @@ export function Chart(props: { lines: readonly Drawn[]; figure: Figure; unit: st
 				height: 280,
 				tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), zoneOf(step)),
 				legend: { show: false },
-				padding: [null, many ? () => (isWide() ? room : narrow) : null, null, null],
+				padding: [null, () => (many && isWide() ? room : narrow), null, null],
 				cursor: { drag: { x: true, y: false }, y: false },
 				scales: { y: { range: [0, most * 1.05 || 1] } },
 				axes: [
 					{ ...axis, space: 70, values: (_, ticks) => times(ticks, step) },
 					{
 						...axis,
-						size: 55,
+						size: () => (isWide() ? 55 : 36),
 						label: unit,
 						labelSize: 18,
 						labelFont: '12px sans-serif',
@@ -219,7 +231,7 @@ export function Chart(props: { lines: readonly Drawn[]; figure: Figure; unit: st
 								return;
 							}
 							setTooltip({
-								left: Math.min(Math.max(now.valToPos(x, 'x') + 55, 90), element.clientWidth - 90),
+								left: Math.min(Math.max(now.valToPos(x, 'x') + now.bbox.left / devicePixelRatio, 90), element.clientWidth - 90),
 								title: step === 'hour' ? `${stamp(x, step)} ${zoneName.value}` : stamp(x, step),
 								rows: lines.map((one, s) => {
 									const y = now.data[s + 1]?.[i];

@@ -82,7 +82,7 @@ test('every year with readings can be chosen, and the calendar begins with the l
 	await expect.poll(() => requests.some(({ from, to }) => from === '2020-01-01' && to === '2020-12-31')).toBe(true);
 	fireEvent.click(screen.getByRole('button', { name: /Previous year/ }));
 	await expect.poll(() => requests.some(({ from, to }) => from === '2019-01-01' && to === '2019-12-31')).toBe(true);
-	expect((await screen.findAllByText(/Chennai has data from 1 Mar 2010 to 1 Jul/)).length).toBeGreaterThan(0);
+	expect((await screen.findAllByText(/Chennai has readings from 1 Mar 2010 to 1 Jul/)).length).toBeGreaterThan(0);
 });
 
 test('a chart shows any range of days', async () => {

@@ -22,7 +22,7 @@ import { isStale } from './age';
 import { Calendar } from './Calendar';
 import { Embed } from './Embed';
 import { credits, history, readingsOf, type Subject, useReadings, useRecord, useStation } from './history';
-import { calendarStart, yearOf, years } from './period';
+import { nameOfPeriod, yearOf, years } from './period';
 import { cityPath, decoded, forecastPath } from './places';
 import { SaveHours } from './SaveHours';
 import { Search } from './Search';
@@ -102,7 +102,14 @@ function Save(props: { of: string | undefined }): JSX.Element {
 	const { of = '' } = props;
 	const on = saved.value.includes(of);
 	return (
-		<button type="button" disabled={!of} aria-pressed={on} onClick={() => save(of, !on)}>
+		<button
+			type="button"
+			disabled={!of}
+			aria-pressed={on}
+			aria-label={t('home.air.save.label')}
+			title={t('home.air.save.label')}
+			onClick={() => save(of, !on)}
+		>
 			{on ? '★' : '☆'} {t('home.air.save')}
 		</button>
 	);
@@ -180,7 +187,7 @@ function Air(props: { where: Subject; title: string }): JSX.Element {
 					</>
 				) : missing ? (
 					<Card>
-						<Empty title={t(date ? 'air.nodata.day' : 'air.nodata')}>
+						<Empty title={date ? t('air.nodata.day', { day: day(date) }) : t('air.nodata')}>
 							{since}
 							{date && (
 								<button type="button" onClick={() => change({ date: '' })}>
@@ -199,7 +206,7 @@ function Air(props: { where: Subject; title: string }): JSX.Element {
 				filters={filters}
 				date={date}
 				change={change}
-				since={since}
+				since={missing && date ? undefined : since}
 				readings={readings}
 				title={title}
 				credit={() => credits((record.data ?? now.data)?.attribution ?? [])}
@@ -222,7 +229,7 @@ function Over(props: {
 	filters: Shown;
 	date: string | undefined;
 	change: (change: Shown) => void;
-	since: JSX.Element;
+	since: JSX.Element | undefined;
 	readings: Readings;
 	title: string;
 	credit: () => string;
@@ -239,7 +246,7 @@ function Over(props: {
 				{() => (
 					<>
 						<Controls shown={shown} change={props.change} readings={props.readings} />
-						<RangedChart query={query} since={props.since}>
+						<RangedChart query={query} since={props.since} period={nameOfPeriod('range', shown.period)}>
 							{() => (
 								<Lines
 									{...{ series, shown, table, setTable }}
@@ -293,9 +300,9 @@ function Year(props: {
 			<Deferred first={props.first} height="22rem">
 				{() => (
 					<>
-						<div class="filters paired">
+						<div class="filters stepper">
 							<button type="button" disabled={at >= choices.length - 1} onClick={() => go(choices[at + 1])}>
-								‹ {t('air.year.before')}
+								‹ <span class="step">{t('air.year.before')}</span>
 							</button>
 							<Select
 								label={t('air.year')}
@@ -304,16 +311,16 @@ function Year(props: {
 								change={go}
 							/>
 							<button type="button" disabled={at <= 0} onClick={() => go(choices[at - 1])}>
-								{t('air.year.after')} ›
+								<span class="step">{t('air.year.after')}</span> ›
 							</button>
 						</div>
-						<RangedChart query={query} since={props.since}>
+						<RangedChart query={query} since={props.since} period={nameOfPeriod('range', period)}>
 							{(entries) => (
 								<>
 									<Legend />
 									<Calendar
 										key={year}
-										from={calendarStart(period, entries, date)}
+										from={period.from}
 										to={period.to}
 										entries={entries}
 										chosen={date}
@@ -329,6 +336,9 @@ function Year(props: {
 	);
 }
 
+/** whole writes a day that no line breaks. */
+const whole = (date: string) => day(date).replaceAll(' ', '\u00a0');
+
 /** Since shows the first and the last day of a place's readings, and leads to the last. */
 function Since(props: { place: string | undefined; readings: Readings; choose: (date: string) => void }): JSX.Element {
 	const { place, readings } = props;
@@ -337,7 +347,7 @@ function Since(props: { place: string | undefined; readings: Readings; choose: (
 	}
 	return (
 		<>
-			<p>{t('air.since', { place, first: day(readings.first), last: day(readings.last) })}</p>
+			<p>{t('air.since', { place, first: whole(readings.first), last: whole(readings.last) })}</p>
 			{readings.last < today(new Date()) && (
 				<button type="button" onClick={() => props.choose(readings.last)}>
 					{t('air.since.go', { day: day(readings.last) })}

@@ -5,6 +5,7 @@ import { Link, useSearchParams } from 'wouter-preact';
 import { Problem } from '../api/client';
 import { hundredths } from '../format';
 import { cityName, language, t } from '../i18n';
+import { hasScope } from '../session';
 import { Badge, Time } from '../ui/Badge';
 import { Deferred } from '../ui/Deferred';
 import { Empty, errorMessage, Failed, Loading } from '../ui/FetchState';
@@ -12,6 +13,7 @@ import { Card, Page } from '../ui/Page';
 import { ShareLink } from '../ui/ShareLink';
 import { Table } from '../ui/Table';
 import { useFilters } from '../ui/useFilters';
+import { useNarrow } from '../ui/useNarrow';
 import { useMinute } from '../ui/useNow';
 import { ChartError, Controls, Lines, type Series, shownOf } from './AirCharts';
 import { Index, RequireScope } from './AirLegend';
@@ -20,6 +22,7 @@ import { pollutants } from './category';
 import { credits, type Detail, history, recordKey, recordOf } from './history';
 import { cityPath } from './places';
 import { Search } from './Search';
+import './compare.css';
 
 const most = 8;
 
@@ -49,8 +52,14 @@ export function Compare(): JSX.Element {
 			}
 			return next;
 		});
+	// On a phone the figures of the cities are a long list, so the chart stands above it.
+	const narrow = useNarrow();
+	const together = <Together key="together" cities={cities} />;
 	return (
-		<Page title={t('shell.compare')} actions={cities.length > 0 && <ShareLink title={cities.map(cityName).join(', ')} />}>
+		<Page
+			title={t('shell.compare')}
+			actions={cities.length > 0 && hasScope('aqi:read') && <ShareLink title={cities.map(cityName).join(', ')} />}
+		>
 			<RequireScope>
 				<Card>
 					{cities.length < most ? (
@@ -65,12 +74,10 @@ export function Compare(): JSX.Element {
 					</Empty>
 				) : (
 					<>
-						<Present
-							cities={cities}
-							remove={(city) => choose(cities.filter((one) => one !== city))}
-							replace={(city, name) => choose(cities.map((one) => (one === city ? name : one)))}
-						/>
-						<Together cities={cities} />
+						<Unknown cities={cities} replace={(city, name) => choose(cities.map((one) => (one === city ? name : one)))} />
+						{narrow && together}
+						<Present cities={cities} remove={(city) => choose(cities.filter((one) => one !== city))} />
+						{!narrow && together}
 					</>
 				)}
 			</RequireScope>
@@ -88,23 +95,16 @@ function Dash(props: { index: number }): JSX.Element {
 	);
 }
 
-/** Present shows the present figures of all places in one table, a row each. */
-function Present(props: {
-	cities: readonly string[];
-	remove: (city: string) => void;
-	replace: (city: string, name: string) => void;
-}): JSX.Element {
+/** Unknown shows the places that have no record, each with the places of similar names. */
+function Unknown(props: { cities: readonly string[]; replace: (city: string, name: string) => void }): JSX.Element | null {
 	const { cities } = props;
-	const now = useMinute();
 	const found = useQueries({ queries: cities.map((city) => recordOf({ city }, undefined)) });
-	const rows = cities.map((city, index) => ({ city, index, record: found[index]?.data }));
 	const failed = cities.flatMap((city, index) => {
 		const query = found[index];
 		return query?.error && !query.data ? [{ city, query, error: query.error }] : [];
 	});
-	const absent = <span class="absent">–</span>;
-	return (
-		<Card title={t('air.now')} class={found.some((query) => query?.isPending) ? 'compared waiting' : 'compared'}>
+	return failed.length === 0 ? null : (
+		<Card>
 			{failed.map(({ city, query, error }) => (
 				<ChartError
 					key={city}
@@ -118,6 +118,20 @@ function Present(props: {
 					)}
 				/>
 			))}
+		</Card>
+	);
+}
+
+/** Present shows the present figures of all places in one table, a row each. */
+function Present(props: { cities: readonly string[]; remove: (city: string) => void }): JSX.Element {
+	const { cities } = props;
+	const now = useMinute();
+	const narrow = useNarrow();
+	const found = useQueries({ queries: cities.map((city) => recordOf({ city }, undefined)) });
+	const rows = cities.map((city, index) => ({ city, index, record: found[index]?.data }));
+	const absent = <span class="absent">–</span>;
+	return (
+		<Card title={t('air.now')} class={found.some((query) => query?.isPending) ? 'compared waiting' : 'compared'}>
 			<Table
 				caption={t('shell.compare')}
 				rows={rows}
@@ -138,7 +152,8 @@ function Present(props: {
 					},
 					{ name: t('air.dominant'), show: ({ record }) => record?.dominant ?? absent },
 					...pollutants.map(({ id, name, unit }) => ({
-						name: `${name} (${unit})`,
+						// A phone has a line for each pollutant, with the unit after the value.
+						name: narrow ? name : `${name} (${unit})`,
 						figure: true,
 						show: ({ record }: (typeof rows)[number]) => {
 							const amount = record?.[id] ?? null;
@@ -147,6 +162,7 @@ function Present(props: {
 							) : (
 								<>
 									{hundredths(amount)}
+									{narrow && ` ${unit}`}
 									{record?.estimated.includes(id) && <small class="hint"> {t('air.estimated')}</small>}
 								</>
 							);

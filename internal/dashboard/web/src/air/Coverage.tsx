@@ -10,19 +10,34 @@ const levels: readonly Level[] = ['full', 'some', 'low', 'none', 'open'];
 
 const dayHours: readonly number[] = Array.from({ length: 24 }, (_, hour) => hour);
 
+/** leastWidth is the width of a low hour in hours, so that a single one is seen. */
+const leastWidth = 5;
+
+const isLow = (level: Level) => level === 'low' || level === 'none';
+
 /** CoverageStrip shows the hours of 7 days as one line of colours, and below it how many are low. */
 export function CoverageStrip(props: { of: Of }): JSX.Element {
 	const hours = hoursOf(props.of);
-	const low = hours.filter(({ level }) => level === 'low' || level === 'none').length;
+	const low = hours.filter(({ level }) => isLow(level)).length;
 	const text = t('air.sources.coverage.row', { low: number(low), hours: number(hours.length), limit: number(limits.low) });
 	const compared = hours.some(({ level }) => level !== 'open');
 	return (
 		<>
 			<svg class="coverage-strip" role="img" aria-label={text} viewBox={`0 0 ${hours.length} 12`} preserveAspectRatio="none">
 				<title>{text}</title>
-				{hours.map(({ end, level }, i) => (
-					<rect key={end} class={`coverage-${level}`} x={i} width="1" height="12" />
-				))}
+				<rect class={compared ? 'coverage-full' : 'coverage-open'} width={hours.length} height="12" />
+				{hours.map(
+					({ end, level }, i) =>
+						level !== 'full' && (
+							<rect
+								key={end}
+								class={`coverage-${level}`}
+								x={isLow(level) ? Math.min(i, hours.length - leastWidth) : i}
+								width={isLow(level) ? leastWidth : 1}
+								height="12"
+							/>
+						),
+				)}
 			</svg>
 			<span class="hint" aria-hidden="true">
 				{compared ? t('air.sources.coverage.lows', { low: number(low) }) : t('air.sources.coverage.open')}

@@ -13,11 +13,10 @@ const left = 48;
 const bottom = 38;
 // The unit stands above the bands.
 const top = 20;
-// The names of the categories stand at the right end of the bands, where no line is.
-const names = 88;
+const right = 8;
 
-/** apart is the least distance of two ticks, in pixels. A date in letters of 12 pixels needs it in both languages. */
-const apart = 64;
+/** apart is the least distance of two ticks, in pixels. Letters of 12 pixels need it in both languages. */
+const apart = { hour: 64, day: 48 } as const;
 
 /** useWidth observes the width of an element, so that a unit of the drawing is a pixel and texts keep their size on phones. */
 function useWidth() {
@@ -34,29 +33,34 @@ function useWidth() {
 }
 
 /**
- * Fan draws the 10th, 50th and 90th percentile of the next days or hours above the categories. at is in seconds. As many
- * points have a tick as there is room for.
+ * Fan draws the 10th, 50th and 90th percentile of the next days or hours above the categories, after the present value if it
+ * is known. at is in seconds, and name is the tick of a day. As many points have a tick as there is room for.
  */
 export function Fan(props: {
-	days: readonly { at: number; of: Percentiles }[];
+	days: readonly { at: number; name?: string; of: Percentiles }[];
+	now?: number | undefined;
 	step: Step;
 	figure: Figure;
 	unit: string;
 	label: string;
 }): JSX.Element {
-	const { days, figure } = props;
+	const { days, figure, now, step } = props;
 	const { frame, width } = useWidth();
-	const every = Math.ceil((days.length * apart) / (width - left - names));
-	const x = (i: number) => left + ((i + 0.5) * (width - left - names)) / days.length;
+	const shift = now === undefined ? 0 : 1;
+	// The names of the categories begin before the first of a few points.
+	const few = days.length <= 10;
+	const begin = left + (few ? 30 : 0);
+	const each = (width - begin - right) / (days.length + shift);
+	const every = Math.ceil(apart[step] / each);
+	const x = (i: number) => begin + (i + shift + 0.5) * each;
 	// The right end would cut the text of a tick that is too close to it.
-	const named = days.filter((_, i) => i % every === Math.floor((every - 1) / 2) && x(i) + apart / 2 <= width);
-	const texts = new Map(
-		times(
-			named.map(({ at }) => at),
-			props.step,
-		).map((text, i) => [named[i]?.at, text.split('\n')] as const),
-	);
-	const most = Math.max(...days.map(({ of }) => of.p90)) * 1.1 || 1;
+	const named = days.filter((_, i) => i % every === Math.floor((every - 1) / 2) && x(i) + apart[step] / 2 <= width);
+	const written = times(
+		named.map(({ at }) => at),
+		step,
+	).map((text) => text.split('\n'));
+	const texts = new Map(named.map(({ at, name }, i) => [at, name?.split(', ') ?? written[i]] as const));
+	const most = Math.max(now ?? 0, ...days.map(({ of }) => of.p90)) * 1.1 || 1;
 	const y = (value: number) => top + (height - bottom - top) * (1 - Math.min(value, most) / most);
 	const line = (of: (one: Percentiles) => number): Point[] => days.map((day, i) => [x(i), y(of(day.of))]);
 	const edges = [0, ...highest[figure]];
@@ -68,7 +72,6 @@ export function Fan(props: {
 		}
 	}
 	const shown = bands.map((band, i) => ({ band, above: y(edges[i + 1] ?? most), base: y(edges[i] ?? most) }));
-	const few = days.length <= 10;
 	return (
 		<div ref={frame} class="fan">
 			<svg viewBox={`0 0 ${width} ${height}`} role="img" aria-label={props.label}>
@@ -83,8 +86,25 @@ export function Fan(props: {
 						{number(tick)}
 					</text>
 				))}
+				{shown.map(
+					({ band, above, base }) =>
+						base - above >= 14 && (
+							<text key={band.word} class="name" x={left + 6} y={base - 4}>
+								{t(band.name)}
+							</text>
+						),
+				)}
 				<polygon class="interval" points={corners([...line((one) => one.p10), ...line((one) => one.p90).reverse()])} />
 				<polyline class="central" points={corners(line((one) => one.p50))} />
+				{now !== undefined && (
+					<g>
+						{days[0] && <line class="range ahead" x1={x(-1)} x2={x(0)} y1={y(now)} y2={y(days[0].of.p50)} />}
+						<circle class="measured" cx={x(-1)} cy={y(now)} r={5} />
+						<text class="tick" x={x(-1)} y={height - bottom + 16} text-anchor="middle">
+							{t('air.now')}
+						</text>
+					</g>
+				)}
 				{days.map(({ at, of }, i) => (
 					<g key={at}>
 						{few && <line class="range" x1={x(i)} x2={x(i)} y1={y(of.p10)} y2={y(of.p90)} />}
@@ -96,14 +116,6 @@ export function Fan(props: {
 						))}
 					</g>
 				))}
-				{shown.map(
-					({ band, above, base }) =>
-						base - above >= 14 && (
-							<text key={band.word} class="name" x={width - 6} y={(above + base) / 2 + 4} text-anchor="end">
-								{t(band.name)}
-							</text>
-						),
-				)}
 				<text class="name" x={left} y={13}>
 					{props.unit || t('air.index')}
 				</text>

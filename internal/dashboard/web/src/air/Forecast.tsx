@@ -2,18 +2,21 @@ import type { ComponentProps, JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { Link, useLocation } from 'wouter-preact';
 import { Problem } from '../api/client';
-import { days as daysText, instant, number, signed, tenths } from '../format';
+import { days as daysText, instant, number, signed, tenths, weekday } from '../format';
 import { cityName, t } from '../i18n';
 import { Time } from '../ui/Badge';
 import { Empty, Fetched } from '../ui/FetchState';
 import { Select } from '../ui/Field';
 import { Card, Facts, Page } from '../ui/Page';
 import { Table } from '../ui/Table';
+import { useMinute } from '../ui/useNow';
 import { nameOf, unitOf } from './AirCharts';
 import { Index, RequireScope, titleOf } from './AirLegend';
+import { isStale } from './age';
 import { bands, type Figure, figureOf, pollutants } from './category';
 import { Fan } from './Fan';
 import { beside, type Forecast, type Percentiles, useForecast, useScores } from './forecast';
+import { useRecord } from './history';
 import { cityPath, decoded, forecastPath } from './places';
 import { Reliability } from './Reliability';
 import { SaveChart } from './SaveChart';
@@ -63,9 +66,6 @@ export function CityForecast(props: Record<string, string>): JSX.Element {
 
 /** midnight returns the beginning of an Indian day, in seconds. */
 const midnight = (date: string) => Date.parse(`${date}T00:00:00+05:30`) / 1000;
-
-/** dayName writes an Indian day. */
-const dayName = (date: string) => stamp(midnight(date), 'day');
 
 /** Save saves the percentiles of the next days or hours, as the chart shows them. */
 function Save(props: {
@@ -158,9 +158,12 @@ const interval = ({ p10, p90 }: Percentiles) => `${number(Math.round(p10))}–${
 function Shown(props: { forecast: Forecast }): JSX.Element {
 	const { days, score, issued_at: issued, fitted_at: fitted, model, reason } = props.forecast;
 	const [figure, setFigure] = useState<Figure>('aqi');
+	const minute = useMinute();
+	const present = useRecord({ city: props.forecast.city }, undefined).data;
+	const now = (present && !isStale(present, minute) && present[figure]) ?? undefined;
 	const drawn = days.flatMap((day) => {
 		const of = day[figure];
-		return of ? [{ name: dayName(day.date), at: midnight(day.date), of }] : [];
+		return of ? [{ name: weekday(day.date), at: midnight(day.date), of }] : [];
 	});
 	const unit = figure === 'aqi' ? '' : unitOf(figure);
 	// A category that no day is likely to have has no column.
@@ -176,7 +179,7 @@ function Shown(props: { forecast: Forecast }): JSX.Element {
 				rows={days}
 				id={(day) => day.date}
 				columns={[
-					{ name: t('air.day'), show: (day) => dayName(day.date) },
+					{ name: t('air.day'), show: (day) => weekday(day.date) },
 					{ name: t('air.index'), show: (day) => <Index aqi={day.aqi?.p50 ?? null} category={day.category} /> },
 					{
 						name: t('air.forecast.interval'),
@@ -197,12 +200,19 @@ function Shown(props: { forecast: Forecast }): JSX.Element {
 				<Select
 					label={t('air.figure')}
 					value={figure}
-					options={[['aqi', t('air.index')], ...pollutants.map(({ id, name, unit }) => [id, `${name} (${unit})`] as const)]}
+					options={[['aqi', t('air.index')], ...pollutants.map(({ id, name }) => [id, name] as const)]}
 					change={(of) => setFigure(figureOf(of))}
 				/>
 			</div>
 			{drawn.length > 0 ? (
-				<Fan days={drawn} step="day" figure={figure} unit={unit} label={`${nameOf(figure)}. ${label.join(' ')}`} />
+				<Fan
+					days={drawn}
+					now={now || undefined}
+					step="day"
+					figure={figure}
+					unit={unit}
+					label={[`${nameOf(figure)}.`, now && `${t('air.now')}: ${number(now)} ${unit}.`, ...label].filter(Boolean).join(' ')}
+				/>
 			) : (
 				<Empty title={t('air.nofigure')} />
 			)}
@@ -275,7 +285,7 @@ function Score(props: { city: string | undefined }): JSX.Element {
 								id={({ id }) => id}
 								columns={[
 									{ name: t('air.figure'), show: ({ parameter }) => titleOf(parameter) },
-									{ name: t('air.forecast.horizon'), figure: true, phone: 'top', show: ({ horizon }) => daysText(horizon) },
+									{ name: t('air.forecast.horizon'), figure: true, phone: 'top', show: ({ horizon }) => daysText(horizon - 1) },
 									{ name: t('air.forecast.error'), figure: true, phone: 'labelled', show: ({ model }) => tenths(model.mae) },
 									{
 										name: t('air.forecast.error.persistence'),

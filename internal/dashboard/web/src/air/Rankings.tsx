@@ -3,7 +3,8 @@ import { useMemo, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { today } from '../dates';
 import { day, number } from '../format';
-import { cityName, locale, stateBeside, stateName, stateOptions, t } from '../i18n';
+import { cityAndState, locale, stateName, stateOptions, t } from '../i18n';
+import { hasScope } from '../session';
 import { useIdle } from '../ui/Deferred';
 import { Empty, Fetched } from '../ui/FetchState';
 import { Filter, Select } from '../ui/Field';
@@ -41,7 +42,7 @@ type Filters = ReturnType<typeof useFilters<'period' | 'date' | 'of' | 'order' |
 export function Rankings(): JSX.Element {
 	const [filters, change] = useFilters(['period', 'date', 'of', 'order', 'state', 'sort']);
 	return (
-		<Page title={t('shell.rankings')} actions={<ShareLink title={t('shell.rankings')} />}>
+		<Page title={t('shell.rankings')} actions={hasScope('aqi:read') && <ShareLink title={t('shell.rankings')} />}>
 			<RequireScope>
 				<Shown filters={filters} change={change} />
 			</RequireScope>
@@ -85,7 +86,7 @@ function Controls(props: { chosen: Chosen; last: string; state: string; states: 
 		<div class="filters paired ranking-filters">
 			<Segments label={t('air.span')} value={period} options={periods.map(([id, name]) => [id, t(name)] as const)} change={choose} />
 			{period !== 'now' && (
-				<>
+				<div class="stepper">
 					<button type="button" onClick={() => change({ date: moved(chosen, -1) })}>
 						‹ <span class="step">{t(`air.ranking.before.${period}`)}</span>
 					</button>
@@ -93,8 +94,7 @@ function Controls(props: { chosen: Chosen; last: string; state: string; states: 
 					<button type="button" disabled={moved(chosen, 1) > last} onClick={() => change({ date: moved(chosen, 1) })}>
 						<span class="step">{t(`air.ranking.after.${period}`)}</span> ›
 					</button>
-					<span class="row-end" />
-				</>
+				</div>
 			)}
 			{period === 'year' && (
 				<Select
@@ -151,7 +151,9 @@ function nameOf(ranking: Ranking): string {
 	if (period === 'now' || !from || !to) {
 		return t('air.ranking.title.now', { name });
 	}
-	return from === to ? `${name}, ${day(from)}` : `${name}, ${day(from)} – ${day(to)}`;
+	// No line breaks a date.
+	const [first, last] = [from, to].map((date) => day(date).replaceAll(' ', '\u00a0'));
+	return from === to ? `${name}, ${first}` : `${name}, ${first} – ${last}`;
 }
 
 const page = 100;
@@ -243,11 +245,14 @@ function List(props: {
 						name: t('air.ranking.city'),
 						heading: true,
 						sort: sortable('city'),
-						show: ({ city, state }) => (
-							<>
-								<Link href={rankedPath(city, ranking)}>{cityName(city)}</Link> <span class="hint">{stateBeside(city, state)}</span>
-							</>
-						),
+						show: ({ city, state }) => {
+							const [name, beside] = cityAndState(city, state);
+							return (
+								<>
+									<Link href={rankedPath(city, ranking)}>{name}</Link> <span class="hint">{beside}</span>
+								</>
+							);
+						},
 					},
 					parameter === 'aqi'
 						? { name: t('air.index'), show: ({ value, category }) => <Index aqi={value} category={category} /> }

@@ -86,7 +86,7 @@ test('the list shows problems, freshness and the coverage', async () => {
 	show('list');
 	const cells = within(await screen.findByRole('table', { name: 'Sources' }));
 	expect(cells.getByText('few readings').className).toBe('badge warn');
-	expect(cells.getByText('changed fields or units')).toBeTruthy();
+	expect(cells.getByText('changed format')).toBeTruthy();
 	expect(cells.getByText('3 of 24')).toBeTruthy();
 	expect(cells.getByRole('link', { name: 'school air' }).getAttribute('href')).toBe('/sources/school%20air');
 	expect(cells.getByRole('img').getAttribute('aria-label')).toBe('Readings by hour: 1 of 168 hours have less than 60 % of the usual');

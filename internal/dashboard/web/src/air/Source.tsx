@@ -83,13 +83,18 @@ function Problems(props: { of: SourceDetail['problems'] }): JSX.Element {
 				rows={props.of}
 				id={(row) => row.problem}
 				columns={[
-					{ name: t('air.sources.problem'), show: (row) => t(`air.sources.problem.${row.problem}`) },
+					{ name: t('air.sources.problem'), show: (row) => <span class="sentence">{t(`air.sources.problem.${row.problem}`)}</span> },
 					{ name: t('air.sources.since'), show: (row) => <Time at={row.since} /> },
-					{ name: t('air.sources.detail'), show: (row) => row.detail },
+					{ name: t('air.sources.detail'), show: (row) => <Detail text={row.detail} /> },
 				]}
 			/>
 		</Card>
 	);
+}
+
+/** Detail shows a text of the API with its times in the zone of the page. */
+function Detail(props: { text: string }): JSX.Element {
+	return <>{props.text.split(/(\d{4}-\d\d-\d\dT[\d:.]+Z)/).map((part, i) => (i % 2 === 1 ? <Time key={i} at={part} /> : part))}</>;
 }
 
 function Runs(props: { of: SourceDetail['runs'] }): JSX.Element {
@@ -102,7 +107,7 @@ function Runs(props: { of: SourceDetail['runs'] }): JSX.Element {
 				id={(row) => String(row.run)}
 				columns={[
 					{ name: t('air.sources.run'), show: (row) => <Time at={row.started_at} /> },
-					{ name: t('air.sources.kind'), show: (row) => t(`air.sources.kind.${row.kind}`) },
+					{ name: t('air.sources.kind'), show: (row) => <span class="sentence">{t(`air.sources.kind.${row.kind}`)}</span> },
 					{ name: t('air.sources.result'), phone: 'top', show: (row) => <Outcome outcome={row.outcome} /> },
 					{
 						name: t('air.sources.seconds'),
@@ -133,7 +138,7 @@ function Rejected(props: { of: SourceDetail['rejected'] }): JSX.Element {
 						rows={props.of.map((row, index) => ({ ...row, index }))}
 						id={(row) => String(row.index)}
 						columns={[
-							{ name: t('air.sources.reason'), show: (row) => reasonText(row.reason) },
+							{ name: t('air.sources.reason'), show: (row) => <span class="sentence">{reasonText(row.reason)}</span> },
 							{ name: t('air.sources.field'), show: (row) => row.field || '–' },
 							{ name: t('air.sources.station'), show: (row) => row.station || '–' },
 							{ name: t('air.sources.run'), show: (row) => <Time at={row.started_at} /> },

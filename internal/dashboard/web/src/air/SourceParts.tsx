@@ -42,19 +42,27 @@ export function LastRun(props: { of: SourceRow['last_run'] }): JSX.Element {
 	);
 }
 
-/** Reasons shows the numbers of rejected values by reason, the largest first. */
+/** Reasons shows how many values were rejected, and below that the reasons, the most frequent first. */
 export function Reasons(props: { of: Readonly<Record<string, number>> }): JSX.Element {
 	const reasons = Object.entries(props.of).sort(([, a], [, b]) => b - a);
 	if (reasons.length === 0) {
 		return <>0</>;
 	}
+	const [[only]] = reasons as [[string, number]];
 	return (
-		<ul class="reasons">
-			{reasons.map(([reason, count]) => (
-				<li key={reason}>
-					{number(count)} {reasonText(reason)}
-				</li>
-			))}
-		</ul>
+		<>
+			{number(reasons.reduce((sum, [, count]) => sum + count, 0))}
+			<ul class="reasons hint">
+				{reasons.length === 1 ? (
+					<li>{reasonText(only)}</li>
+				) : (
+					reasons.map(([reason, count]) => (
+						<li key={reason}>
+							{number(count)} {reasonText(reason)}
+						</li>
+					))
+				)}
+			</ul>
+		</>
 	);
 }

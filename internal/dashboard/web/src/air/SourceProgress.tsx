@@ -76,7 +76,7 @@ function Backfill(props: { of: NonNullable<Progress['backfill']> }): JSX.Element
 						t('air.sources.partitions'),
 						t('air.sources.backfill.complete', { complete: number(of.partitions_complete), all: number(of.partitions) }),
 					],
-					[t('air.sources.stored.run'), number(of.stored)],
+					[t('air.sources.stored.backfill'), number(of.stored)],
 					[t('air.sources.requests'), number(of.requests)],
 					[t('air.sources.backfill.at'), <Time key="at" at={of.advanced_at} relative />],
 				]}

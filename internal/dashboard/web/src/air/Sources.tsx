@@ -27,36 +27,21 @@ export function Sources(): JSX.Element {
 							<Card class="sources">
 								<Table
 									caption={t('shell.sources')}
-									compact
 									rows={data}
 									id={(row) => row.source}
 									columns={[
 										{ name: t('air.source'), show: ({ source }) => <Link href={sourcePath(source)}>{sourceName(source)}</Link> },
-										{ name: t('air.sources.state'), phone: 'top', show: (row) => <State of={row} /> },
-										{
-											name: t('air.sources.outcome'),
-											phone: 'labelled line',
-											show: (row) => <LastRun of={row.last_run} />,
-										},
-										{ name: t('air.sources.newest'), phone: 'labelled line', show: (row) => <Time at={row.newest_reading_at} relative /> },
-										{ name: t('air.sources.coverage'), phone: 'labelled line', show: (row) => <CoverageStrip of={row.coverage} /> },
-										{
-											name: t('air.sources.stored'),
-											figure: true,
-											phone: 'labelled line',
-											show: (row) => number(row.last_24_hours.stored),
-										},
+										{ name: t('air.sources.state'), show: (row) => <State of={row} /> },
+										{ name: t('air.sources.outcome'), show: (row) => <LastRun of={row.last_run} /> },
+										{ name: t('air.sources.newest'), show: (row) => <Time at={row.newest_reading_at} relative /> },
+										{ name: t('air.sources.coverage'), show: (row) => <CoverageStrip of={row.coverage} /> },
+										{ name: t('air.sources.stored'), figure: true, show: (row) => number(row.last_24_hours.stored) },
 										{
 											name: t('air.sources.failed'),
 											figure: true,
-											phone: 'labelled line',
 											show: ({ last_24_hours: day }) => t('air.sources.of', { failed: number(day.failed), runs: number(day.runs) }),
 										},
-										{
-											name: t('air.sources.rejected'),
-											phone: 'labelled line',
-											show: (row) => <Reasons of={row.last_24_hours.rejected} />,
-										},
+										{ name: t('air.sources.rejected'), figure: true, show: (row) => <Reasons of={row.last_24_hours.rejected} /> },
 									]}
 								/>
 							</Card>

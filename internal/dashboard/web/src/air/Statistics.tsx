@@ -180,7 +180,9 @@ function Bars(
 						return (
 							<div key={at} title={`${label(at)}: ${mean === undefined ? t('air.nofigure') : text(mean)}`}>
 								<span class="course-space">
-									<small class="course-value">{mean === undefined ? '–' : short(mean)}</small>
+									<small class={at === most.at || at === least?.at ? 'course-value' : 'course-value between'}>
+										{mean === undefined ? '–' : short(mean)}
+									</small>
 									{mean !== undefined && (
 										<span
 											class={at === most.at ? 'course-bar most' : 'course-bar'}
@@ -259,7 +261,7 @@ function Limits(props: Chosen): JSX.Element {
 											},
 										]
 									: []),
-								{ name: t('air.ranking.coverage'), figure: true, ...labelled, show: (station) => `${percent(station.capture, 1)} %` },
+								{ name: t('air.limits.measured'), figure: true, ...labelled, show: (station) => `${percent(station.capture, 1)} %` },
 							]}
 						/>
 					</>

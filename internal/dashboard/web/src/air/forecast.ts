@@ -49,10 +49,13 @@ export interface Beside {
 	persistence: Scores['models'][number];
 }
 
-/** beside returns the errors of the damped anomaly and of persistence, for each figure and horizon that both have. */
+/**
+ * beside returns the errors of the damped anomaly and of persistence, for each figure and horizon that both have. Horizon 1 is
+ * the day of the issue, which no page shows.
+ */
 export function beside(models: Scores['models']): Beside[] {
 	return models
-		.filter(({ model }) => model === 'damped_anomaly')
+		.filter(({ model, horizon }) => model === 'damped_anomaly' && horizon > 1)
 		.flatMap((model) => {
 			const { parameter, horizon } = model;
 			const persistence = models.find((one) => one.model === 'persistence' && one.parameter === parameter && one.horizon === horizon);

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { before, today } from '../dates';
-import { calendarStart, daysOf, ends, periodOf, yearOf, years } from './period';
+import { daysOf, ends, periodOf, yearOf, years } from './period';
 
 const now = today(new Date());
 
@@ -41,13 +41,4 @@ test('the years of a place are listed, the newest first', () => {
 	expect(yearOf(now.slice(0, 4))).toEqual({ from: `${now.slice(0, 4)}-01-01`, to: now });
 	expect(yearOf('9999')).toEqual({ from: before(now, 364), to: now });
 	expect(yearOf('x')).toEqual({ from: before(now, 364), to: now });
-});
-
-test('a calendar begins with the first day that has data, or with a chosen day before it', () => {
-	const year = { from: '2026-01-01', to: '2026-12-31' };
-	const entries = [{ date: '2026-11-30' }, { date: '2026-11-28' }];
-	expect(calendarStart(year, entries, undefined)).toBe('2026-11-28');
-	expect(calendarStart(year, entries, '2026-03-05')).toBe('2026-03-05');
-	expect(calendarStart(year, entries, '2025-03-05')).toBe('2026-11-28');
-	expect(calendarStart(year, [], undefined)).toBe('2026-01-01');
 });

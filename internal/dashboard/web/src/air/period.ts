@@ -84,10 +84,3 @@ export function yearOf(year: string | undefined): Period {
 	}
 	return { from: `${year}-01-01`, to: noLater(`${year}-12-31`) };
 }
-
-/** calendarStart returns the first day of a calendar: the first one with data, or a chosen one before it. */
-export function calendarStart(period: Period, entries: readonly { date?: string }[], chosen: string | undefined): string {
-	const dates = entries.flatMap(({ date }) => date ?? []);
-	const inside = chosen && chosen >= period.from && chosen <= period.to ? [chosen] : [];
-	return [...dates, ...inside].sort()[0] ?? period.from;
-}

@@ -92,6 +92,12 @@ export function stateBeside(city: string, state: string): string {
 	return name === cityName(city) || city.endsWith(`, ${state}`) ? '' : name;
 }
 
+/** cityAndState returns the name of a city without its state, and its state; '' if it has the name of the city. */
+export function cityAndState(city: string, state: string): readonly [city: string, state: string] {
+	const [name, beside] = [cityName(city), stateName(state)];
+	return [name.replace(`, ${beside}`, '').replace(` (${beside})`, ''), name === beside ? '' : beside];
+}
+
 /** stateOptions returns an option for each state, with its name in the current language, in the order of the states. */
 export function stateOptions(states: readonly string[]): (readonly [value: string, text: string])[] {
 	const order = new Intl.Collator(locale.value);

@@ -6,8 +6,7 @@ export const alerts = {
 	'alerts.one': 'Alert',
 	'alerts.back': 'All alerts',
 	'alerts.none': 'No alerts yet',
-	'alerts.none.hint':
-		'Add one to learn when the air of a place gets worse or better. A webhook receives its events, so add a webhook, too.',
+	'alerts.none.hint': 'Add one, and a webhook that receives its events.',
 	'alerts.save': 'Save alert',
 	'alerts.id': 'ID',
 	'alerts.created': 'Created',

@@ -326,7 +326,7 @@ export const cities: Readonly<Record<string, string>> = {
 	Ponda: 'फोंडा',
 	Pratapgarh: 'प्रतापगढ़',
 	Prayagraj: 'प्रयागराज',
-	Puducherry: 'पुडुचेरी',
+	Puducherry: 'पुदुचेरी',
 	Pudukottai: 'पुदुक्कोट्टई',
 	Pune: 'पुणे',
 	Puri: 'पुरी',
