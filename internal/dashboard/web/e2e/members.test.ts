@@ -129,11 +129,11 @@ test('a session of a key needs a key of the other mode once', async () => {
 	await pictured(page, 'members-note');
 	await page.getByRole('main').getByRole('button', { name: 'Switch to live' }).click();
 	const dialog = page.getByRole('dialog');
-	await dialog.getByLabel('A key of the same account').fill(service.sandbox);
+	await dialog.getByLabel('Live key').fill(service.sandbox);
 	await dialog.getByRole('button', { name: 'Switch to live' }).click();
-	await page.getByText('It must be an active key of the other mode').waitFor();
+	await page.getByText('This is not an active live key of this account.').waitFor();
 	await pictured(page, 'mode-key');
-	await dialog.getByLabel('A key of the same account').fill(service.live);
+	await dialog.getByLabel('Live key').fill(service.live);
 	await dialog.getByRole('button', { name: 'Switch to live' }).click();
 	await page.getByRole('button', { name: 'Switch to sandbox' }).click();
 	await page.getByText('Nothing here is real or charged').waitFor();

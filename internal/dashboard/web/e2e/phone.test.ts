@@ -176,7 +176,7 @@ test('on a phone filters are folded, and their button has the number in use', as
 	const reset = page.getByRole('button', { name: 'Reset' });
 	expect((await reset.boundingBox())?.y).toBe((await used.boundingBox())?.y);
 	await page.setViewportSize({ width: 1280, height: 800 });
-	await page.getByText('1 in use').waitFor();
+	await page.getByText('1 filter in use').waitFor();
 	await reset.click();
 	await expect.poll(() => page.url()).not.toContain('status=failed');
 	expect(faults).toEqual([]);

@@ -52,7 +52,7 @@ test('a recharge is made once although its reply is lost, and its timeline follo
 	const story = page.locator('.story');
 	await story.getByText('Charged for the recharge').waitFor();
 	await story.getByText('recharge.completed').waitFor();
-	await story.getByRole('link', { name: /Delivery to wh_/ }).waitFor();
+	await story.getByRole('link', { name: 'Delivery', exact: true }).waitFor();
 	expect(await story.getByText('recharge.create').count()).toBe(1);
 	await pictured(page, 'recharge-story');
 
@@ -90,7 +90,7 @@ test('a verification shows its result with reasons, and a hostile name stays tex
 	await page.getByLabel('IFSC').fill('SBIN0000691');
 	await page.getByRole('button', { name: 'Verify', exact: true }).click();
 	await page.waitForURL('**/verifications/ver_*');
-	await page.getByText('Verified, with a warning', { exact: true }).waitFor();
+	await page.getByRole('main').getByRole('status').getByText('Exists, verified', { exact: true }).waitFor();
 	await page.getByText('Banks have flagged this account: unusual activity.').waitFor();
 	await page.getByText('the bank reports that it is active').waitFor();
 	await page.locator('.story').getByText('verification.completed').first().waitFor();
@@ -149,11 +149,11 @@ test('a batch is previewed before it is sent, its progress updates itself, and i
 	expect(text.trim().split('\r\n')).toHaveLength(11);
 	expect(text).not.toMatch(/(^|,)"?=/m);
 	const results = page.getByRole('region', { name: 'Results' }).locator('tbody tr');
-	await page.getByRole('button', { name: 'Exist (9)', exact: true }).click();
+	await page.getByRole('button', { name: 'Exists (9)', exact: true }).click();
 	await expect.poll(() => results.count()).toBe(9);
-	await page.getByRole('button', { name: 'Do not exist (1)' }).click();
+	await page.getByRole('button', { name: 'Does not exist (1)' }).click();
 	await expect.poll(() => results.count()).toBe(1);
-	await page.getByRole('button', { name: 'Without an answer (0)' }).click();
+	await page.getByRole('button', { name: 'No answer (0)' }).click();
 	await page.getByText('No such records').waitFor();
 	await page.goBack();
 	await page.getByRole('cell', { name: 'vpa_not_found' }).waitFor();
@@ -187,7 +187,7 @@ test('the search says how it works, and finds a whole reference', async () => {
 	const field = page.getByLabel('Number, reference or ID');
 	const hint = page.locator(`[id="${(await field.getAttribute('aria-describedby'))?.split(' ')[0]}"]`);
 	expect(await hint.textContent()).toMatch(
-		/^Type a whole number, reference or ID and press Enter\. Old numbers are masked.*last four digits/,
+		/^Type the whole number, reference or ID and press Enter\..*masked \(XXXXXX3210\).*last four digits/,
 	);
 	await hint.waitFor();
 	await field.fill('whole-');
@@ -250,7 +250,7 @@ test('a recharge with real money is sent only after a confirmation', async () =>
 	const { page, faults } = await signedIn('/recharges/new', inject('live'));
 	const sent: string[] = [];
 	await page.getByLabel('Amount in rupees').fill('199');
-	await page.getByText('The wallet has ₹0.00, so ₹199.00 is missing.').waitFor();
+	await page.getByText('The wallet has ₹0.00: ₹199.00 short.').waitFor();
 	expect(await page.getByRole('button', { name: 'Recharge', exact: true }).isDisabled()).toBe(true);
 	await pictured(page, 'recharge-short');
 	await page.getByRole('link', { name: 'Top up the wallet' }).click();
@@ -377,7 +377,7 @@ test('verifications are filtered by method, with the number of all that match', 
 	await page.getByLabel('Method', { exact: true }).selectOption({ label: 'UPI address' });
 	await expect.poll(() => rows.count()).toBe(2);
 	expect(await fact('Total')).toBe('2');
-	expect(await fact('Failed')).toBe('1');
+	expect(await fact('Does not exist, or no answer')).toBe('1');
 	expect(new URL(page.url()).searchParams.get('method')).toBe('upi');
 	await pictured(page, 'verification-method');
 	await page.getByRole('button', { name: 'Reset' }).click();
@@ -400,7 +400,7 @@ test('a masked number finds the recharges that show it, and the search says so',
 	const { page, faults } = await signedIn('/recharges', key);
 	const rows = page.getByRole('region', { name: 'Recharges' }).locator('tbody tr');
 	await expect.poll(() => rows.count()).toBe(2);
-	await page.getByText('Old numbers are masked, such as XXXXXX3210').waitFor();
+	await page.getByText('which is masked (XXXXXX3210)').waitFor();
 	const search = page.getByLabel('Number, reference or ID');
 	await search.fill((await page.getByRole('link', { name: /^XXXXXX/ }).textContent()) ?? '');
 	await search.press('Enter');

@@ -32,11 +32,11 @@ test('charts of hours follow the zone, and charts of days do not', () => {
 });
 
 test.each([
-	[0, 1000, '0'],
-	[1, 1000, '< 1'],
-	[10, 1000, '1'],
-	[999, 1000, '99'],
-	[1000, 1000, '100'],
+	[0, 1000, '0.0'],
+	[1, 10_000, '< 0.1'],
+	[19, 1000, '1.9'],
+	[9999, 10_000, '99.9'],
+	[1000, 1000, '100.0'],
 ])('%i of %i is a share of %s per cent', (part, whole, text) => {
 	expect(percent(part, whole)).toBe(text);
 });

@@ -42,10 +42,10 @@ export function hundredths(value: number): string {
 	return kept('hundredths', () => new Intl.NumberFormat(locale.value, options)).format(value);
 }
 
-/** percent formats a part of a whole as a whole number of per cent. A small part is not shown as zero. */
+/** percent formats a part of a whole in per cent, with one decimal. A small part is not shown as zero. */
 export function percent(part: number, whole: number): string {
-	const share = Math.floor((part * 100) / whole);
-	return part > 0 && share === 0 ? `< ${number(1)}` : number(share);
+	const share = Math.floor((part * 1000) / whole) / 10;
+	return part > 0 && share === 0 ? `< ${tenths(0.1)}` : tenths(share);
 }
 
 /** days formats a number of days with its unit. */

@@ -146,7 +146,7 @@ export function Keys(): JSX.Element {
 									phone: 'labelled',
 									show: (key) => (key.allow_list.length > 0 ? <Networks of={key.allow_list} /> : t('account.key.anywhere')),
 								},
-								{ name: t('account.key.used'), phone: 'labelled', show: (key) => <Time at={key.last_used_at} relative /> },
+								{ name: t('account.key.used'), phone: 'labelled', show: (key) => <Time at={key.last_used_at} relative="past" /> },
 								{ name: t('account.key.created'), phone: 'labelled', show: (key) => <Time at={key.created_at} /> },
 								...(manages ? [actions] : []),
 							]}

@@ -145,46 +145,49 @@ function MemberList(): JSX.Element {
 							<p class="hint">{t('account.member.none.hint')}</p>
 						</Empty>
 					) : (
-						<Table
-							compact
-							caption={t('shell.members')}
-							rows={data}
-							id={(member) => member.id}
-							columns={[
-								{
-									name: t('account.member.email'),
-									show: (member) => (
-										<>
-											<strong class="member-mail">{member.email}</strong>{' '}
-											{isOwn(member) && <Badge tone="busy">{t('account.member.you')}</Badge>}
-										</>
-									),
-								},
-								{ name: t('account.member.role'), phone: 'line', show: (member) => <RoleText of={member.role} /> },
-								{ name: t('account.member.since'), phone: 'labelled', show: (member) => <Time at={member.created_at} /> },
-								{
-									name: t('account.member.last'),
-									phone: 'labelled',
-									show: (member) => (member.last_sign_in_at ? <Time at={member.last_sign_in_at} relative /> : t('account.member.never')),
-								},
-								{
-									name: t('account.key.actions'),
-									phone: 'line',
-									show: (member) => (
-										<span class="row-actions">
-											<button type="button" class="small" onClick={() => setDoing({ what: 'role', member })}>
-												{t('account.member.change')}
-												<span class="unseen"> {member.email}</span>
-											</button>
-											<button type="button" class="small" onClick={() => setDoing({ what: 'remove', member })}>
-												{t('account.member.remove')}
-												<span class="unseen"> {member.email}</span>
-											</button>
-										</span>
-									),
-								},
-							]}
-						/>
+						<div class="members">
+							<Table
+								compact
+								caption={t('shell.members')}
+								rows={data}
+								id={(member) => member.id}
+								columns={[
+									{
+										name: t('account.member.email'),
+										show: (member) => (
+											<>
+												<strong class="member-mail">{member.email}</strong>{' '}
+												{isOwn(member) && <Badge tone="busy">{t('account.member.you')}</Badge>}
+											</>
+										),
+									},
+									{ name: t('account.member.role'), phone: 'line', show: (member) => <RoleText of={member.role} /> },
+									{ name: t('account.member.since'), phone: 'labelled', show: (member) => <Time at={member.created_at} /> },
+									{
+										name: t('account.member.last'),
+										phone: 'labelled',
+										show: (member) =>
+											member.last_sign_in_at ? <Time at={member.last_sign_in_at} relative="past" /> : t('account.member.never'),
+									},
+									{
+										name: t('account.key.actions'),
+										phone: 'line',
+										show: (member) => (
+											<span class="row-actions">
+												<button type="button" class="small" onClick={() => setDoing({ what: 'role', member })}>
+													{t('account.member.change')}
+													<span class="unseen"> {member.email}</span>
+												</button>
+												<button type="button" class="small" onClick={() => setDoing({ what: 'remove', member })}>
+													{t('account.member.remove')}
+													<span class="unseen"> {member.email}</span>
+												</button>
+											</span>
+										),
+									},
+								]}
+							/>
+						</div>
 					)
 				}
 			</Fetched>

@@ -35,7 +35,7 @@ test('a session whose other key is no longer valid asks for another one', async 
 	const post = refuse(400, 'invalid_request', 'key');
 	render(<ModeSwitch of={current} />);
 	await press();
-	await screen.findByLabelText('A key of the same account');
+	await screen.findByLabelText('Live key');
 	expect(post).toHaveBeenCalledWith('/v1/sessions/current/mode', { body: { mode: 'live' } });
 	expect(screen.queryByText('Refused.')).toBeNull();
 });
@@ -45,7 +45,7 @@ test('the dialog of a person whose other key is no longer valid says that an own
 	render(<ModeSwitch of={{ ...current, member: { id: 'mem_1', email: 'asha@example.com', role: 'viewer' } }} />);
 	await press();
 	await screen.findByText(/An owner of the account must remove you and add you again/);
-	expect(screen.queryByLabelText('A key of the same account')).toBeNull();
+	expect(screen.queryByLabelText('Live key')).toBeNull();
 });
 
 test('another error is shown at the button', async () => {

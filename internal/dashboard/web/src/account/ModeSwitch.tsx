@@ -36,10 +36,13 @@ function useSwitch(of: Current): Switch {
 			setAsks(true);
 		});
 	};
+	const [wrong, setWrong] = useState(false);
 	const submit = async () => {
+		setWrong(false);
 		await switchMode(other, key.trim()).catch((error: unknown) => {
 			const problem = problemOf(error);
-			throw problem.field === 'key' ? Problem.atField('key', t('shell.switch.wrong')) : problem;
+			setWrong(problem.field === 'key');
+			throw problem.field === 'key' ? Problem.atField('key', t(`shell.switch.wrong.${other}`)) : problem;
 		});
 	};
 	const title = t(other === 'live' ? 'shell.live.switch' : 'shell.sandbox.switch');
@@ -49,9 +52,10 @@ function useSwitch(of: Current): Switch {
 				<p>{t('shell.switch.member')}</p>
 			) : (
 				<Form submit={submit} button={title} tone="primary" cancel={() => setAsks(false)}>
-					<p>{t(`shell.switch.why.${other}`, { name: used.name, end: used.last_four })}</p>
+					{/* The joiner keeps the dots and the end of the key on one line. */}
+					<p>{t(`shell.switch.why.${other}`, { name: used.name, end: `\u2060${used.last_four}` })}</p>
 					<Field
-						label={t('shell.switch.key')}
+						label={t(`shell.switch.key.${other}`)}
 						hint={t(`shell.switch.begins.${other}`)}
 						name="key"
 						type="password"
@@ -59,6 +63,7 @@ function useSwitch(of: Current): Switch {
 						value={key}
 						change={setKey}
 					/>
+					{wrong && <p class="hint">{t('shell.switch.wrong.else')}</p>}
 				</Form>
 			)}
 		</Dialog>

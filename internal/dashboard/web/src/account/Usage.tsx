@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { api, type Schemas, unwrap } from '../api/client';
 import { day, number, percent } from '../format';
 import { t } from '../i18n';
-import { Time } from '../ui/Badge';
+import { CopyableText, Time } from '../ui/Badge';
 import { Empty, Fetched } from '../ui/FetchState';
 import { Filter } from '../ui/Field';
 import { Card, Facts, Page } from '../ui/Page';
@@ -76,7 +76,7 @@ export function Usage(): JSX.Element {
 							<Facts
 								of={[
 									[t('account.name'), account.name],
-									[t('account.id'), <code key="id">{account.id}</code>],
+									[t('account.id'), <CopyableText key="id" value={account.id} />],
 									[t('account.plan'), account.plan],
 									[t('account.since'), <Time key="since" at={account.created_at} />],
 								]}

@@ -111,7 +111,7 @@ export function Recharges(): JSX.Element {
 						<div class="totals">
 							<Totals of={(list.data?.pages[0] as Totalled | undefined)?.totals} />
 						</div>
-						<RechargeTable rows={rows} />
+						<RechargeTable rows={rows} search={text} />
 						<SaveList kind="recharge" file="recharges.csv" load={(cursor, signal) => load(1000, cursor, signal)} />
 					</>
 				)}
@@ -141,8 +141,9 @@ export function Totals(props: { of: Schemas['RechargeTotals'] | undefined }): JS
 	);
 }
 
-/** RechargeTable shows recharges with links to their pages. */
-export function RechargeTable(props: { rows: readonly Schemas['Recharge'][] }): JSX.Element {
+/** RechargeTable shows recharges with links to their pages. A reference that is the text of the search is marked. */
+export function RechargeTable(props: { rows: readonly Schemas['Recharge'][]; search?: string | undefined }): JSX.Element {
+	const marked = (ref: string) => (ref === props.search ? <mark>{ref}</mark> : ref);
 	return (
 		<Table
 			compact
@@ -154,7 +155,7 @@ export function RechargeTable(props: { rows: readonly Schemas['Recharge'][] }): 
 				{ name: t('transactions.amount'), figure: true, phone: 'top', show: (row) => rupees(row.amount) },
 				{ name: t('transactions.state'), phone: 'end', show: (row) => <RechargeBadge state={row.status} /> },
 				{ name: t('recharge.operator'), show: (row) => (row.circle ? `${row.operator}, ${row.circle}` : row.operator) },
-				{ name: t('transactions.ref'), show: (row) => <span class="id">{row.ref_id}</span> },
+				{ name: t('transactions.ref'), show: (row) => <span class="id">{marked(row.ref_id)}</span> },
 				{ name: t('transactions.created'), phone: 'end', show: (row) => <Time at={row.created_at} /> },
 			]}
 		/>

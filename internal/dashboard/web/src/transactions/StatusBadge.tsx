@@ -18,22 +18,27 @@ export function rechargeTone(state: Schemas['RechargeState']): Tone {
 
 const matchTones: Record<NonNullable<Schemas['Verification']['name_match']>, Tone> = { exact: 'good', partial: 'warn', none: 'bad' };
 
+/** matchOf returns how well the names match; undefined if no name was sent, as of a verified account whose match is "none". */
+export function matchOf(of: Pick<Schemas['Verification'], 'verified' | 'name_match'>): Schemas['Verification']['name_match'] {
+	return of.verified && of.name_match === 'none' ? undefined : of.name_match;
+}
+
 /** MatchBadge shows how well the name that the bank returned matches the name of the request. */
 export function MatchBadge(props: { of: NonNullable<Schemas['Verification']['name_match']> }): JSX.Element {
 	return <Badge tone={matchTones[props.of]}>{t(`verify.match.${props.of}`)}</Badge>;
 }
 
-type Result = Pick<Schemas['Verification'], 'status' | 'verified' | 'error' | 'name_match' | 'suspicious'>;
+type Result = Pick<Schemas['Verification'], 'status' | 'verified' | 'error' | 'suspicious'>;
 
-/** verificationTone returns the tone of a result. A verified account with another name, or a flagged one, gets "warn". */
-export function verificationTone({ status, verified, name_match, suspicious }: Result): Tone {
+/** verificationTone returns the tone of a result. An account that is not verified, or is flagged, gets "warn". */
+export function verificationTone({ status, verified, suspicious }: Result): Tone {
 	if (status === 'success') {
-		return verified && name_match !== 'none' && !suspicious ? 'good' : 'warn';
+		return verified && !suspicious ? 'good' : 'warn';
 	}
 	return status === 'pending' ? 'busy' : 'bad';
 }
 
-/** VerificationBadge shows the result of a verification. */
+/** VerificationBadge shows the result of a verification, in the words of the totals. */
 export function VerificationBadge(props: { of: Result }): JSX.Element {
 	const { status, verified, error } = props.of;
 	const absent = error?.code === 'account_not_found' || error?.code === 'vpa_not_found';

@@ -1,4 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact';
+import { useId } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { t } from '../i18n';
 import { Filter, Select } from '../ui/Field';
@@ -31,6 +32,7 @@ export function Filters(props: {
 }): JSX.Element {
 	const { values, change } = props;
 	const [, go] = useLocation();
+	const hint = useId();
 	const shown = Object.fromEntries(Object.keys(none).map((name) => [name, values[name as keyof Values]]));
 	const search = (text: string) => {
 		const found = searchOf(text);
@@ -45,11 +47,12 @@ export function Filters(props: {
 			values={shown}
 			reset={() => change(none)}
 			label={t('transactions.filter.name')}
+			hint={props.search && { id: hint, text: props.search[1] }}
 			search={
 				props.search ? (
 					<Filter
 						label={props.search[0]}
-						hint={props.search[1]}
+						describedBy={hint}
 						type="search"
 						value={values.q ?? values.ref_id}
 						maxLength={255}

@@ -12,7 +12,7 @@ import { Table } from '../ui/Table';
 import { useFilters } from '../ui/useFilters';
 import { withTotals } from './keptTotals';
 import { SaveList } from './SaveList';
-import { MatchBadge, VerificationBadge } from './StatusBadge';
+import { MatchBadge, matchOf, VerificationBadge } from './StatusBadge';
 import { Filters, filterNames } from './TransactionFilters';
 import './transactions.css';
 
@@ -94,6 +94,12 @@ export function VerificationTotals(props: { of: Schemas['VerificationTotals'] | 
 	);
 }
 
+/** matched shows how well the names match. */
+function matched(row: Schemas['Verification']): JSX.Element | string {
+	const match = matchOf(row);
+	return match ? <MatchBadge of={match} /> : '–';
+}
+
 /**
  * VerificationTable shows verifications with links to their pages. Names come from banks, so they are rendered as
  * text only.
@@ -131,7 +137,7 @@ export function VerificationTable(props: { rows: readonly Schemas['Verification'
 								'–'
 							),
 					},
-					{ name: t('verify.match'), phone: 'end', show: (row) => (row.name_match ? <MatchBadge of={row.name_match} /> : '–') },
+					{ name: t('verify.match'), phone: 'end', show: matched },
 					{ name: t('transactions.ref'), show: (row) => (row.ref_id ? <span class="id">{row.ref_id}</span> : '–') },
 					{ name: t('transactions.created'), phone: 'end', show: (row) => <Time at={row.created_at} /> },
 				]}

@@ -5,20 +5,25 @@ import { t } from '../i18n';
 import { Breakable } from './Breakable';
 import { useNow } from './useNow';
 
-/** Time shows a time in the zone of the page, with seconds if `exact` is true. Its title is the value of the API. */
-export function Time(props: { at: string | null | undefined; relative?: boolean; exact?: boolean }): JSX.Element {
+/**
+ * Time shows a time in the zone of the page, with seconds if `exact` is true. Its title is the value of the API. A relative
+ * time of the past is not after now, even if the clock of the service is ahead.
+ */
+export function Time(props: { at: string | null | undefined; relative?: boolean | 'past'; exact?: boolean }): JSX.Element {
 	if (!props.at) {
 		return <span class="absent">–</span>;
 	}
 	return (
 		<time dateTime={props.at} title={props.at}>
-			{props.relative ? <Ago at={props.at} /> : props.exact ? instant(props.at) : hour(props.at)}
+			{props.relative ? <Ago at={props.at} past={props.relative === 'past'} /> : props.exact ? instant(props.at) : hour(props.at)}
 		</time>
 	);
 }
 
-function Ago(props: { at: string }): JSX.Element {
-	return <>{ago(props.at, useNow())}</>;
+function Ago(props: { at: string; past: boolean }): JSX.Element {
+	const now = useNow();
+	const ahead = Date.parse(props.at) > now.getTime();
+	return <>{ago(props.past && ahead ? now.toISOString() : props.at, now)}</>;
 }
 
 /** Tone is the severity of a state. Its colour never stands without a text. */

@@ -12,6 +12,8 @@ function Labelled(props: {
 	class?: string | undefined;
 	/** wrong is an error that the page itself reports. */
 	wrong?: string | undefined;
+	/** describedBy is the id of a text elsewhere that is about the field. */
+	describedBy?: string | undefined;
 	children: (control: { id: string; 'aria-invalid': true | undefined; 'aria-describedby': string }) => JSX.Element;
 }): JSX.Element {
 	const id = useId();
@@ -20,7 +22,11 @@ function Labelled(props: {
 	return (
 		<div class={`field ${props.class ?? ''}`}>
 			<label for={id}>{props.label}</label>
-			{props.children({ id, 'aria-invalid': error ? true : undefined, 'aria-describedby': `${id}-hint ${id}-error` })}
+			{props.children({
+				id,
+				'aria-invalid': error ? true : undefined,
+				'aria-describedby': `${props.describedBy ?? `${id}-hint`} ${id}-error`,
+			})}
 			<p class="hint" id={`${id}-hint`}>
 				{props.hint}
 			</p>
@@ -33,14 +39,19 @@ function Labelled(props: {
 
 /** Field is a labelled input. name is the field of the API whose errors it shows. */
 export function Field(
-	props: { label: string; hint?: string; name?: string; wrong?: string | undefined; value: string; change: (value: string) => void } & Omit<
-		JSX.IntrinsicElements['input'],
-		'id' | 'label' | 'name' | 'value'
-	>,
+	props: {
+		label: string;
+		hint?: string;
+		describedBy?: string | undefined;
+		name?: string;
+		wrong?: string | undefined;
+		value: string;
+		change: (value: string) => void;
+	} & Omit<JSX.IntrinsicElements['input'], 'id' | 'label' | 'name' | 'value'>,
 ): JSX.Element {
-	const { label, hint, name, wrong, change, ...input } = props;
+	const { label, hint, describedBy, name, wrong, change, ...input } = props;
 	return (
-		<Labelled label={label} hint={hint} name={name} wrong={wrong}>
+		<Labelled label={label} hint={hint} describedBy={describedBy} name={name} wrong={wrong}>
 			{(control) => (
 				<input autocomplete="off" spellcheck={false} {...input} {...control} onInput={(event) => change(event.currentTarget.value)} />
 			)}
@@ -62,14 +73,15 @@ export function EmailField(props: {
 /** TextArea is a labelled field of several lines for text of a program. */
 export function TextArea(props: {
 	label: string;
+	hint?: string;
 	rows: number;
 	placeholder?: string;
 	value: string;
 	change: (value: string) => void;
 }): JSX.Element {
-	const { label, change, ...area } = props;
+	const { label, hint, change, ...area } = props;
 	return (
-		<Labelled label={label}>
+		<Labelled label={label} hint={hint}>
 			{(control) => <textarea spellcheck={false} {...area} {...control} onInput={(event) => change(event.currentTarget.value)} />}
 		</Labelled>
 	);
@@ -83,6 +95,7 @@ export function Filter(props: {
 	apply: (value: string) => void;
 	placeholder?: string;
 	hint?: string;
+	describedBy?: string;
 	wrong?: string | undefined;
 	maxLength?: number;
 	inputMode?: 'decimal';

@@ -17,22 +17,30 @@ export function FilterForm(props: {
 	label?: string;
 	/** search is the first field. It stands above the folded filters on a phone. */
 	search?: ComponentChildren;
+	/** hint is about the search. It has a line of its own, and the id that describes the search. */
+	hint?: { id: string; text: string } | undefined;
 	children: ComponentChildren;
 }): JSX.Element {
 	const id = useId();
 	const [open, setOpen] = useState(false);
 	const used = Object.values(props.values).filter(Boolean).length;
+	const narrow = useNarrow();
 	const reset = used > 0 && (
-		<button type="button" class="quiet" onClick={props.reset}>
+		<button type="button" class={narrow ? 'quiet' : 'small'} onClick={props.reset}>
 			{t('action.reset')}
 		</button>
 	);
-	const narrow = useNarrow();
+	const hint = props.hint && (
+		<p class="hint" id={props.hint.id}>
+			{props.hint.text}
+		</p>
+	);
 	return (
 		<>
 			{narrow && props.search && (
 				<form class="filters folded open" onSubmit={(event) => event.preventDefault()}>
 					{props.search}
+					{hint}
 				</form>
 			)}
 			<div class="fold-row">
@@ -50,10 +58,14 @@ export function FilterForm(props: {
 			>
 				{!narrow && props.search}
 				{props.children}
-				{used > 0 && (
-					<div class="used">
-						<span class="hint">{t('action.filters.used', { count: number(used) })}</span>
-						{reset}
+				{!narrow && (hint || used > 0) && (
+					<div class="below">
+						{hint}
+						{used > 0 && (
+							<p class="hint used">
+								{used === 1 ? t('action.filters.used.one') : t('action.filters.used', { count: number(used) })} {reset}
+							</p>
+						)}
 					</div>
 				)}
 			</form>

@@ -1,9 +1,9 @@
 import type { JSX } from 'preact';
 import { Breakable } from './Breakable';
 
-/** shortened returns a URL of https without its scheme, and without its middle if it is long. Its end tells URLs of one host apart. */
+/** shortened returns a URL without its scheme, and without its middle if it is long. Its end tells URLs of one host apart. */
 export function shortened(url: string): string {
-	const text = url.replace(/^https:\/\//, '');
+	const text = url.replace(/^https?:\/\//, '');
 	return text.length <= 42 ? text : `${text.slice(0, 22)}…${text.slice(-18)}`;
 }
 

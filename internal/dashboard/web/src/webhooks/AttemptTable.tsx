@@ -9,11 +9,11 @@ import { Due, deliveryStage, milliseconds } from './DeliveryBadge';
 import { delays, mostAttempts, span } from './eventTypes';
 
 /** Attempts shows the attempts of a delivery, the newest first, below the schedule of the remaining ones. */
-export function Attempts(props: { delivery: Schemas['DeliveryDetailed'] }): JSX.Element {
-	const { delivery } = props;
+export function Attempts(props: { delivery: Schemas['DeliveryDetailed']; paused: boolean }): JSX.Element {
+	const { delivery, paused } = props;
 	return (
 		<ol class="wh-attempts">
-			{delivery.state === 'waiting' && delivery.attempts.length < mostAttempts && <Coming of={delivery} />}
+			{delivery.state === 'waiting' && delivery.attempts.length < mostAttempts && <Coming of={delivery} paused={paused} />}
 			{attemptGroups(delivery.attempts).map(({ newest, same }) => (
 				<Made key={newest.attempt} attempt={newest}>
 					{same.length > 0 && (
@@ -35,15 +35,15 @@ export function Attempts(props: { delivery: Schemas['DeliveryDetailed'] }): JSX.
 }
 
 /** Coming shows when the next attempt is due, and how long after it the others follow. */
-function Coming(props: { of: Schemas['DeliveryDetailed'] }): JSX.Element {
+function Coming(props: { of: Schemas['DeliveryDetailed']; paused: boolean }): JSX.Element {
 	const { attempts, next_attempt_at: next } = props.of;
 	const later = delays.slice(attempts.length + 1);
 	return (
 		<li class="coming">
 			<p class="wh-line">
 				<strong>{t('webhooks.attempt', { n: attempts.length + 1 })}</strong>
-				<Due at={next} paused />
-				{next && <Time at={next} exact />}
+				<Due at={next} paused={props.paused} />
+				{next && !props.paused && <Time at={next} exact />}
 			</p>
 			{later.length > 0 && (
 				<details class="wh-same">
@@ -104,7 +104,10 @@ function Headers(props: { title: string; header: Schemas['Attempt']['request_hea
 	return header.length === 0 ? null : (
 		<details>
 			<summary>{props.title}</summary>
-			<Copy value={header.map(({ name, value }) => `${name}: ${value}\n`).join('')} />
+			<div class="wh-copy">
+				<Copy value={header.map(({ name, value }) => `${name}: ${value}\n`).join('')} />
+				{header.some(({ name }) => /^x-service-signature$/i.test(name)) && <span class="hint">{t('webhooks.header.name')}</span>}
+			</div>
 			<dl class="facts wh-headers">
 				{header.map(({ name, value }, n) => (
 					<div key={n}>

@@ -53,14 +53,14 @@ export function subscribesTo(type: Schemas['EventType']): string {
 	return t(`webhooks.fires.${type}` satisfies Key);
 }
 
-/** Due shows how long it is until the next attempt. */
+/** Due shows how long it is until the next attempt. paused is whether its webhook is paused. */
 export function Due(props: { at: string | null; paused?: boolean }): JSX.Element {
 	const now = useNow();
-	if (!props.at) {
-		return <span>{t('webhooks.due.now')}</span>;
+	if (props.paused) {
+		return <span>{t('webhooks.due.resume')}</span>;
 	}
-	if (!(Date.parse(props.at) > now.getTime())) {
-		return <span>{t(props.paused ? 'webhooks.due.paused' : 'webhooks.due.now')}</span>;
+	if (!props.at || !(Date.parse(props.at) > now.getTime())) {
+		return <span>{t('webhooks.due.now')}</span>;
 	}
 	return (
 		<span role="timer" aria-live="off" title={instant(props.at)}>

@@ -18,7 +18,7 @@ import { subscribesTo } from './DeliveryBadge';
 import { DeliveryOutcome } from './DeliveryOutcome';
 import { eventSubject, mostAttempts } from './eventTypes';
 import { Payload } from './payload';
-import { envelope, isRetriable, retryDelivery } from './queries';
+import { envelope, isRetriable, retryDelivery, usePaused } from './queries';
 import { useDelivery } from './SendTestEvent';
 import './webhooks.css';
 
@@ -36,6 +36,7 @@ export function Delivery(props: { id?: string }): JSX.Element {
 function One(props: { delivery: Schemas['DeliveryDetailed']; look: () => void }): JSX.Element {
 	const { delivery } = props;
 	const [made, setMade] = useState<string>();
+	const paused = usePaused().has(delivery.webhook_id);
 	const retry = async () => {
 		setMade(await retryDelivery(delivery.id));
 		props.look();
@@ -54,7 +55,7 @@ function One(props: { delivery: Schemas['DeliveryDetailed']; look: () => void })
 						<Form submit={retry} button={t(delivery.state === 'waiting' ? 'webhooks.retry.now' : 'webhooks.retry')} tone="primary" />
 					)}
 				</header>
-				<DeliveryOutcome of={delivery} />
+				<DeliveryOutcome of={delivery} paused={paused} />
 				<p role="status">
 					{next && (
 						<>
@@ -83,7 +84,7 @@ function One(props: { delivery: Schemas['DeliveryDetailed']; look: () => void })
 				/>
 			</Card>
 			<Card title={t('webhooks.attempts.title')}>
-				<Attempts delivery={delivery} />
+				<Attempts delivery={delivery} paused={paused} />
 			</Card>
 			{attemptGroups(delivery.attempts).length > 1 && (
 				<Card title={t('webhooks.compare')}>

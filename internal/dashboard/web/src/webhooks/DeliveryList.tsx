@@ -163,7 +163,7 @@ type Tab = Pick<Wanted, 'state' | 'retried'> & { name: Key };
 
 /** tabs are the states of deliveries, with the name of each. */
 const tabs: readonly Tab[] = [
-	{ name: 'webhooks.state.waiting', state: 'waiting', retried: undefined },
+	{ name: 'webhooks.tab.waiting', state: 'waiting', retried: undefined },
 	{ name: 'webhooks.state.delivered', state: 'delivered', retried: undefined },
 	{ name: 'webhooks.tab.failed', state: 'failed', retried: 'false' },
 	{ name: 'webhooks.tab.retried', state: 'failed', retried: 'true' },
@@ -173,9 +173,14 @@ const tabs: readonly Tab[] = [
 /** failedTab is the tab of what can be retried. */
 const failedTab = tabs.findIndex(({ name }) => name === 'webhooks.tab.failed');
 
-/** counted shows a count, which is undefined until it has arrived. */
-function counted(count: number | undefined): string {
-	return count === undefined ? '' : ` (${count > many ? t('webhooks.tab.many', { count: number(many) }) : number(count)})`;
+/** counted shows the sum of counts, which are undefined until they have arrived. One that is not exact is shown of the chosen tab only. */
+function counted(counts: readonly number[] | undefined, chosen: boolean): string {
+	const exact = counts?.every((count) => count <= many);
+	if (!counts || (!exact && !chosen)) {
+		return '';
+	}
+	const least = number(counts.reduce((sum, count) => sum + Math.min(count, many), 0));
+	return ` (${exact ? least : t('webhooks.tab.many', { count: least })})`;
 }
 
 /** useCounts counts the deliveries of each tab that match the other filters; many + 1 if there are more than many. */
@@ -209,14 +214,14 @@ function StateTabs(props: {
 }): JSX.Element {
 	const { state, retried } = props.wanted;
 	const every = { name: 'webhooks.tab.all' as const, state: undefined, retried: undefined };
-	const all = props.counts?.reduce((sum, count) => sum + count, 0);
+	const value = [every, ...tabs].find((tab) => tab.state === state && tab.retried === retried)?.name;
 	return (
 		<ChoiceTabs<Key>
 			label={t('webhooks.tabs')}
-			value={[every, ...tabs].find((tab) => tab.state === state && tab.retried === retried)?.name}
+			value={value}
 			options={[
-				[every.name, t(every.name) + counted(all)],
-				...tabs.map((tab, n) => [tab.name, t(tab.name) + counted(props.counts?.[n])] as const),
+				[every.name, t(every.name) + counted(props.counts, value === every.name)],
+				...tabs.map((tab, n) => [tab.name, t(tab.name) + counted(props.counts?.slice(n, n + 1), value === tab.name)] as const),
 			]}
 			change={(name) => {
 				const chosen = tabs.find((tab) => tab.name === name);

@@ -12,8 +12,8 @@ type Delivery = Schemas['DeliveryDetailed'];
 
 const tones: Record<Delivery['state'], Tone> = { waiting: 'warn', delivered: 'good', failed: 'bad', cancelled: 'quiet' };
 
-/** DeliveryOutcome says how a delivery ended, or how far it is, and what the receiver answered last. */
-export function DeliveryOutcome(props: { of: Delivery }): JSX.Element {
+/** DeliveryOutcome says how a delivery ended, or how far it is, and what the receiver answered last. paused is whether its webhook is paused. */
+export function DeliveryOutcome(props: { of: Delivery; paused?: boolean }): JSX.Element {
 	const { of } = props;
 	const last = of.attempts.at(-1);
 	const tone = of.state === 'waiting' && of.attempts_made === 0 ? 'busy' : tones[of.state];
@@ -26,7 +26,7 @@ export function DeliveryOutcome(props: { of: Delivery }): JSX.Element {
 			)}
 			{of.state === 'waiting' && (
 				<p>
-					{t('webhooks.next')}: <Due at={of.next_attempt_at} paused />
+					{t('webhooks.next')}: <Due at={of.next_attempt_at} paused={props.paused ?? false} />
 				</p>
 			)}
 		</Outcome>

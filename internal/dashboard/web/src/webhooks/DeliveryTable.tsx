@@ -6,6 +6,7 @@ import { Link } from 'wouter-preact';
 import { number } from '../format';
 import { t } from '../i18n';
 import { Time } from '../ui/Badge';
+import { Breakable } from '../ui/Breakable';
 import { Failed, Loading } from '../ui/FetchState';
 import { Cell } from '../ui/Table';
 import { useNarrow } from '../ui/useNarrow';
@@ -15,7 +16,7 @@ import { attemptError } from './attemptError';
 import { DeliveryBadge, Due, milliseconds, responseText } from './DeliveryBadge';
 import type { Row } from './deliveryFeed';
 import { mostAttempts } from './eventTypes';
-import { isRetriable } from './queries';
+import { isRetriable, usePaused } from './queries';
 import type { Deliveries, DeliveryView } from './useDeliveries';
 
 /** Choice is the selection of rows. */
@@ -40,14 +41,18 @@ export function DeliveryTable(props: {
 	/** names are the URLs of webhooks by id; undefined if all rows have the same webhook. */
 	names: ReadonlyMap<string, string> | undefined;
 	choice?: Choice | undefined;
+	/** ofEvent is whether all rows are deliveries of one event, which they then do not name. */
+	ofEvent?: boolean;
 	/** most is the maximum number of rows of a list without further pages. */
 	most?: number;
 	empty: ComponentChildren;
 }): JSX.Element {
 	const { list, seen, names, choice } = props;
+	const paused = usePaused();
 	const body = useRef<HTMLTableSectionElement>(null);
 	const rows = (list.feed?.rows ?? []).slice(0, props.most);
-	const near = useWindowed(rows.length, useNarrow() ? 110 : 48, body);
+	const narrow = useNarrow();
+	const near = useWindowed(rows.length, narrow ? 110 : 48, body);
 	const part = rows.length > whole ? near : { ...near, parts: rows.map((_, index) => ({ index, before: 0 })), after: 0 };
 	seen.current = { first: part.first, last: part.last };
 	const next = props.most === undefined ? (list.feed?.next ?? null) : null;
@@ -65,7 +70,7 @@ export function DeliveryTable(props: {
 	if (!list.feed) {
 		return list.error ? <Failed error={list.error} again={list.refetch} /> : <Loading />;
 	}
-	const columns = 6 + (choice ? 1 : 0) - (names ? 0 : 1);
+	const columns = 6 + (choice ? 1 : 0) - (names ? 0 : 1) - (props.ofEvent ? 1 : 0);
 	const now = Date.now();
 	const open = rows.filter((row) => isRetriable(row, now)).map((row) => row.id);
 	return (
@@ -93,9 +98,11 @@ export function DeliveryTable(props: {
 								<th role="columnheader" scope="col" class="wh-state">
 									{t('webhooks.state')}
 								</th>
-								<th role="columnheader" scope="col" class="wh-type">
-									{t('webhooks.event')}
-								</th>
+								{!props.ofEvent && (
+									<th role="columnheader" scope="col" class="wh-type">
+										{t('webhooks.event')}
+									</th>
+								)}
 								{names && (
 									<th role="columnheader" scope="col" class="wh-hook">
 										{t('webhooks.endpoint')}
@@ -124,6 +131,9 @@ export function DeliveryTable(props: {
 											before={before}
 											columns={columns}
 											measure={part.measure}
+											narrow={narrow}
+											paused={paused.has(row.webhook_id)}
+											ofEvent={props.ofEvent ?? false}
 											name={names && (names.get(row.webhook_id) ?? row.webhook_id)}
 											chosen={choice?.chosen.has(row.id) ?? false}
 											choose={choice?.choose}
@@ -144,7 +154,9 @@ export function DeliveryTable(props: {
 			)}
 			{rows.length > 0 && props.most === undefined && (
 				<p class="hint" role="status">
-					{next ? t('webhooks.shown.more', { count: number(rows.length) }) : t('webhooks.shown.all', { count: number(rows.length) })}
+					{rows.length === 1 && !next
+						? t('webhooks.shown.one')
+						: t(next ? 'webhooks.shown.more' : 'webhooks.shown.all', { count: number(rows.length) })}
 				</p>
 			)}
 		</>
@@ -166,11 +178,29 @@ const Line = memo(function Line(props: {
 	before: number;
 	columns: number;
 	measure: (row: HTMLElement | null) => void;
+	narrow: boolean;
+	paused: boolean;
+	ofEvent: boolean;
 	name: string | undefined;
 	chosen: boolean;
 	choose: Choice['choose'] | undefined;
 }): JSX.Element {
-	const { row, choose } = props;
+	const { row, choose, name } = props;
+	const due = row.state === 'waiting' && (
+		<span class="hint wh-due">
+			{t('webhooks.next')}: <Due at={row.next_attempt_at} paused={props.paused} />
+		</span>
+	);
+	// On a phone the pill stands beside the heading, and the next attempt below it.
+	const heading = (text: JSX.Element) => (
+		<>
+			<Link href={`/deliveries/${row.id}`}>
+				{text}
+				<span class="unseen"> {row.id}</span>
+			</Link>
+			{props.narrow && due}
+		</>
+	);
 	return (
 		<>
 			{props.before > 0 && <Gap height={props.before} columns={props.columns} />}
@@ -187,26 +217,26 @@ const Line = memo(function Line(props: {
 						)}
 					</Cell>
 				)}
-				<Cell label={t('webhooks.state')}>
+				<Cell class="wh-pill" label={t('webhooks.state')}>
 					<DeliveryBadge of={row} />
 					{row.retried_as && <span class="hint"> {t('webhooks.retried')}</span>}
-					{row.state === 'waiting' && (
-						<span class="hint wh-due">
-							{t('webhooks.next')}: <Due at={row.next_attempt_at} paused />
-						</span>
-					)}
+					{!props.narrow && due}
 				</Cell>
-				<Cell label={t('webhooks.event')} heading>
-					<Link href={`/deliveries/${row.id}`}>
-						{row.event_type}
-						<span class="unseen"> {row.id}</span>
-					</Link>
-				</Cell>
-				{props.name !== undefined && (
-					<Cell phone="line" label={t('webhooks.endpoint')}>
-						<WebAddress of={props.name} short />
+				{!props.ofEvent && (
+					<Cell label={t('webhooks.event')} heading>
+						{heading(<Breakable of={row.event_type} />)}
 					</Cell>
 				)}
+				{name !== undefined &&
+					(props.ofEvent ? (
+						<Cell label={t('webhooks.endpoint')} heading>
+							{heading(<WebAddress of={name} short />)}
+						</Cell>
+					) : (
+						<Cell phone="line" label={t('webhooks.endpoint')}>
+							<WebAddress of={name} short />
+						</Cell>
+					))}
 				<Cell phone="labelled" label={t('webhooks.attempts')}>
 					{t('webhooks.attempts.of', { made: row.attempts_made, most: mostAttempts })}
 				</Cell>
@@ -219,7 +249,7 @@ const Line = memo(function Line(props: {
 						'–'
 					)}
 				</Cell>
-				<Cell label={t('webhooks.created')}>
+				<Cell phone="line" label={t('webhooks.created')}>
 					<Time at={row.created_at} />
 				</Cell>
 			</tr>

@@ -22,7 +22,7 @@ export function Event(props: { id?: string }): JSX.Element {
 				<EventContent id={id} alone />
 			</Card>
 			<Card title={t('webhooks.deliveries')}>
-				<DeliveryTable list={list} seen={seen} names={urls} empty={<Empty title={t('webhooks.event.undelivered')} />} />
+				<DeliveryTable ofEvent list={list} seen={seen} names={urls} empty={<Empty title={t('webhooks.event.undelivered')} />} />
 			</Card>
 		</Page>
 	);

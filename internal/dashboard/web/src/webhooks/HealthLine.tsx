@@ -60,11 +60,7 @@ function Shown(props: { health: Health; lead: boolean }): JSX.Element {
 			{boxed && <Failing of={health} failure={failure} />}
 			<p class="wh-line">
 				{!boxed && <HealthBadge health={health.health} />}
-				<span>
-					{attempts.count === 0
-						? t('webhooks.health.none')
-						: t('webhooks.health.share', { successes: number(attempts.successes), count: number(attempts.count) })}
-				</span>
+				<span>{share(attempts)}</span>
 				{attempts.successes > 0 && attempts.median_ms !== null && (
 					<span>{t('webhooks.health.median', { time: milliseconds(attempts.median_ms) })}</span>
 				)}
@@ -78,7 +74,6 @@ function Shown(props: { health: Health; lead: boolean }): JSX.Element {
 					<span>
 						<Link href={`/deliveries/${failure.delivery_id}`}>{t('webhooks.health.last')}</Link>: {attemptError(failure)}
 					</span>
-					<span>{milliseconds(failure.duration_ms)}</span>
 					<Time at={failure.at} />
 				</p>
 			)}
@@ -93,6 +88,17 @@ function Shown(props: { health: Health; lead: boolean }): JSX.Element {
 			<Strip hours={health.by_hour} since={health.has_more ? health.since : null} />
 		</>
 	);
+}
+
+/** share says how many attempts succeeded. */
+function share({ count, successes }: Health['attempts']): string {
+	if (count === 0) {
+		return t('webhooks.health.none');
+	}
+	if (successes > 0) {
+		return t('webhooks.health.share', { successes: number(successes), count: number(count) });
+	}
+	return count === 1 ? t('webhooks.health.share.one') : t('webhooks.health.share.none', { count: number(count) });
 }
 
 /** Failing says since when a webhook fails, and what it answered last. */
@@ -116,7 +122,6 @@ function Failing(props: { of: Health; failure: NonNullable<Health['last_failure'
 			<p class="wh-line">
 				<Link href={`/deliveries/${failure.delivery_id}`}>{t('webhooks.health.last')}</Link>
 				<Time at={failure.at} />
-				<span>{milliseconds(failure.duration_ms)}</span>
 			</p>
 		</Outcome>
 	);
@@ -134,11 +139,8 @@ function Waiting(props: { of: Health }): JSX.Element {
 					text={t('webhooks.health.waiting', { count: number(states.waiting) })}
 					to={`/deliveries?webhook=${health.webhook_id}&state=waiting`}
 				/>
-				{health.oldest_waiting_at && (
-					<>
-						, {t('webhooks.health.oldest')} <Time at={health.oldest_waiting_at} relative />
-					</>
-				)}
+				{health.oldest_waiting_at &&
+					t(states.waiting === 1 ? 'webhooks.health.since' : 'webhooks.health.oldest', { time: hour(health.oldest_waiting_at) })}
 			</span>
 			{states.waiting > 0 && health.next_attempt_at && health.health !== 'paused' && (
 				<span>

@@ -62,7 +62,7 @@ function Make(props: { done: (made: Made) => void }): JSX.Element {
 				<Card>
 					<EventTypePicker chosen={chosen} change={setChosen} />
 				</Card>
-				<Card>
+				<Card class="wh-own-secret">
 					<Radios
 						label={t('webhooks.secret')}
 						value={source}

@@ -5,6 +5,7 @@ import { t } from '../i18n';
 import { Badge } from '../ui/Badge';
 import { Field, TextArea } from '../ui/Field';
 import { Form } from '../ui/Form';
+import { useNarrow } from '../ui/useNarrow';
 import { type Check, checkSignature, maxAge } from './signature';
 
 /** SignatureCheck checks the signature of a delivery that a receiver rejects. It computes in the browser only. */
@@ -13,6 +14,7 @@ export function SignatureCheck(): JSX.Element {
 	const [header, setHeader] = useState('');
 	const [body, setBody] = useState('');
 	const [found, setFound] = useState<Check>();
+	const narrow = useNarrow();
 	const check = async () => setFound(await checkSignature(secret.trim(), header, body, new Date()));
 	return (
 		<details class="wh-verify">
@@ -20,7 +22,14 @@ export function SignatureCheck(): JSX.Element {
 			<p>{t('webhooks.check.how')}</p>
 			<Form submit={check} button={t('webhooks.check.do')} class="wh-check">
 				<Field label={t('webhooks.check.secret')} type="password" value={secret} change={setSecret} />
-				<TextArea label={t('webhooks.check.header')} rows={2} placeholder="t=…,v1=…" value={header} change={setHeader} />
+				<TextArea
+					label={t('webhooks.check.header')}
+					hint={t('webhooks.header.name')}
+					rows={narrow ? 4 : 2}
+					placeholder="t=…,v1=…"
+					value={header}
+					change={setHeader}
+				/>
 				<TextArea label={t('webhooks.check.body')} rows={5} value={body} change={setBody} />
 			</Form>
 			<p role="status" class={found && 'wh-followed'}>

@@ -4,9 +4,8 @@ import { useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
 import { api, unwrap } from '../api/client';
 import { invalidate, queries } from '../api/queries';
-import { number } from '../format';
+import { hour, number } from '../format';
 import { t } from '../i18n';
-import { Time } from '../ui/Badge';
 import { Dialog } from '../ui/Dialog';
 import { Select } from '../ui/Field';
 import { Form, type IdempotencyKey } from '../ui/Form';
@@ -38,9 +37,12 @@ export function RotateSecretDialog(props: { webhook: Webhook; close: () => void 
 			{made ? (
 				<>
 					<WebhookSecret value={made.secret} />
-					<p>
-						{made.until ? t('webhooks.rotate.until') : t('webhooks.rotate.ended')} {made.until && <Time at={made.until} />}
-					</p>
+					<p>{made.until ? t('webhooks.rotate.until', { time: hour(made.until) }) : t('webhooks.rotate.ended')}</p>
+					<div class="actions">
+						<button type="button" class="primary" onClick={props.close}>
+							{t('webhooks.rotate.done')}
+						</button>
+					</div>
 				</>
 			) : (
 				<Form submit={rotate} button={t('webhooks.rotate')} tone="primary">

@@ -15,6 +15,8 @@ export function Webhooks(): JSX.Element {
 	const list = useList<Webhook>(['webhooks', 'list'], (cursor, signal) =>
 		unwrap(api.GET('/v1/webhooks', { params: { query: { limit: 50, ...(cursor ? { cursor } : {}) } }, signal })),
 	);
+	// An empty list has the button itself.
+	const some = !list.data || list.data.pages.some(({ data }) => data.length > 0);
 	return (
 		<Page
 			title={t('webhooks.title')}
@@ -22,9 +24,11 @@ export function Webhooks(): JSX.Element {
 				<>
 					<Link href="/event-types">{t('webhooks.types')}</Link>
 					<Link href="/deliveries">{t('webhooks.deliveries')}</Link>
-					<Link href="/webhooks/new" class="primary">
-						{t('webhooks.add')}
-					</Link>
+					{some && (
+						<Link href="/webhooks/new" class="primary">
+							{t('webhooks.add')}
+						</Link>
+					)}
 				</>
 			}
 		>
@@ -46,7 +50,7 @@ function None(): JSX.Element {
 	return (
 		<>
 			<p>{t('webhooks.none.hint')}</p>
-			<Link href="/webhooks/new" class="button">
+			<Link href="/webhooks/new" class="primary">
 				{t('webhooks.add')}
 			</Link>
 		</>
@@ -71,8 +75,10 @@ function One(props: { webhook: Webhook }): JSX.Element {
 					[t('webhooks.created'), <Time key="created" at={webhook.created_at} />],
 				]}
 			/>
-			<h3 class="unseen">{t('webhooks.events')}</h3>
-			<Types of={webhook.events} />
+			<div>
+				<h3 class="wh-label">{t('webhooks.events')}</h3>
+				<Types of={webhook.events} />
+			</div>
 		</Card>
 	);
 }

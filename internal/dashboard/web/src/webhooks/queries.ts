@@ -41,6 +41,12 @@ export function useWebhookURLs(): ReadonlyMap<string, string> {
 	return useMemo(() => new Map(data?.map((webhook) => [webhook.id, webhook.url])), [data]);
 }
 
+/** usePaused returns the ids of paused webhooks. */
+export function usePaused(): ReadonlySet<string> {
+	const { data } = useWebhooks();
+	return useMemo(() => new Set(data?.filter(({ active }) => !active).map(({ id }) => id)), [data]);
+}
+
 /** Envelope is an event with the bytes in which it is sent. */
 export interface Envelope {
 	raw: string;

@@ -16,7 +16,7 @@ export const account = {
 	'account.allowed.read': 'Only a live key with keys:manage can change the list.',
 	'account.calls': 'Calls by day and operation',
 	'account.calls.utc':
-		'Days are in UTC, like those of the quota. Without dates, this month is shown. Calls of this page do not count towards the quota. Calls for air quality, recharges and verifications do.',
+		'Days are in UTC, like those of the quota. Without dates, this month is shown. Views of the account, its keys, people, webhooks and events in the dashboard do not count towards the quota. Other calls do.',
 	'account.calls.utc.sandbox': 'Days are in UTC. Without dates, this month is shown.',
 	'account.calls.none': 'No calls on these days.',
 	'account.calls.chart': 'Calls per day from {from} to {to}; the tallest bar is {most} calls. The tables below have all figures.',

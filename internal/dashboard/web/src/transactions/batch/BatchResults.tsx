@@ -11,7 +11,7 @@ import { Card } from '../../ui/Page';
 import { Table } from '../../ui/Table';
 import { ChoiceTabs } from '../../ui/Tabs';
 import { useFilters } from '../../ui/useFilters';
-import { MatchBadge, RechargeBadge, VerificationBadge } from '../StatusBadge';
+import { MatchBadge, matchOf, RechargeBadge, VerificationBadge } from '../StatusBadge';
 import type { Kind } from './kind';
 import { type Counts, type Outcome, outcomeOf, outcomesOf, type Result } from './outcome';
 import { mostSelected, type Selected, selected } from './stream';
@@ -134,7 +134,11 @@ function ResultTable(props: { rows: readonly Result[]; kind: Kind }): JSX.Elemen
 							name: t('verify.beneficiary'),
 							show: (row) => ('beneficiary_name' in row && row.beneficiary_name ? <Beneficiary of={row} /> : '–'),
 						},
-				{ name: t('transactions.ref'), show: (row) => ('ref_id' in row && row.ref_id ? <span class="id">{row.ref_id}</span> : '–') },
+				{
+					name: t('transactions.ref'),
+					phone: 'line',
+					show: (row) => ('ref_id' in row && row.ref_id ? <span class="id">{row.ref_id}</span> : '–'),
+				},
 				...(props.rows.some(errorOf) ? [{ name: t('batch.says'), phone: 'line' as const, show: message }] : []),
 			]}
 		/>
@@ -169,10 +173,11 @@ function State(props: { of: Result }): JSX.Element {
 
 /** Beneficiary shows the name at the bank, and how well it matches. */
 function Beneficiary(props: { of: Schemas['BatchVerification'] }): JSX.Element {
-	const { beneficiary_name, name_match } = props.of;
+	const { beneficiary_name } = props.of;
+	const match = matchOf(props.of);
 	return (
 		<>
-			<bdi class="foreign">{beneficiary_name}</bdi> {name_match && <MatchBadge of={name_match} />}
+			<bdi class="foreign">{beneficiary_name}</bdi> {match && <MatchBadge of={match} />}
 		</>
 	);
 }

@@ -136,7 +136,11 @@ function BatchForm(props: { kind: Kind }): JSX.Element {
 			{question}
 			<Form submit={send} button={t('batch.send')} tone="primary" disabled={blocked}>
 				<Card>
-					<p>{t(`batch.how.${kind}`)}</p>
+					<p>
+						<Coded of={t(`batch.how.${kind}`)} />
+						<br />
+						<Coded of={t(`batch.more.${kind}`)} />
+					</p>
 					<div class="field">
 						<label for={`${id}-file`}>{t('batch.file')}</label>
 						<input
@@ -214,6 +218,11 @@ function BatchForm(props: { kind: Kind }): JSX.Element {
 			</Form>
 		</>
 	);
+}
+
+/** Coded is a text, with what stands between backticks as code. */
+function Coded(props: { of: string }): JSX.Element {
+	return <>{props.of.split('`').map((part, n) => (n % 2 === 1 ? <code key={n}>{part}</code> : part))}</>;
 }
 
 /** mostShown is the maximum length of an editable text in characters, about five hundred lines. */

@@ -21,7 +21,7 @@ test('a recharge with real money that the wallet does not cover cannot be sent',
 	const send = screen.getByRole<HTMLButtonElement>('button', { name: 'Recharge' });
 	const amount = screen.getByLabelText('Amount in rupees');
 	await userEvent.type(amount, '199');
-	await screen.findByText(/The wallet has ₹150\.10, so ₹48\.90 is missing\./);
+	await screen.findByText(/The wallet has ₹150\.10: ₹48\.90 short\./);
 	expect(screen.getByText('Add at least ₹48.90, or enter an amount of at most ₹150.10.')).toBeTruthy();
 	expect(screen.getByText('Missing').nextElementSibling?.textContent).toBe('₹48.90');
 	expect(screen.queryByText('Available afterwards')).toBeNull();

@@ -66,7 +66,7 @@ export function NewRechargePage(): JSX.Element {
 			content: (
 				<>
 					<p>{t('transactions.confirm.live')}</p>
-					<Summary of={{ number: number.trim(), operator, found: named, amount: sum, wallet: wallet.data }} />
+					<Summary of={{ type, number: number.trim(), operator, found: named, amount: sum, wallet: wallet.data }} />
 				</>
 			),
 			button: t('recharge.confirm.do', { amount: rupees(sum) }),
@@ -192,7 +192,7 @@ export function NewRechargePage(): JSX.Element {
 				</Card>
 				<div class="aside">
 					<Card title={t('recharge.summary')} class="as-entered">
-						<Summary of={{ number: number.trim(), operator, found: named, amount: amountOf(amount), wallet: wallet.data }} />
+						<Summary of={{ type, number: number.trim(), operator, found: named, amount: amountOf(amount), wallet: wallet.data }} />
 					</Card>
 					{type === 'prepaid' && <Values title={t('transactions.magic.title')} hint={t('recharge.magic')} values={magic} use={setNumber} />}
 				</div>
@@ -219,16 +219,23 @@ function Shortfall(props: { available: number; missing: number }): JSX.Element {
 
 /** Summary shows what a recharge will do, and what it leaves in the wallet or what the wallet lacks. */
 function Summary(props: {
-	of: { number: string; operator: string; found: string | undefined; amount: number | undefined; wallet: Schemas['Wallet'] | undefined };
+	of: {
+		type: Schemas['RechargeType'];
+		number: string;
+		operator: string;
+		found: string | undefined;
+		amount: number | undefined;
+		wallet: Schemas['Wallet'] | undefined;
+	};
 }): JSX.Element {
-	const { number, operator, found, amount, wallet } = props.of;
+	const { type, number, operator, found, amount, wallet } = props.of;
 	const lacks = shortfall(amount, wallet);
 	const rest = wallet && amount !== undefined && wallet.available >= amount ? wallet.available - amount : undefined;
 	return (
 		<div class="aligned summary">
 			<Facts
 				of={[
-					[t('recharge.number'), number || '–'],
+					[t('recharge.number'), (type === 'prepaid' ? digitsOf(number) !== undefined : /^\d{8,12}$/.test(number)) ? number : '–'],
 					[t('recharge.operator'), found ?? (operator === 'auto' ? t('recharge.detected.later') : operator || '–')],
 					[t('transactions.amount'), amount === undefined ? '–' : <strong key="amount">{rupees(amount)}</strong>],
 					[t('recharge.available'), wallet && rupees(wallet.available)],

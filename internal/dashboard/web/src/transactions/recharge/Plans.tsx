@@ -4,6 +4,9 @@ import { api, unwrap } from '../../api/client';
 import { days, rupees } from '../../format';
 import { t } from '../../i18n';
 
+// The plans of the sandbox begin with their operator, which the legend names.
+const ofSandbox = /^Sandbox, [^:]+: /;
+
 /** Plans lists the plans of an operator; choosing one fills in its amount. An operator without plans is no error. */
 export function Plans(props: {
 	operator: string;
@@ -31,7 +34,7 @@ export function Plans(props: {
 					onClick={() => props.choose(plan.amount)}
 				>
 					<strong>{rupees(plan.amount)}</strong>
-					<span>{plan.description}</span>
+					<span>{plan.description.replace(ofSandbox, '')}</span>
 					{plan.validity_days > 0 && <span class="hint">{t('recharge.validity', { days: days(plan.validity_days) })}</span>}
 				</button>
 			))}

@@ -36,6 +36,14 @@ export function RechargeDetail(props: Record<string, string>): JSX.Element {
 	);
 }
 
+/** says describes the state of a recharge. The heading has its amount and its number, and a failure has a cause. */
+function says(recharge: Schemas['Recharge']): string {
+	const { status } = recharge;
+	return status === 'failed'
+		? recharge.message
+		: t(status === 'success' && recharge.refund_id !== undefined ? 'recharge.says.refunding' : `recharge.says.${status}`);
+}
+
 function Known(props: { recharge: Schemas['Recharge']; detail: Schemas['RechargeDetail'] | undefined }): JSX.Element {
 	const { recharge, detail } = props;
 	const [asking, setAsking] = useState(false);
@@ -55,7 +63,7 @@ function Known(props: { recharge: Schemas['Recharge']; detail: Schemas['Recharge
 					)
 				}
 			>
-				<Outcome tone={rechargeTone(recharge.status)} badge={<RechargeBadge state={recharge.status} />} says={recharge.message}>
+				<Outcome tone={rechargeTone(recharge.status)} badge={<RechargeBadge state={recharge.status} />} says={says(recharge)}>
 					{detail?.alarm && <p class="wrong">{t(`recharge.alarm.${detail.alarm}`)}</p>}
 					{recharge.error?.code === 'insufficient_balance' && (
 						<p>

@@ -28,6 +28,8 @@ export function Timeline(props: {
 	of: 'recharge' | 'verify';
 	steps: readonly (RechargeStep | VerificationStep)[] | undefined;
 	status: string;
+	/** result is the badge of the final state; without one, the step has its own text. */
+	result?: JSX.Element;
 }): JSX.Element {
 	const { id, of, status } = props;
 	const postings = useQuery({
@@ -62,7 +64,7 @@ export function Timeline(props: {
 		<Card title={t('story.title')}>
 			<ol class="story">
 				{entries.map((entry) => (
-					<TimelineEntry key={keyOf(entry)} entry={entry} of={of} />
+					<TimelineEntry key={keyOf(entry)} entry={entry} of={of} result={props.result} />
 				))}
 			</ol>
 			{refused && <Failed error={refused.error} again={() => void refused.refetch()} />}
@@ -84,11 +86,11 @@ function keyOf(entry: Entry): string {
 	}
 }
 
-function TimelineEntry(props: { entry: Entry; of: 'recharge' | 'verify' }): JSX.Element {
+function TimelineEntry(props: { entry: Entry; of: 'recharge' | 'verify'; result: JSX.Element | undefined }): JSX.Element {
 	const { entry } = props;
 	switch (entry.kind) {
 		case 'step':
-			return <StepTold step={entry.step as RechargeStep | VerificationStep} of={props.of} />;
+			return <StepTold step={entry.step as RechargeStep | VerificationStep} of={props.of} result={props.result} />;
 		case 'posting':
 			return (
 				<Line at={entry.at} kind={t('story.kind.wallet')} class="posting">
@@ -152,17 +154,30 @@ const tones: Record<string, Tone> = {
 	late_failure: 'bad',
 };
 
-function StepTold(props: { step: RechargeStep | VerificationStep; of: 'recharge' | 'verify' }): JSX.Element {
+/** answerOf returns the text of an answer. That a request was recorded needs none. */
+function answerOf(step: RechargeStep | VerificationStep, of: 'recharge' | 'verify'): string | undefined {
+	if (step.answer === 'recorded') {
+		return undefined;
+	}
+	return of === 'recharge'
+		? t(`recharge.answer.${step.answer as Exclude<RechargeStep['answer'], 'recorded'>}`)
+		: t(`verify.answer.${step.answer as Exclude<VerificationStep['answer'], 'recorded'>}`);
+}
+
+function StepTold(props: {
+	step: RechargeStep | VerificationStep;
+	of: 'recharge' | 'verify';
+	result: JSX.Element | undefined;
+}): JSX.Element {
 	const { step, of } = props;
 	const tone = tones[step.answer];
-	const words: readonly [act: string, answer: string] =
-		of === 'recharge'
-			? [t(`recharge.act.${(step as RechargeStep).act}`), t(`recharge.answer.${(step as RechargeStep).answer}`)]
-			: [t(`verify.act.${(step as VerificationStep).act}`), t(`verify.answer.${(step as VerificationStep).answer}`)];
+	const act = of === 'recharge' ? t(`recharge.act.${(step as RechargeStep).act}`) : t(`verify.act.${(step as VerificationStep).act}`);
+	const answer = answerOf(step, of);
+	const result = step.act === 'settled' && props.result;
 	return (
 		<Line at={step.at} kind={t('story.kind.step')} class={tone ?? 'quiet'}>
 			<p class="did">
-				<strong>{words[0]}</strong> {tone ? <Badge tone={tone}>{words[1]}</Badge> : <span class="cause">· {words[1]}</span>}
+				<strong>{act}</strong> {result || (answer && (tone ? <Badge tone={tone}>{answer}</Badge> : <span class="cause">· {answer}</span>))}
 				{step.times > 1 && (
 					<span class="hint">
 						{' '}
@@ -201,8 +216,8 @@ function Deliveries(props: { event: string }): JSX.Element {
 		<ul class="deliveries">
 			{query.data.data.map((delivery) => (
 				<li key={delivery.id}>
-					<DeliveryBadge of={delivery} />{' '}
-					<Link href={`/deliveries/${delivery.id}`}>{t('story.delivery', { webhook: delivery.webhook_id })}</Link>{' '}
+					<DeliveryBadge of={delivery} /> <Link href={`/deliveries/${delivery.id}`}>{t('story.delivery')}</Link>{' '}
+					<code class="hint">{delivery.id}</code>{' '}
 					<span class="hint">
 						{t('story.attempts', { count: delivery.attempts_made })}
 						{delivery.last_attempt?.http_status ? ` · HTTP ${delivery.last_attempt.http_status}` : ''}

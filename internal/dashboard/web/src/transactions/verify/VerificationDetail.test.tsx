@@ -16,13 +16,13 @@ const found = {
 test('a flagged account has one box, which begins with the warning and its reasons', () => {
 	render(<Result of={{ ...found, suspicious: true, suspicious_reasons: ['mule_account', 'reported_fraud'] }} />);
 	expect(screen.getByRole('status').textContent).toBe(
-		'Verified, with a warning Banks have flagged this account: it forwards money for others, a fraud was reported.',
+		'Exists, verified Suspicious Banks have flagged this account: it forwards money for others, a fraud was reported.',
 	);
 	expect(screen.getByText(/^It exists, is active, and passes the check\. The flag does not change/)).toBeTruthy();
 });
 
 test('an account without a flag has no warning', () => {
 	render(<Result of={found} />);
-	expect(screen.getByRole('status').textContent).toBe('Verified It exists, is active, and passes the check.');
+	expect(screen.getByRole('status').textContent).toBe('Exists, verified  It exists, is active, and passes the check.');
 	expect(screen.queryByText(/flag/)).toBeNull();
 });

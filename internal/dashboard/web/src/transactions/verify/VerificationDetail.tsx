@@ -10,7 +10,7 @@ import { Fetched } from '../../ui/FetchState';
 import { Missing } from '../../ui/Missing';
 import { Outcome } from '../../ui/Outcome';
 import { Card, Facts, Page } from '../../ui/Page';
-import { MatchBadge, VerificationBadge, verificationTone } from '../StatusBadge';
+import { MatchBadge, matchOf, VerificationBadge, verificationTone } from '../StatusBadge';
 import { Timeline } from '../timeline/Timeline';
 import { resultReasons } from './resultReasons';
 import '../transactions.css';
@@ -32,6 +32,15 @@ export function VerificationDetail(props: Record<string, string>): JSX.Element {
 	);
 }
 
+/** Badges shows the result, and whether banks have flagged the account, as rows of lists do. */
+function Badges(props: { of: Schemas['Verification'] }): JSX.Element {
+	return (
+		<>
+			<VerificationBadge of={props.of} /> {props.of.suspicious && <Badge tone="bad">{t('verify.suspicious')}</Badge>}
+		</>
+	);
+}
+
 /** Result shows the result first. A flag of banks is a warning of the same result, so it stands in the same box. */
 export function Result(props: { of: Schemas['Verification'] }): JSX.Element {
 	const { of } = props;
@@ -41,7 +50,7 @@ export function Result(props: { of: Schemas['Verification'] }): JSX.Element {
 	return (
 		<Outcome
 			tone={verificationTone(of)}
-			badge={of.suspicious && of.verified ? <Badge tone="warn">{t('verify.yes.warning')}</Badge> : <VerificationBadge of={of} />}
+			badge={<Badges of={of} />}
 			says={of.suspicious ? t('verify.suspicious.title', { reasons: flags.join(', ') || t('verify.suspicious.flagged_by_bank') }) : says}
 		>
 			{of.suspicious && (
@@ -64,6 +73,7 @@ export function Result(props: { of: Schemas['Verification'] }): JSX.Element {
 
 function Known(props: { of: Schemas['Verification']; detail: Schemas['VerificationDetail'] | undefined }): JSX.Element {
 	const { of, detail } = props;
+	const match = matchOf(of);
 	return (
 		<>
 			<Card class="record" title={of.vpa ?? of.account_number ?? of.verification_id}>
@@ -74,9 +84,9 @@ function Known(props: { of: Schemas['Verification']; detail: Schemas['Verificati
 						[t('verify.beneficiary'), of.beneficiary_name && <bdi class="foreign">{of.beneficiary_name}</bdi>],
 						[
 							t('verify.match'),
-							of.name_match && (
+							match && (
 								<>
-									<MatchBadge of={of.name_match} /> {number(of.name_match_score ?? 0)} / 100
+									<MatchBadge of={match} /> {number(of.name_match_score ?? 0)} / 100
 								</>
 							),
 						],
@@ -95,6 +105,7 @@ function Known(props: { of: Schemas['Verification']; detail: Schemas['Verificati
 					of={[
 						[t('transactions.ref'), of.ref_id && <span class="id">{of.ref_id}</span>],
 						[t('verify.method'), t(`verify.method.${of.method}`)],
+						[t('verify.name'), match && t('verify.name.kept')],
 						[t('verify.cached'), of.cached && t('verify.cached.yes')],
 						[t('transactions.created'), <Time key="created" at={of.created_at} exact />],
 						[t('transactions.id'), <CopyableText key="id" value={of.verification_id} />],
@@ -105,7 +116,7 @@ function Known(props: { of: Schemas['Verification']; detail: Schemas['Verificati
 					]}
 				/>
 			</Card>
-			<Timeline id={of.verification_id} of="verify" steps={detail?.steps} status={of.status} />
+			<Timeline id={of.verification_id} of="verify" steps={detail?.steps} status={of.status} result={<Badges of={of} />} />
 		</>
 	);
 }

@@ -74,7 +74,7 @@ export function Statement(): JSX.Element {
 							rows={rows}
 							id={({ entry }) => `${entry.subject} ${entry.kind}`}
 							columns={[
-								{ name: t('transactions.when'), show: ({ entry }) => <Time at={entry.at} /> },
+								{ name: t('transactions.when'), phone: 'line', show: ({ entry }) => <Time at={entry.at} /> },
 								{
 									name: t('wallet.kind'),
 									heading: true,
@@ -86,7 +86,7 @@ export function Statement(): JSX.Element {
 								{
 									name: t('wallet.available.after'),
 									figure: true,
-									phone: 'labelled end',
+									phone: 'labelled',
 									show: ({ after }) => (after ? rupees(after.available) : '–'),
 								},
 								{
