@@ -40,7 +40,7 @@ func (b *Builder) Station(s air.Station) int {
 }
 
 // Add adds a reading of a station and fills in r.Station and r.Source. It counts a reading that violates the rules as
-// rejected. Add returns only errors of yield.
+// rejected. It returns only errors of the function that receives the batches.
 func (b *Builder) Add(station int, r air.Reading) error {
 	if b.err != nil {
 		return b.err

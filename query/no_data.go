@@ -108,7 +108,8 @@ func (w *worldState) explain(
 }
 
 // measuredPollutants returns the pollutants of the index that a station measures (`has`), and those with enough hours
-// of readings (`whole`). In a bulk query, or without readings, it uses only the station's latest hour.
+// of readings (`whole`). It reads the station's readings from ClickHouse. For a bulk query, or if the read gives nothing,
+// it uses the latest hour of the station in the snapshot.
 func (w *worldState) measuredPollutants(ctx context.Context, st *snapshot.Station, q *request.Query) (has, whole []air.Pollutant) {
 	if !q.Bulk && w.tables.Healthy() {
 		ctx, cancel := context.WithTimeout(ctx, w.explainTimeout)

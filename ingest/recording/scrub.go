@@ -211,7 +211,8 @@ func scalarText(value jsontext.Value) string {
 }
 
 // eachScalar calls `visit` with the name and value of each scalar in a JSON text. An element of a list has the name of
-// the list. If visit returns a replacement, eachScalar calls replace with the position of the value.
+// the list. If visit does not return nil, eachScalar calls the optional function `replace` with the position of the value
+// and the result of visit.
 func eachScalar(body []byte, visit func(name string, value jsontext.Value) []byte, replace ...func(start, end int, replacement []byte)) error {
 	in := jsontext.NewDecoder(bytes.NewReader(body))
 	for {

@@ -1,4 +1,4 @@
-// Package station merges the sources' descriptions of stations. It detects descriptions of the same station under
+// Package station merges what the sources say about stations. It detects that two sources have the same station under
 // different names.
 package station
 

@@ -44,8 +44,8 @@ type Config struct {
 	Readable, Private []string `yaml:"-"`
 	// Storage configures the retention and placement of rows, on the embedded engine, a server or a cluster.
 	Storage Storage `yaml:"storage"`
-	// Share lets a command use the engine that a service already runs in Data. Without one, the command starts an
-	// engine.
+	// Share lets a command use the engine that a service already runs in the directory Data. If no engine runs there,
+	// the command starts one.
 	Share bool `yaml:"-"`
 	// Guest is set, with Share, for a command that may be idle for hours. Once the command has used the engine of a
 	// service, it never starts an engine, because the data directory must be free when the service restarts.

@@ -110,7 +110,7 @@ func (tx *Tx) OtherConnections() (n int64, err error) {
 // Digest makes a keyed digest, as [DB.Digest] does.
 func (tx *Tx) Digest(purpose string, data ...[]byte) []byte { return tx.db.Digest(purpose, data...) }
 
-// session runs the statements of a change. It is a connection, with or without prepared statements.
+// session runs the statements of a transaction. It is a connection, with or without prepared statements.
 type session interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)

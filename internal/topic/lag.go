@@ -14,11 +14,11 @@ import (
 // may fail. No lag is exported after that, because an old value would mislead.
 const lagFresh = 15 * time.Second
 
-// lag is the metric of unfinished messages: the messages in this member's partitions that were not processed and
-// committed yet. It is a prometheus.Collector.
+// lag is a metric: the messages in the partitions of this instance that are not committed yet. It is a
+// prometheus.Collector.
 //
-// During a generation (the time between two rebalances) each partition belongs to one member. A member drops its
-// progress at the end of a generation. The sum over all instances is therefore the lag of the group.
+// Between two rebalances (a generation) each partition belongs to one instance. At a rebalance an instance forgets its
+// partitions. So no partition counts twice, and the sum over all instances is the lag of the consumer group.
 type lag struct {
 	messages, at *prometheus.Desc
 

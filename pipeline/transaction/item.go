@@ -60,8 +60,8 @@ func (c *Core[R, P]) isOlder(ctx context.Context, id string, age time.Duration) 
 	return err == nil && c.Now().Sub(time.UnixMicro(made)) > age, err
 }
 
-// RenderItems returns an owner's transactions of the records [from, to) of a batch, by id. The function `reply`
-// converts a transaction to its form in replies.
+// RenderItems returns the transactions that an owner's batch created from its records [from, to). The keys of the map
+// are the ids of the transactions. The function `reply` converts a transaction to its form in replies.
 func (t *Table[R, P]) RenderItems(q sqlstore.Querier, o schema.Owner, batchID string, from, to int,
 	reply func(P) any,
 ) (map[string]any, error) {

@@ -265,7 +265,8 @@ func readWithSteps[R any](q sqlstore.Querier, subject string, find func() (R, er
 	return r, steps, err
 }
 
-// DeleteSteps deletes the steps of subjects, in the transaction that deletes the subjects.
+// DeleteSteps deletes the steps of the recharges or verifications with the ids `subjects`. The transaction tx of the
+// state store deletes these records, too.
 func DeleteSteps(tx *sqlstore.Tx, subjects []string) error {
 	many := sqlstore.NewBatchStatement(0, "DELETE FROM upstream_step WHERE subject IN (", "?", ")")
 	return many.Each(len(subjects), func(text string, from, to int) error {

@@ -16,8 +16,9 @@ var (
 	escaped     = regexp.MustCompile(`(?s)\\(.)|'(')`)
 )
 
-// session executes USE and SET; for other statements, `done` is false. Each statement is a separate request, so the
-// server cannot keep their effect. It only checks them before they apply to later statements.
+// session executes USE and SET; for other statements, `done` is false. The server keeps nothing between requests, and
+// each statement is a request. So the console keeps the database and the settings, and sends them with later statements.
+// The server only checks them.
 func (c *Console) session(ctx context.Context, s embedded.Statement) (done bool, err error) {
 	text := strings.TrimSpace(s.Text)
 	before, database := maps.Clone(c.settings), c.Database

@@ -69,7 +69,7 @@ func (a *arrowWriter) Write(record arrow.Record) error {
 	return a.Writer.Write(expanded)
 }
 
-// parquetWriter writes Parquet with one row group for each record.
+// parquetWriter writes Parquet. Each Arrow record becomes one row group.
 type parquetWriter struct {
 	*pqarrow.FileWriter
 

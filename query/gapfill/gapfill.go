@@ -41,9 +41,9 @@ func Read(
 }
 
 // ReadWhere does the same as [Read], for the stations that match an SQL condition, and for hours at or after the time
-// `from`. Times are Unix seconds. `read` runs the query, and ReadWhere returns its error with a note of what was
-// read. ClickHouse reads each hour only once: it assigns the hour to the first moment at or after it. Then
-// carryForward copies concentrations to later moments.
+// `from`. Times are Unix seconds. The function `read` runs the query. The query assigns each hour to the first of the
+// times `moments` that is not before it, so that ClickHouse reads the hour once. Then carryForward copies the
+// concentrations to later moments.
 func ReadWhere(ctx context.Context, t aggregate.Tables, condition string, moments []uint32, from uint32,
 	read func(context.Context, []any, func(), string, ...any) error,
 ) (map[string][]LastConcentrations, error) {

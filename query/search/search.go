@@ -63,7 +63,8 @@ func Parse(params map[string]string) (r Request, err error) {
 	return r, err
 }
 
-// Digits returns the digits of a pin code or of its beginning in ASCII, without blanks; "" for another request.
+// Digits returns the pin code that is searched, or its beginning, as ASCII digits without blanks. It returns "" if the
+// text is not a pin code.
 func (r *Request) Digits() string {
 	var b strings.Builder
 	for _, c := range r.text {

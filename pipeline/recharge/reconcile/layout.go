@@ -17,12 +17,12 @@ type Layout struct {
 	Statuses map[string]Status
 }
 
-// ColumnNames are the contents that columns can have. The last one, id, is optional.
+// ColumnNames are the kinds of columns. The last one, id, is optional.
 var ColumnNames = []string{"reference", "status", "amount", "id"}
 
-// usualNames are the common column names of operators and aggregators, in lower case and without blanks and punctuation
-// (see fold). The keys are the contents of columns (see ColumnNames). The "transaction id" in such a file is the
-// provider's own id, not our reference.
+// usualNames has, for each kind of column (see ColumnNames), its common names in the files of providers. The names are
+// in lower case, without blanks and punctuation (see fold). A "transaction id" in such a file is the provider's own id,
+// not our reference.
 var usualNames = map[string][]string{
 	"reference": {
 		"reference", "referenceid", "referenceno", "referencenumber", "ref", "refid", "refno", "refnumber", "yourref", "yourreference",

@@ -107,8 +107,8 @@ func (p *pair) lostGiven() bool {
 	return g >= 0 && p.a.how[g] == unmatched || h >= 0 && p.b.how[h] == unmatched
 }
 
-// crossed reports whether a given name matches only a trailing initial of the other name. The other
-// name then has a different given name: Priya Mohan is not Mohan P.
+// crossed reports whether the given name of one name matches the other name only at a trailing initial. Two such names
+// belong to different people: the given name of Mohan P. is Mohan, so he is not Priya Mohan.
 func (p *pair) crossed() bool {
 	g, h := p.a.given(), p.b.given()
 	if g < 0 || h < 0 {

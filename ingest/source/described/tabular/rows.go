@@ -121,7 +121,7 @@ func (r *Rows) Next() (cells []string, at int64, fine bool, err error) {
 }
 
 // texts returns the cells of the last row as strings that share one copy of the line. Each cell in r.split is a
-// subslice of the line, so its offset in the line is the difference of the two capacities.
+// subslice of the line, so its offset in the line is cap(line) - cap(cell).
 func (r *Rows) texts(line []byte) []string {
 	whole := string(line)
 	r.cells = r.cells[:0]
