@@ -48,6 +48,7 @@ export function Filters(props: {
 			reset={() => change(none)}
 			label={t('transactions.filter.name')}
 			hint={props.search && { id: hint, text: props.search[1] }}
+			searched={Boolean(values.q || values.ref_id)}
 			search={
 				props.search ? (
 					<Filter

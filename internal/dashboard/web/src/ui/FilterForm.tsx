@@ -7,8 +7,8 @@ import './field.css';
 
 /**
  * FilterForm has the filters of a list, and a button that resets them beside the number of filters in use. On a phone the
- * filters are folded behind a button with that number, so that the list is in sight; a search is not. The other button that
- * resets them is hidden.
+ * filters are folded behind a button with their number, so that the list is in sight; a search is not, and does not count.
+ * The other button that resets them is hidden.
  */
 export function FilterForm(props: {
 	/** values are the filters of the page. An empty value means no filter. */
@@ -17,6 +17,8 @@ export function FilterForm(props: {
 	label?: string;
 	/** search is the first field. It stands above the folded filters on a phone. */
 	search?: ComponentChildren;
+	/** searched is true if the search is one of the values. */
+	searched?: boolean;
 	/** hint is about the search. It has a line of its own, and the id that describes the search. */
 	hint?: { id: string; text: string } | undefined;
 	children: ComponentChildren;
@@ -24,6 +26,7 @@ export function FilterForm(props: {
 	const id = useId();
 	const [open, setOpen] = useState(false);
 	const used = Object.values(props.values).filter(Boolean).length;
+	const folded = used - (props.searched ? 1 : 0);
 	const narrow = useNarrow();
 	const reset = used > 0 && (
 		<button type="button" class={narrow ? 'quiet' : 'small'} onClick={props.reset}>
@@ -46,7 +49,7 @@ export function FilterForm(props: {
 			<div class="fold-row">
 				<button type="button" aria-expanded={open} aria-controls={id} onClick={() => setOpen(!open)}>
 					{t('action.filters')}
-					{used > 0 && ` (${used})`}
+					{folded > 0 && ` (${folded})`}
 				</button>
 				{reset}
 			</div>

@@ -80,7 +80,7 @@ function One(props: { one: Described; type: EventType }): JSX.Element {
 				) : (
 					<p>{subscribesTo(type)}</p>
 				)}
-				<p class="actions">
+				<p class="wh-line">
 					<Link href={`/webhooks/new?type=${type}`}>{t('webhooks.types.subscribe')}</Link>
 					<Link href={`/events?type=${type}`}>{t('webhooks.types.events')}</Link>
 				</p>

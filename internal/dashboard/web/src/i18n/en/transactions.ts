@@ -148,7 +148,7 @@ export const transactions = {
 	'verify.reply': 'Reply of the bank',
 	'verify.request': 'Request',
 	'verify.search': 'Reference or ID',
-	'verify.search.hint': 'Type the whole reference or ID and press Enter. Masked numbers are not found.',
+	'verify.search.hint': 'Type the whole reference or ID and press Enter. A number cannot be searched after it is masked.',
 	'verify.none': 'No verifications',
 	'verify.none.hint': 'Verify the first account with “New verification”, or change the filters.',
 	'verify.account': 'Account',

@@ -67,7 +67,7 @@ export const webhooks = {
 	'webhooks.check.do': 'Check',
 	'webhooks.check.secret': 'Secret',
 	'webhooks.check.header': 'Header X-SERVICE-Signature',
-	'webhooks.header.name': 'This is the exact name of the header: “SERVICE” is not a placeholder.',
+	'webhooks.header.name': '“X-SERVICE-…” are the exact names of the headers: “SERVICE” is not a placeholder.',
 	'webhooks.check.body': 'Body, as it was received',
 	'webhooks.check.wrong': 'Not valid',
 	'webhooks.check.valid': 'Valid',

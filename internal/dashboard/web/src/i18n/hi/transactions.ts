@@ -149,7 +149,7 @@ export const transactions: Record<keyof typeof en, string> = {
 	'verify.reply': 'बैंक का उत्तर',
 	'verify.request': 'अनुरोध',
 	'verify.search': 'संदर्भ या आईडी',
-	'verify.search.hint': 'पूरा लिखकर Enter दबाएँ। छिपे हुए नंबर से नहीं मिलता',
+	'verify.search.hint': 'पूरा संदर्भ या आईडी लिखकर Enter दबाएँ। छिपा हुआ नंबर खोजा नहीं जा सकता।',
 	'verify.none': 'यहाँ कोई सत्यापन नहीं है',
 	'verify.none.hint': '“नया सत्यापन” से पहला खाता जाँचें, या फ़िल्टर बदलें।',
 	'verify.account': 'खाता',

@@ -69,7 +69,7 @@ export const webhooks: Record<keyof typeof en, string> = {
 	'webhooks.check.do': 'जाँचें',
 	'webhooks.check.secret': 'गुप्त कुंजी',
 	'webhooks.check.header': 'हेडर X-SERVICE-Signature',
-	'webhooks.header.name': 'हेडर का नाम यही है: “SERVICE” की जगह कुछ और नहीं लिखना है।',
+	'webhooks.header.name': 'हेडरों के नाम “X-SERVICE-…” ही हैं: “SERVICE” की जगह कुछ और नहीं लिखना है।',
 	'webhooks.check.body': 'बॉडी, जैसी मिली थी',
 	'webhooks.check.wrong': 'सही नहीं',
 	'webhooks.check.valid': 'सही',

@@ -43,6 +43,10 @@ export function BatchDetail(props: Record<string, string>): JSX.Element {
 					return;
 				}
 				const { state, successful, failed } = data as Pick<Schemas['Batch'], 'state' | 'successful' | 'failed'>;
+				if (state !== 'queued' && state !== 'processing') {
+					void queries.invalidateQueries({ queryKey: ['batches', 'one', id] }); // the record has the end of the batch, too
+					return;
+				}
 				queries.setQueryData<Any>(['batches', 'one', id], (old) => old && { ...old, state, successful, failed, done: successful + failed });
 			}),
 		[id],
@@ -118,7 +122,14 @@ function Known(props: { batch: Any; kind: Kind }): JSX.Element {
 			{batch.state === 'expired' ? (
 				<p class="note">{t('batch.expired')}</p>
 			) : (
-				<Results kind={kind} id={batch.batch_id} total={batch.total} counts={open ? undefined : counts} finished={batch.finished_at} />
+				<Results
+					kind={kind}
+					id={batch.batch_id}
+					state={batch.state}
+					total={batch.total}
+					counts={open ? undefined : counts}
+					finished={batch.finished_at}
+				/>
 			)}
 		</>
 	);

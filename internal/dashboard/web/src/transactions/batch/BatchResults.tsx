@@ -28,6 +28,7 @@ const page = 100;
 export function Results(props: {
 	kind: Kind;
 	id: string;
+	state: Schemas['Batch']['state'];
 	total: number;
 	counts: Counts | undefined;
 	finished: string | null;
@@ -47,17 +48,17 @@ export function Results(props: {
 				]}
 				change={(chosen) => change({ show: chosen === 'all' ? '' : chosen })}
 			/>
-			{show ? <OfOutcome {...props} outcome={show} /> : <All kind={kind} id={props.id} />}
+			{show ? <OfOutcome {...props} outcome={show} /> : <All kind={kind} id={props.id} state={props.state} />}
 		</Card>
 	);
 }
 
-function All(props: { kind: Kind; id: string }): JSX.Element {
-	const { kind, id } = props;
+function All(props: { kind: Kind; id: string; state: Schemas['Batch']['state'] }): JSX.Element {
+	const { kind, id, state } = props;
 	const [cursors, setCursors] = useState<readonly string[]>([]);
 	const cursor = cursors.at(-1);
 	const query = useQuery<Page>({
-		queryKey: ['batches', 'results', id, cursor],
+		queryKey: ['batches', 'results', id, cursor, state], // rows of a batch that still ran are not shown below its end
 		queryFn: ({ signal }): Promise<Page> => {
 			const init = { params: { path: { id }, query: { limit: page, ...(cursor && { cursor }) } }, signal };
 			return (kind === 'recharge'
