@@ -36,9 +36,9 @@ function Action(props: { of: Row }): JSX.Element {
 	);
 }
 
-/** actorName names an actor: a key, a person, or the command line; undefined for any other actor. */
+/** actorName names an actor: a key, a person, or a part outside the API; undefined for any other actor. */
 function actorName(id: string, { known }: Names): string | undefined {
-	return id === 'command' ? t('account.audit.command') : known(id);
+	return id === 'command' || id === 'bank' || id === 'operator' || id === 'signup' ? t(`account.audit.${id}`) : known(id);
 }
 
 /** Actor shows the name of an actor, or its id. */

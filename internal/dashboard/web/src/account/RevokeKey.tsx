@@ -17,7 +17,7 @@ export function RevokeKey(props: { of: Schemas['Key']; close: () => void; revoke
 		}
 	};
 	return (
-		<Dialog title={t('account.revoke.title', { name: props.of.name })} close={props.close}>
+		<Dialog title={t('account.revoke.title', { name: props.of.name, end: `\u2060${props.of.last_four}` })} close={props.close}>
 			<Form submit={revoke} button={t('account.key.revoke')} tone="danger" cancel={props.close}>
 				<p>{t(own ? 'account.revoke.own' : 'account.revoke.what')}</p>
 			</Form>

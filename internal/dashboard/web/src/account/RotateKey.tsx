@@ -15,7 +15,7 @@ export function RotateKey(props: { of: Schemas['Key']; close: () => void; made: 
 		props.made(await unwrap(api.POST('/v1/keys/{id}/rotate', { params, body })));
 	};
 	return (
-		<Dialog title={t('account.rotate.title', { name: props.of.name })} close={props.close}>
+		<Dialog title={t('account.rotate.title', { name: props.of.name, end: `\u2060${props.of.last_four}` })} close={props.close}>
 			<Form submit={rotate} button={t('account.key.rotate')} tone="primary" cancel={props.close}>
 				<p>{t('account.rotate.what')}</p>
 				<Select

@@ -58,7 +58,7 @@ export const account = {
 	'account.key.this': 'your key',
 	'account.key.read': 'Your key can only list keys. To create, rotate or revoke keys, sign in with a key that has the scope keys:manage.',
 	'account.key.none': 'No keys yet.',
-	'account.rotate.title': 'Rotate “{name}”',
+	'account.rotate.title': 'Rotate “{name}” (…{end})',
 	'account.rotate.what':
 		'A new key with the same rights is created. The old key stays valid for a while, so that you can replace it everywhere.',
 	'account.rotate.grace': 'Old key expires',
@@ -66,7 +66,7 @@ export const account = {
 	'account.grace.hour': 'in one hour',
 	'account.grace.day': 'in one day',
 	'account.grace.week': 'in one week',
-	'account.revoke.title': 'Revoke “{name}”?',
+	'account.revoke.title': 'Revoke “{name}” (…{end})?',
 	'account.revoke.what': 'The key becomes invalid within one second, permanently. Requests with it are rejected.',
 	'account.revoke.own':
 		'You are signed in with this key: revoking it signs you out. The key becomes invalid within one second, permanently.',
@@ -101,6 +101,9 @@ export const account = {
 	'account.audit.show': 'Show',
 	'account.audit.all': 'All',
 	'account.audit.command': 'Command line',
+	'account.audit.bank': 'Bank',
+	'account.audit.operator': 'Recharge operator',
+	'account.audit.signup': 'Sign-up',
 	'account.audit.readings': 'Readings',
 	'account.audit.stations': 'Stations',
 	'account.audit.subject.example': 'id, such as key_…',
@@ -157,7 +160,8 @@ export const account = {
 	'signup.sent':
 		'This is your sandbox key, and it works now. A link is on its way to {email}: it confirms the address and gives you a live key.',
 	'signup.again': 'Sign up again',
-	'signup.spam': 'No mail after some minutes? Look in the spam folder, or sign up again. An address can sign up three times an hour.',
+	'signup.spam':
+		'No mail after some minutes? Look in the spam folder. Signing up again makes another account with another key. An address can sign up three times an hour, and an invite code is valid once.',
 	'signup.ends': 'If the address is not confirmed, the account is erased on',
 	'signup.off': 'Sign-up is off. The operator of this service creates accounts.',
 	'signup.signin': 'Sign in with a key',
@@ -172,7 +176,8 @@ export const account = {
 	'signup.known.title': 'No live key was created',
 	'signup.repeated.title': 'Nothing left to confirm',
 	'signup.confirmed': 'The address is confirmed. This is the live key. It can create further keys, with fewer rights.',
-	'signup.repeated': 'The address was confirmed before. The live key was shown then, and cannot be shown again.',
+	'signup.repeated':
+		'The address was confirmed before. The live key was shown then, and cannot be shown again. If it is lost, contact the operator of the service.',
 	'signup.known':
 		'An account with this address exists already, so no live key was created. If its key is lost, contact the operator of the service.',
 	'account.quota.forecast': 'At this rate: {calls} calls in the whole month, {percent} % of the quota.',
@@ -202,11 +207,13 @@ export const account = {
 	'account.action.member.delete': 'Person removed',
 	'account.action.recharge.create': 'Recharge requested',
 	'account.action.recharges.create': 'Batch of recharges sent',
+	'account.action.recharge.batch': 'Batch of recharges sent',
 	'account.action.recharge.success': 'Recharge successful',
 	'account.action.recharge.failed': 'Recharge failed',
 	'account.action.recharge.refund': 'Refund of a recharge requested',
 	'account.action.recharge.refunded': 'Recharge refunded',
 	'account.action.verification.create': 'Verification requested',
+	'account.action.verification.batch': 'Batch of verifications sent',
 	'account.action.verification.success': 'Verification completed',
 	'account.action.verification.failed': 'Verification failed',
 	'account.action.payment.create': 'Wallet top-up started',
