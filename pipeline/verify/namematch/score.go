@@ -108,7 +108,7 @@ func (p *pair) lostGiven() bool {
 }
 
 // crossed reports whether the given name of one name matches the other name only at a trailing initial. Two such names
-// belong to different people: the given name of Mohan P. is Mohan, so he is not Priya Mohan.
+// belong to different people: the given name of Mohan P. is Mohan, and that of Priya Mohan is Priya.
 func (p *pair) crossed() bool {
 	g, h := p.a.given(), p.b.given()
 	if g < 0 || h < 0 {
