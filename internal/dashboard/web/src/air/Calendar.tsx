@@ -1,12 +1,20 @@
 import type { JSX } from 'preact';
-import { useMemo, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useState } from 'preact/hooks';
 import { locale, t } from '../i18n';
 import { bandOf, toneOf } from './category';
 import { months, step, weeks } from './days';
 import type { Entry } from './series';
+import { useWidth } from './width';
 import './calendar.css';
 
-/** Calendar shows a year of days, one column a week. Arrow keys move between days, and Enter opens one. */
+/** weekWidth and weekdayWidth are the least widths of a column, in pixels. A day is a target of at least 24 pixels. */
+const weekWidth = 28;
+const weekdayWidth = 48;
+
+/**
+ * Calendar shows a year of days, one column a week, in two halves if one is too wide. A narrower card scrolls. Arrow keys move
+ * between days, and Enter opens one.
+ */
 export function Calendar(props: {
 	from: string;
 	to: string;
@@ -18,7 +26,17 @@ export function Calendar(props: {
 	const columns = useMemo(() => weeks(from, to), [from, to]);
 	const byDate = useMemo(() => new Map(props.entries.map((entry) => [entry.date, entry])), [props.entries]);
 	const [marked, setMarked] = useState(chosen && chosen >= from && chosen <= to ? chosen : to);
-	const grid = useRef<HTMLTableElement>(null);
+	const { frame, width } = useWidth();
+	const fits = (count: number) => count * weekWidth + weekdayWidth <= width;
+	const half = Math.ceil(columns.length / 2);
+	const parts = fits(half) && !fits(columns.length) ? [columns.slice(0, half), columns.slice(half)] : [columns];
+	useLayoutEffect(() => {
+		const day = frame.current?.querySelector('[aria-current="date"]')?.getBoundingClientRect();
+		const around = frame.current?.getBoundingClientRect();
+		if (day && around && (day.left < around.left + weekdayWidth || day.right > around.right)) {
+			frame.current?.scrollBy({ left: day.left - around.left - around.width / 2, behavior: 'instant' });
+		}
+	}, [chosen, width, columns]);
 	const language = locale.value;
 	// All labels share one formatter, because creating one is slower than using it.
 	const labels = useMemo(() => {
@@ -41,60 +59,60 @@ export function Calendar(props: {
 		if (next) {
 			event.preventDefault();
 			setMarked(next);
-			grid.current?.querySelector<HTMLElement>(`[data-date="${next}"]`)?.focus();
+			frame.current?.querySelector<HTMLElement>(`[data-date="${next}"]`)?.focus();
 		}
 	};
 	const name = (date: string, options: Intl.DateTimeFormatOptions) =>
 		new Intl.DateTimeFormat(locale.value, { ...options, timeZone: 'UTC' }).format(new Date(date));
 	return (
 		<>
-			<div class="scroll newest">
+			<div class="scroll newest" ref={frame}>
 				{/* biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: a table whose cells are gone through by arrow keys is a grid */}
-				<table class="calendar" role="grid" aria-label={t('air.calendar')} ref={grid} onKeyDown={pressed}>
-					<thead>
-						<tr>
-							<td />
-							{months(columns).map((month) => (
-								<th key={month.date} scope="colgroup" colSpan={month.weeks}>
-									{month.weeks > 1 ? (
-										name(month.date, { month: 'short' })
-									) : (
-										<span class="unseen">{name(month.date, { month: 'short' })}</span>
-									)}
-								</th>
-							))}
-						</tr>
-					</thead>
-					<tbody>
-						{Array.from({ length: 7 }, (_, row) => (
-							<tr key={row}>
-								<th scope="row">{name(`2024-01-0${row + 1}`, { weekday: 'short' })}</th>
-								{columns.map((week) => {
-									const date = week[row];
-									const entry = date ? byDate.get(date) : undefined;
-									return date ? (
-										<td key={date}>
-											<button
-												type="button"
-												class={toneOf(bandOf(entry?.category))}
-												data-date={date}
-												aria-current={date === chosen ? 'date' : undefined}
-												tabIndex={date === marked ? 0 : -1}
-												aria-label={labels.get(date)}
-												title={labels.get(date)}
-												onFocus={() => setMarked(date)}
-												onClick={() => props.onChoose(date)}
-											>
-												{entry?.aqi ?? ''}
-											</button>
-										</td>
-									) : (
-										<td key={`${week.find(Boolean)}-${row}`} />
-									);
-								})}
+				<table class="calendar" role="grid" aria-label={t('air.calendar')} onKeyDown={pressed}>
+					{parts.map((part, index) => (
+						<tbody key={index}>
+							<tr>
+								<td class="corner" />
+								{months(part).map((month) => (
+									<th key={month.date} scope="colgroup" colSpan={month.weeks}>
+										{month.weeks > 1 ? (
+											<span>{name(month.date, { month: 'short' })}</span>
+										) : (
+											<span class="unseen">{name(month.date, { month: 'short' })}</span>
+										)}
+									</th>
+								))}
 							</tr>
-						))}
-					</tbody>
+							{Array.from({ length: 7 }, (_, row) => (
+								<tr key={row}>
+									<th scope="row">{name(`2024-01-0${row + 1}`, { weekday: 'short' })}</th>
+									{part.map((week) => {
+										const date = week[row];
+										const entry = date ? byDate.get(date) : undefined;
+										return date ? (
+											<td key={date}>
+												<button
+													type="button"
+													class={toneOf(bandOf(entry?.category))}
+													data-date={date}
+													aria-current={date === chosen ? 'date' : undefined}
+													tabIndex={date === marked ? 0 : -1}
+													aria-label={labels.get(date)}
+													title={labels.get(date)}
+													onFocus={() => setMarked(date)}
+													onClick={() => props.onChoose(date)}
+												>
+													{entry?.aqi ?? ''}
+												</button>
+											</td>
+										) : (
+											<td key={`${week.find(Boolean)}-${row}`} />
+										);
+									})}
+								</tr>
+							))}
+						</tbody>
+					))}
 				</table>
 			</div>
 			<p class="hint">

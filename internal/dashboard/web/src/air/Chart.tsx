@@ -9,6 +9,7 @@ import { zone, zoneName } from '../zone';
 import { bands, type Figure, highest } from './category';
 import { apart, joined, type Line, type Step } from './series';
 import { stamp, times, zoneOf } from './stamp';
+import { widest } from './width';
 
 /** Drawn is a line with its name and its style. */
 export interface Drawn extends Line {
@@ -29,16 +30,6 @@ function colours(element: HTMLElement): (token: string) => string {
 		element.style.color = '';
 		return colour;
 	};
-}
-
-/** written writes a text with a halo, which keeps it readable above the grid. */
-function written(ctx: CanvasRenderingContext2D, text: string, x: number, y: number, ink: string, halo: string): void {
-	ctx.lineWidth = 4 * devicePixelRatio;
-	ctx.lineJoin = 'round';
-	ctx.strokeStyle = halo;
-	ctx.strokeText(text, x, y);
-	ctx.fillStyle = ink;
-	ctx.fillText(text, x, y);
 }
 
 /** stripes are the categories that a plot shows, with their edges in pixels of the canvas. */
@@ -65,18 +56,21 @@ function banded(figure: Figure, colour: (token: string) => string): (plot: uPlot
 	};
 }
 
-/** named writes the names of the categories below the line, which stays whole. A category without room for its name has none. */
+/** nameFont is the font of the names of categories, at a size in pixels. */
+const nameFont = (size: number) => `${size}px sans-serif`;
+
+/** named writes the names of the categories at the right of the plot. A category without room for its name has none. */
 function named(figure: Figure, colour: (token: string) => string): (plot: uPlot) => void {
 	return (plot) => {
 		const { ctx, bbox } = plot;
 		ctx.save();
-		ctx.font = `${11 * devicePixelRatio}px sans-serif`;
+		ctx.font = nameFont(12 * devicePixelRatio);
 		ctx.textAlign = 'left';
-		ctx.textBaseline = 'bottom';
+		ctx.textBaseline = 'middle';
+		ctx.fillStyle = colour('muted');
 		for (const { band, bottom, top } of stripes(plot, figure)) {
-			if (bottom - top > 14 * devicePixelRatio) {
-				const [x, y] = [bbox.left + 6 * devicePixelRatio, bottom - 2 * devicePixelRatio];
-				written(ctx, t(band.name), x, y, colour('muted'), colour('surface'));
+			if (bottom - top >= 14 * devicePixelRatio) {
+				ctx.fillText(t(band.name), bbox.left + bbox.width + 8 * devicePixelRatio, (bottom + top) / 2);
 			}
 		}
 		ctx.restore();
@@ -90,12 +84,25 @@ const labelFont = (size: number) => `bold ${size}px sans-serif`;
 const leader = 14;
 
 /** roomFor returns the width that the names of lines need at the right of a plot. */
-function roomFor(lines: readonly Drawn[]): number {
-	const pen = document.createElement('canvas').getContext('2d');
-	if (pen) {
-		pen.font = labelFont(12);
-	}
-	return leader + 10 + Math.ceil(Math.max(...lines.map(({ name }) => pen?.measureText(name).width ?? 0)));
+const roomFor = (lines: readonly Drawn[]) =>
+	leader +
+	10 +
+	widest(
+		lines.map(({ name }) => name),
+		labelFont(12),
+	);
+
+/** besides returns the width that the names of categories need at the right of a plot, up to a value. */
+function besides(figure: Figure, most: number): number {
+	const edges = [0, ...highest[figure]];
+	const shown = bands.filter((_, index) => (edges[index] ?? most) < most);
+	return (
+		8 +
+		widest(
+			shown.map(({ name }) => t(name)),
+			nameFont(12),
+		)
+	);
 }
 
 /** labelled writes the name of each line at the right of the plot, beside its last point. */
@@ -183,20 +190,21 @@ export function Chart(props: { lines: readonly Drawn[]; figure: Figure; unit: st
 	const draw = (element: HTMLElement): uPlot => {
 		const colour = colours(element);
 		const many = lines.length > 1;
-		const room = many ? roomFor(lines) : 0;
-		// A narrow chart has no room for names. The legend of the page has them.
+		// A narrow chart has no room for names of lines. The legend of the page has them.
 		const isWide = () => element.clientWidth >= 640;
 		const axis = { stroke: colour('muted'), grid: { stroke: colour('line'), width: 1 }, ticks: { stroke: colour('line'), width: 1 } };
 		const most = Math.max(...lines.flatMap(({ ys }) => ys.map((y) => y ?? 0)), figure === 'aqi' ? 100 : 0);
+		const limit = most * 1.05 || 1;
+		const room = many ? roomFor(lines) : Math.max(narrow, besides(figure, limit));
 		const plot = new uPlot(
 			{
 				width: element.clientWidth,
 				height: 280,
 				tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), zoneOf(step)),
 				legend: { show: false },
-				padding: [null, () => (many && isWide() ? room : narrow), null, null],
+				padding: [null, () => (many && !isWide() ? narrow : room), null, null],
 				cursor: { drag: { x: true, y: false }, y: false },
-				scales: { y: { range: [0, most * 1.05 || 1] } },
+				scales: { y: { range: [0, limit] } },
 				axes: [
 					{ ...axis, space: 70, values: (_, ticks) => times(ticks, step) },
 					{
@@ -220,8 +228,7 @@ export function Chart(props: { lines: readonly Drawn[]; figure: Figure; unit: st
 				],
 				hooks: {
 					drawClear: many ? [] : [banded(figure, colour)],
-					drawAxes: many ? [] : [named(figure, colour)],
-					draw: many ? [(now) => isWide() && labelled(lines, colour)(now)] : [],
+					draw: [many ? (now) => isWide() && labelled(lines, colour)(now) : named(figure, colour)],
 					setCursor: [
 						(now) => {
 							const i = now.cursor.idx;

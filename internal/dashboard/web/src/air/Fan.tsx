@@ -1,11 +1,11 @@
 import type { JSX } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
 import { number } from '../format';
 import { t } from '../i18n';
 import { bands, type Figure, highest } from './category';
 import { corners, type Percentiles, type Point } from './forecast';
 import type { Step } from './series';
 import { times } from './stamp';
+import { useWidth, widest } from './width';
 import './forecast.css';
 
 const height = 250;
@@ -13,24 +13,9 @@ const left = 48;
 const bottom = 38;
 // The unit stands above the bands.
 const top = 20;
-const right = 8;
 
 /** apart is the least distance of two ticks, in pixels. Letters of 12 pixels need it in both languages. */
 const apart = { hour: 64, day: 48 } as const;
-
-/** useWidth observes the width of an element, so that a unit of the drawing is a pixel and texts keep their size on phones. */
-function useWidth() {
-	const frame = useRef<HTMLDivElement>(null);
-	const [width, setWidth] = useState(640);
-	useEffect(() => {
-		const observer = new ResizeObserver(([entry]) => setWidth(Math.round(entry?.contentRect.width || 640)));
-		if (frame.current) {
-			observer.observe(frame.current);
-		}
-		return () => observer.disconnect();
-	}, []);
-	return { frame, width };
-}
 
 /**
  * Fan draws the 10th, 50th and 90th percentile of the next days or hours above the categories, after the present value if it
@@ -47,12 +32,23 @@ export function Fan(props: {
 	const { days, figure, now, step } = props;
 	const { frame, width } = useWidth();
 	const shift = now === undefined ? 0 : 1;
-	// The names of the categories begin before the first of a few points.
 	const few = days.length <= 10;
-	const begin = left + (few ? 30 : 0);
-	const each = (width - begin - right) / (days.length + shift);
+	const most = Math.max(now ?? 0, ...days.map(({ of }) => of.p90)) * 1.1 || 1;
+	const y = (value: number) => top + (height - bottom - top) * (1 - Math.min(value, most) / most);
+	const edges = [0, ...highest[figure]];
+	const shown = bands.map((band, i) => ({ band, above: y(edges[i + 1] ?? most), base: y(edges[i] ?? most) }));
+	// The names of the categories are at the right of the curve. A category without room for its name has none.
+	const called = shown.filter(({ above, base }) => base - above >= 14);
+	const end =
+		width -
+		8 -
+		widest(
+			called.map(({ band }) => t(band.name)),
+			'12px sans-serif',
+		);
+	const each = (end - left - 6) / (days.length + shift);
 	const every = Math.ceil(apart[step] / each);
-	const x = (i: number) => begin + (i + shift + 0.5) * each;
+	const x = (i: number) => left + (i + shift + 0.5) * each;
 	// The right end would cut the text of a tick that is too close to it.
 	const named = days.filter((_, i) => i % every === Math.floor((every - 1) / 2) && x(i) + apart[step] / 2 <= width);
 	const written = times(
@@ -60,10 +56,7 @@ export function Fan(props: {
 		step,
 	).map((text) => text.split('\n'));
 	const texts = new Map(named.map(({ at, name }, i) => [at, name?.split(', ') ?? written[i]] as const));
-	const most = Math.max(now ?? 0, ...days.map(({ of }) => of.p90)) * 1.1 || 1;
-	const y = (value: number) => top + (height - bottom - top) * (1 - Math.min(value, most) / most);
 	const line = (of: (one: Percentiles) => number): Point[] => days.map((day, i) => [x(i), y(of(day.of))]);
-	const edges = [0, ...highest[figure]];
 	// The ticks are the limits of the categories. A limit that is too close to the last one has no tick.
 	const ticks: number[] = [];
 	for (const limit of edges) {
@@ -71,14 +64,13 @@ export function Fan(props: {
 			ticks.push(limit);
 		}
 	}
-	const shown = bands.map((band, i) => ({ band, above: y(edges[i + 1] ?? most), base: y(edges[i] ?? most) }));
 	return (
 		<div ref={frame} class="fan">
 			<svg viewBox={`0 0 ${width} ${height}`} role="img" aria-label={props.label}>
 				{shown.map(
 					({ band, above, base }) =>
 						base > above && (
-							<rect key={band.word} class={`band aqi-${band.token}`} x={left} y={above} width={width - left} height={base - above} />
+							<rect key={band.word} class={`band aqi-${band.token}`} x={left} y={above} width={end - left - 6} height={base - above} />
 						),
 				)}
 				{ticks.map((tick) => (
@@ -86,14 +78,11 @@ export function Fan(props: {
 						{number(tick)}
 					</text>
 				))}
-				{shown.map(
-					({ band, above, base }) =>
-						base - above >= 14 && (
-							<text key={band.word} class="name" x={left + 6} y={base - 4}>
-								{t(band.name)}
-							</text>
-						),
-				)}
+				{called.map(({ band, above, base }) => (
+					<text key={band.word} class="name" x={end} y={(above + base) / 2 + 4}>
+						{t(band.name)}
+					</text>
+				))}
 				<polygon class="interval" points={corners([...line((one) => one.p10), ...line((one) => one.p90).reverse()])} />
 				<polyline class="central" points={corners(line((one) => one.p50))} />
 				{now !== undefined && (
