@@ -9,13 +9,13 @@ import { useWidth, widest } from './width';
 import './forecast.css';
 
 const height = 250;
-const left = 48;
+const left = 36;
 const bottom = 38;
 // The unit stands above the bands.
 const top = 20;
 
 /** apart is the least distance of two ticks, in pixels. Letters of 12 pixels need it in both languages. */
-const apart = { hour: 64, day: 48 } as const;
+const apart = { hour: 64, day: 44 } as const;
 
 /**
  * Fan draws the 10th, 50th and 90th percentile of the next days or hours above the categories, after the present value if it
