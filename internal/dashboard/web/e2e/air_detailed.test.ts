@@ -100,7 +100,17 @@ test('the surface is the tiles of the service', async () => {
 	expect(await tiles.first().getAttribute('src')).toContain('/dashboard/v1/tiles/surface/');
 	await page.getByText('It ends 100 km from the nearest one.').waitFor();
 	await page.getByRole('list', { name: 'Surface: PM2.5 (µg/m³)' }).waitFor();
+	// The states do not hide it.
+	expect(
+		await page.locator('.detailed .states path').evaluateAll((all) => [...new Set(all.map((one) => getComputedStyle(one).fill))]),
+	).toEqual(['rgba(0, 0, 0, 0)']);
 	await pictured(page, 'air-surface');
+	// A narrower map still shows all of India.
+	await page.setViewportSize({ width: 360, height: 740 });
+	const frame = await page.getByRole('application').boundingBox();
+	await expect
+		.poll(async () => (await page.locator('.detailed .states').boundingBox())?.width ?? Number.POSITIVE_INFINITY)
+		.toBeLessThan(frame?.width ?? 0);
 	await page.getByLabel('Surface', { exact: true }).selectOption('none');
 	await expect.poll(() => tiles.count()).toBe(0);
 	expect(faults).toEqual([]);

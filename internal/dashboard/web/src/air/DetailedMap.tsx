@@ -25,10 +25,40 @@ const closest = 11;
 // From this zoom on, a mark has the name of its place.
 const named = 7;
 
-const whole: [[number, number], [number, number]] = [
+type Bounds = [[number, number], [number, number]];
+
+const whole: Bounds = [
 	[6.5, 68],
 	[37.2, 97.5],
 ];
+
+// In pixels: more than half of a mark, so that no mark at the edge of a state is cut.
+const edge = 26;
+
+/** fitted holds the bounds that a map shows, and its view of them. A view that the reader has moved is another one. */
+const fitted = new WeakMap<LeafletMap, { bounds: Bounds; view: string }>();
+
+function viewOf(map: LeafletMap): string {
+	const { lat, lng } = map.getCenter();
+	return `${map.getZoom()} ${lat.toFixed(4)} ${lng.toFixed(4)}`;
+}
+
+/** showBounds shows bounds. All of India has space around its marks; a state gets a margin. */
+function showBounds(map: LeafletMap, bounds: Bounds): void {
+	fitted.delete(map);
+	map.once('moveend', () => fitted.set(map, { bounds, view: viewOf(map) }));
+	map.fitBounds(bounds, bounds === whole ? {} : { padding: [edge, edge] });
+}
+
+/** resized adapts a map to the size of its element. Bounds that were fitted are fitted again. */
+function resized(map: LeafletMap): void {
+	const before = fitted.get(map);
+	const still = before?.view === viewOf(map);
+	map.invalidateSize({ animate: false });
+	if (before && still) {
+		showBounds(map, before.bounds);
+	}
+}
 
 /**
  * DetailedMap is a map with zoom, groups of places, names, and the surface of the interpolated air. It loads tiles of the
@@ -74,7 +104,9 @@ export function DetailedMap(
 					zoomIn={() => map?.zoomIn()}
 					zoomOut={() => map?.zoomOut()}
 					whole={() => {
-						map?.fitBounds(whole);
+						if (map) {
+							showBounds(map, whole);
+						}
 						props.onState('');
 					}}
 				/>
@@ -103,22 +135,22 @@ function useLeaflet(frame: RefObject<HTMLDivElement>): LeafletMap | undefined {
 				[42, 110],
 			],
 		});
-		made.fitBounds(whole);
+		showBounds(made, whole);
 		// The key 0 shows all of India, as in IndiaMap.
-		const pressed = (event: KeyboardEvent) => event.key === '0' && made.fitBounds(whole);
+		const pressed = (event: KeyboardEvent) => event.key === '0' && showBounds(made, whole);
 		frame.current.addEventListener('keydown', pressed);
-		const resized = new ResizeObserver(() => made.invalidateSize({ animate: false }));
-		resized.observe(frame.current);
+		const sizes = new ResizeObserver(() => resized(made));
+		sizes.observe(frame.current);
 		setMap(made);
 		return () => {
-			resized.disconnect();
+			sizes.disconnect();
 			made.remove();
 		};
 	}, [frame]);
 	return map;
 }
 
-/** useStates draws the outlines of the states. A click chooses a state. */
+/** useStates draws the outlines of the states, above the surface. A click chooses a state. */
 function useStates(map: LeafletMap | undefined, outlines: readonly Outline[], props: MapProps): void {
 	const { state } = props;
 	const choose = useRef(props.onState);
@@ -149,7 +181,7 @@ function useStates(map: LeafletMap | undefined, outlines: readonly Outline[], pr
 				[southWest[0], southWest[1]],
 				[northEast[0], northEast[1]],
 			],
-			{ pane: 'tilePane', zIndex: 1 },
+			{ pane: 'tilePane' },
 		).addTo(map);
 		return () => {
 			render(null, svg);
@@ -165,7 +197,7 @@ function useSurface(map: LeafletMap | undefined, surface: Surface): void {
 			return;
 		}
 		const layer = new TileLayer(`/dashboard/v1/tiles/surface/{z}/{x}/{y}.png?${surfaces[surface]}`, {
-			...{ maxNativeZoom: 9, zIndex: 2, className: 'surface' },
+			...{ maxNativeZoom: 9, className: 'surface' },
 			bounds: whole,
 		}).addTo(map);
 		return () => {
@@ -192,6 +224,7 @@ function useMarks(map: LeafletMap | undefined, props: MapProps): void {
 			const area: Area = [bounds.getWest(), bounds.getSouth(), bounds.getEast(), bounds.getNorth()];
 			const zoom = map.getZoom();
 			const found = marks(area, zoom);
+			const visible = map.getBounds();
 			// The chosen place has a mark of its own, also where it is part of a group.
 			if (chosen && !found.places.some(({ id }) => id === chosen.id)) {
 				found.places.push(chosen);
@@ -204,7 +237,8 @@ function useMarks(map: LeafletMap | undefined, props: MapProps): void {
 			for (const place of found.places) {
 				const { position } = place;
 				if (position) {
-					const icon = placeIcon(place, zoom >= named, place.id === chosen?.id);
+					// The name of a mark outside the frame would seem to belong to another mark.
+					const icon = placeIcon(place, zoom >= named && visible.contains([position[0], position[1]]), place.id === chosen?.id);
 					new Marker([position[0], position[1]], {
 						keyboard: false,
 						icon,
@@ -214,6 +248,7 @@ function useMarks(map: LeafletMap | undefined, props: MapProps): void {
 						.addTo(group);
 				}
 			}
+			moveNamesInside(map.getContainer());
 		};
 		draw();
 		map.on('moveend', draw);
@@ -224,6 +259,18 @@ function useMarks(map: LeafletMap | undefined, props: MapProps): void {
 	}, [map, marks, chosen, language.value]);
 }
 
+/** moveNamesInside moves names that extend beyond the left or right edge of a frame. */
+function moveNamesInside(frame: HTMLElement): void {
+	const { left, right } = frame.getBoundingClientRect();
+	for (const name of frame.querySelectorAll<HTMLElement>('.pin b')) {
+		const box = name.getBoundingClientRect();
+		const by = Math.max(0, left + 4 - box.left) - Math.max(0, box.right - right + 4);
+		if (by !== 0) {
+			name.style.translate = `${by}px 0`;
+		}
+	}
+}
+
 /** useView shows the chosen state, and brings the chosen place into sight. */
 function useView(map: LeafletMap | undefined, outlines: readonly Outline[], props: MapProps): void {
 	const { state, chosen } = props;
@@ -232,10 +279,13 @@ function useView(map: LeafletMap | undefined, outlines: readonly Outline[], prop
 		if (!map || state === shown.current) {
 			return;
 		}
-		const bounds = state ? boundsOf(outlines.filter(({ name }) => name === state).map(({ box }) => box)) : whole;
+		const boxes = outlines.filter(({ name }) => name === state).map(({ box }) => box);
+		// A station may stand beyond the border of its state.
+		const marks = props.places.flatMap(({ at }) => (at && boxes.length > 0 ? [[at[0], at[1], 0, 0] satisfies Outline['box']] : []));
+		const bounds = state ? boundsOf([...boxes, ...marks]) : whole;
 		if (bounds) {
 			shown.current = state;
-			map.fitBounds(bounds);
+			showBounds(map, bounds);
 		}
 	}, [map, outlines, state]);
 	useEffect(() => {
