@@ -10,7 +10,7 @@ function city(name: string, aqi: number, category: Schemas['Category'], days: nu
 	const updated = new Date(Date.now() - days * day).toISOString();
 	return {
 		...{ name, city: name, state: 'Delhi', aqi, category, updated, stale: days > 0, age_hours: 24 * days },
-		...{ latitude: 28 - days / 1000, longitude: 77, stations: 1, first_day: '2015-07-10', last_day: updated.slice(0, 10) },
+		...{ latitude: 28 - Math.sqrt(days) / 10, longitude: 77, stations: 1, first_day: '2015-07-10', last_day: updated.slice(0, 10) },
 	};
 }
 

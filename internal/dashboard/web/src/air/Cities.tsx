@@ -318,7 +318,7 @@ function List(props: { places: readonly Place[]; chosen: Place | undefined; now:
 						</button>
 						{place.city && (
 							<Link href={cityPath(place.city)} aria-label={t('air.open', { city: cityName(place.city) })}>
-								{t('air.details')}
+								{narrow ? '›' : t('air.details')}
 							</Link>
 						)}
 					</li>

@@ -164,7 +164,8 @@ const Mark = memo(function Mark(props: {
 		return null;
 	}
 	const [x, y] = place.at;
-	const radius = (large ? 12 : 4 + Math.max(0, place.severity) * 0.9) * unit;
+	// A mark without a colour needs a greater size to be seen.
+	const radius = (large ? 12 : place.stale ? 6 : 4 + Math.max(0, place.severity) * 0.9) * unit;
 	return (
 		// biome-ignore lint/a11y/noStaticElementInteractions: the list beside the map is the way for keys
 		<g

@@ -27,7 +27,7 @@ export const air = {
 	'air.map.simple': 'Simple map',
 	'air.map.detailed': 'Detailed map',
 	'air.map.marks':
-		'A number with × is a group of places, in the colour of the worst. Squares are reference stations, and dashed marks are sensors.',
+		'A number with × is a group of places, in the colour of the worst. Squares are reference stations, and dashed marks are sensors. A dashed mark with – has no reading.',
 	'air.map.group': 'Places: {count}. Worst:',
 	'air.kind.reference': 'reference station',
 	'air.kind.sensor': 'low-cost sensor',
