@@ -419,6 +419,6 @@ test('a masked number finds the recharges that show it, and the search says so',
 	await page.getByLabel('Language').selectOption('hi');
 	await page.getByText('उनके अंतिम चार अंक लिखें').waitFor();
 	await page.goto('/dashboard/verifications');
-	await page.getByText('छिपे हुए नंबर से नहीं मिलता').waitFor();
+	await page.getByText('छिपा हुआ नंबर खोजा नहीं जा सकता').waitFor();
 	expect(faults).toEqual([]);
 });
