@@ -83,7 +83,7 @@ func newFixture(t *testing.T) *fixture {
 	w.exec(`INSERT INTO air.station (id, source, name, city, state, latitude, longitude, kind, attribution, licence, first_seen, last_seen)
 		SELECT 's' || toString(number), 'made', 'S', if(number = 0, 'Delhi', 'Pune'), if(number = 0, 'Delhi', 'Maharashtra'), 20, 78, 'reference', if(number = 0, 'CPCB', 'Città, MPCB'), 'open', 0, 1000 FROM numbers(5)`)
 	w.exec(`INSERT INTO air.reading (station, parameter, at, value, kind, averaging, flag, source, ingested_at)
-		SELECT 's' || toString(number % 5), 'pm25', toDateTime('2026-10-01 00:00:00', 'UTC') + 60 * intDiv(number, 5), cityHash64(number) % 100, 'concentration', 1, 'plain', 'made', '2026-11-18 00:00:00' FROM numbers(150000)`)
+		SELECT 's' || toString(number % 5), 'pm25', toDateTime('2026-10-01 00:00:00', 'UTC') + 60 * intDiv(number, 5), cityHash64(number) % 100, 'concentration', 1, 'plain', 'made', '2026-11-18 00:00:00' FROM numbers(300000)`)
 	w.serve(t)
 	return w
 }
@@ -136,7 +136,7 @@ func TestFilesCanBeContinued(t *testing.T) {
 	w := newFixture(t)
 	for _, format := range dataset.FormatNames() {
 		// Several records are full, except in JSON lines: the contract is checked for each line.
-		path, rows := "reading?format="+format, "150000"
+		path, rows := "reading?format="+format, "300000"
 		if format == "ndjson" {
 			path, rows = path+"&station=s1&to=2026-10-01", "1111"
 		}
