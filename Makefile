@@ -20,8 +20,8 @@ TIMEOUT   ?= 40m
 # detector would report races that do not exist.
 # -race also checks conversions of pointers. The driver of SQLite converts pointers to the memory of its allocator only.
 UNRACED   := modernc.org/sqlite/lib modernc.org/libc modernc.org/memory github.com/santhosh-tekuri/jsonschema/v6 go.yaml.in/yaml/v3
-RACE      := -race -ldflags=-w $(UNRACED:%=-gcflags=%=-race=false) -gcflags=modernc.org/sqlite=-d=checkptr=0
 # Without debug information (-w) the linker takes half of the time. Stack traces do not need it.
+RACE      := -race -ldflags=-w $(UNRACED:%=-gcflags=%=-race=false) -gcflags=modernc.org/sqlite=-d=checkptr=0
 # Packages without goroutines, whose tests compute much: a tenth of all processor time with -race. Tests of other packages
 # run their code with the race detector.
 SINGLE    := ./internal/apidoc ./internal/arch ./ingest/source/file

@@ -6,6 +6,7 @@ import { language, meaningOf, t } from '../i18n';
 import { hasScope } from '../session';
 import { Badge } from '../ui/Badge';
 import { Breakable } from '../ui/Breakable';
+import { Coded } from '../ui/Coded';
 import { Empty, Fetched } from '../ui/FetchState';
 import { Select } from '../ui/Field';
 import { Card, Page } from '../ui/Page';
@@ -128,11 +129,6 @@ function One(props: { one: Described; type: EventType }): JSX.Element {
 			</Card>
 		</>
 	);
-}
-
-/** Coded shows a text of the contract. Text between backticks is shown as code. */
-function Coded(props: { text: string | undefined }): JSX.Element {
-	return <>{props.text?.split('`').map((part, index) => (index % 2 === 1 ? <code key={part}>{part}</code> : part))}</>;
 }
 
 /** Test sends a test event of a type to one of the webhooks that subscribe to it. */

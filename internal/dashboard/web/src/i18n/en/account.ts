@@ -206,7 +206,6 @@ export const account = {
 	'account.action.member.role': 'Role of a person changed',
 	'account.action.member.delete': 'Person removed',
 	'account.action.recharge.create': 'Recharge requested',
-	'account.action.recharges.create': 'Batch of recharges sent',
 	'account.action.recharge.batch': 'Batch of recharges sent',
 	'account.action.recharge.success': 'Recharge successful',
 	'account.action.recharge.failed': 'Recharge failed',

@@ -200,7 +200,6 @@ export const account: Record<keyof typeof en, string> = {
 	'account.action.member.role': 'व्यक्ति की भूमिका बदली गई',
 	'account.action.member.delete': 'व्यक्ति हटाया गया',
 	'account.action.recharge.create': 'रिचार्ज माँगा गया',
-	'account.action.recharges.create': 'रिचार्ज का बैच भेजा गया',
 	'account.action.recharge.batch': 'रिचार्ज का बैच भेजा गया',
 	'account.action.recharge.success': 'रिचार्ज सफल',
 	'account.action.recharge.failed': 'रिचार्ज विफल',

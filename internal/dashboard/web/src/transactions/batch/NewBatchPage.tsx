@@ -5,6 +5,7 @@ import { api, Problem } from '../../api/client';
 import { invalidate } from '../../api/queries';
 import { number, rupees } from '../../format';
 import { t } from '../../i18n';
+import { Coded } from '../../ui/Coded';
 import { Field } from '../../ui/Field';
 import { Form } from '../../ui/Form';
 import { Card, Facts, Page } from '../../ui/Page';
@@ -137,9 +138,9 @@ function BatchForm(props: { kind: Kind }): JSX.Element {
 			<Form submit={send} button={t('batch.send')} tone="primary" disabled={blocked}>
 				<Card>
 					<p>
-						<Coded of={t(`batch.how.${kind}`)} />
+						<Coded text={t(`batch.how.${kind}`)} />
 						<br />
-						<Coded of={t(`batch.more.${kind}`)} />
+						<Coded text={t(`batch.more.${kind}`)} />
 					</p>
 					<div class="field">
 						<label for={`${id}-file`}>{t('batch.file')}</label>
@@ -218,11 +219,6 @@ function BatchForm(props: { kind: Kind }): JSX.Element {
 			</Form>
 		</>
 	);
-}
-
-/** Coded is a text, with what stands between backticks as code. */
-function Coded(props: { of: string }): JSX.Element {
-	return <>{props.of.split('`').map((part, n) => (n % 2 === 1 ? <code key={n}>{part}</code> : part))}</>;
 }
 
 /** mostShown is the maximum length of an editable text in characters, about five hundred lines. */
