@@ -8,6 +8,7 @@ import (
 
 	"vayu/cmd/vayu/settings"
 	"vayu/cmd/vayu/wiring"
+	"vayu/internal/memory"
 )
 
 func newServe() *cobra.Command {
@@ -28,6 +29,7 @@ func newServe() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			go memory.KeepReleased(cmd.Context())
 			return s.Run(cmd.Context())
 		},
 	}

@@ -7,11 +7,13 @@ import (
 
 	"vayu/cmd/vayu/tool"
 	"vayu/internal/columnstore/embedded"
+	"vayu/internal/memory"
 )
 
 // runEngine runs the embedded ClickHouse engine in this process. The parent process communicates with it over
 // the standard streams.
 func runEngine(cmd *cobra.Command, _ []string) error {
+	go memory.KeepReleased(cmd.Context())
 	if embedded.Child(cmd.Context(), os.Stdin, os.Stdout, os.Stderr) != nil {
 		return tool.ErrReported // Child has reported the error to the parent process
 	}
