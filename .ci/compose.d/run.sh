@@ -34,6 +34,7 @@ image "$(named clickhouse.clickhouse-server)" clickhouse
 image "$(named prom.prometheus)" prometheus
 image "$(from node)" node
 image "$(from golang)" golang
+image vayu-compiled compiled
 rm -rf "$work/images"
 
 "$work/compose.test" -test.v -test.timeout 60m "${@/#-run/-test.run}"

@@ -45,3 +45,8 @@ COPY go/root /usr/local/go
 COPY go/modules /modules
 # go.sum proves the modules; the database of checksums is not within reach.
 ENV PATH=/usr/local/go/bin:/usr/local/bin:/usr/bin:/bin GOPROXY=file:///modules GOSUMDB=off GOTOOLCHAIN=local
+
+# Fills the cache of the compiler that the Dockerfile mounts.
+FROM golang AS compiled
+COPY go/compiled /compiled
+RUN --mount=type=cache,target=/root/.cache/go-build cp -a /compiled/. /root/.cache/go-build
