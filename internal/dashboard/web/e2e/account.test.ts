@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect, inject, test } from 'vitest';
-import { ask, cut, pictured, signedIn } from './browser';
+import { ask, cut, phone, pictured, signedIn } from './browser';
 import { command } from './service';
 
 /** manager creates a sandbox key that can create other keys. */
@@ -85,6 +85,9 @@ test('the usage page shows the figures of the API, and opening it uses no quota'
 	expect(await row.getByRole('cell').nth(1).textContent()).toBe(String(want));
 	const after = await ask<Usage>('/v1/usage', undefined, inject('live'));
 	expect(after.quota.used).toBe(before.quota.used + 1); // the request for the usage itself
+	await page.getByText('Nor do these in the dashboard: live updates, switches of the mode').waitFor();
+	const live = page.getByRole('region', { name: 'By operation' }).getByRole('row', { name: 'GET /v1/live' });
+	expect(await live.getByRole('cell').nth(3).textContent()).toBe('0');
 	await pictured(page, 'usage');
 	expect(faults).toEqual([]);
 });
@@ -110,6 +113,25 @@ test('the audit log is filtered by its address, and the export applies the filte
 	await page.getByRole('cell', { name: 'session.create' }).first().waitFor();
 	await pictured(page, 'audit');
 	expect(faults).toEqual([]);
+});
+
+test('on a phone each audit row names its actor and its subject, and the subject begins a line', async () => {
+	const { page } = await signedIn('/audit', inject('sandbox'), inject('base'), phone);
+	const rows = page.getByRole('region', { name: 'Audit log' }).locator('tbody tr');
+	const places = () =>
+		rows.evaluateAll((all) =>
+			all.map((row) => {
+				const place = (label: string) => {
+					const cell = row.querySelector<HTMLElement>(`td[data-label="${label}"]`);
+					const box = cell?.getBoundingClientRect();
+					const before = cell && getComputedStyle(cell, '::before');
+					return { left: box?.left ?? 0, top: box?.top ?? 0, named: before?.position === 'static' && before.content.includes(label) };
+				};
+				const [action, actor, subject] = [place('Action'), place('Actor'), place('Subject')];
+				return actor.named && subject.named && subject.left === action.left && subject.top > actor.top;
+			}),
+		);
+	await expect.poll(async () => [...new Set(await places())]).toEqual([true]);
 });
 
 test('the signed-in sessions are listed', async () => {
@@ -153,7 +175,7 @@ test('the usage page shows which key made which calls, in both languages', async
 		}
 	}
 	const { page, faults } = await signedIn('/usage', inject('live'));
-	const byKey = page.getByRole('region', { name: 'By key' });
+	const byKey = page.getByRole('region', { name: 'By key or person' });
 	await byKey.getByRole('row', { name: 'usage till' }).waitFor();
 	const cells = (region: typeof byKey, row: string) => region.getByRole('row', { name: row }).getByRole('cell').allTextContents();
 	expect((await cells(byKey, 'usage till'))[1]).toBe('3');
@@ -164,12 +186,12 @@ test('the usage page shows which key made which calls, in both languages', async
 	await expect.poll(async () => (await cells(operations, 'GET /v1/operators'))[1]).toBe('2');
 	expect(await operations.getByRole('row').count()).toBe(4); // with the header and the total
 	expect(new URL(page.url()).searchParams.get('key')).toMatch(/^key_/);
-	expect(await page.getByLabel('Key', { exact: true }).locator('option:checked').textContent()).toMatch(/^usage site …/);
+	expect(await page.getByLabel('Key or person', { exact: true }).locator('option:checked').textContent()).toMatch(/^usage site …/);
 	await pictured(page, 'usage-by-key');
-	await page.getByLabel('Key', { exact: true }).selectOption('');
+	await page.getByLabel('Key or person', { exact: true }).selectOption('');
 	await byKey.getByRole('row', { name: 'usage till' }).waitFor();
 	await page.getByRole('navigation', { name: 'Main' }).getByLabel('Language').selectOption('hi');
-	const hindi = page.getByRole('region', { name: 'कुंजी के अनुसार' });
+	const hindi = page.getByRole('region', { name: 'कुंजी या व्यक्ति के अनुसार' });
 	await hindi.getByRole('button', { name: 'usage till' }).click();
 	await expect.poll(async () => await page.getByRole('region', { name: 'काम के अनुसार' }).getByRole('row').count()).toBe(2);
 	await pictured(page, 'usage-by-key-hindi');

@@ -80,7 +80,7 @@ test('a person is added, signs in with a link, switches the mode, and is removed
 	await pictured(again.page, 'signin-link-used');
 
 	await owner.page.getByRole('navigation').getByRole('link', { name: 'Usage' }).click();
-	await owner.page.getByRole('region', { name: 'By key' }).getByRole('row', { name: 'asha@example.com' }).waitFor();
+	await owner.page.getByRole('region', { name: 'By key or person' }).getByRole('row', { name: 'asha@example.com' }).waitFor();
 	await pictured(owner.page, 'members-usage');
 	await owner.page.goto('/dashboard/members');
 	const row = owner.page.getByRole('row', { name: /asha@example.com/ });

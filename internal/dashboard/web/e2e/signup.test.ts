@@ -48,6 +48,8 @@ test('a person signs up, confirms the address and signs in', async () => {
 	expect(await page.title()).toBe('Your account is ready · Vayu');
 	await page.keyboard.press('Escape');
 	await page.getByText(sandbox).waitFor();
+	await page.getByText('Your invite code is used up').waitFor();
+	await page.getByRole('button', { name: 'Sign up with a new code' }).waitFor();
 	await pictured(page, 'signup-made');
 
 	const link = await linkOf(id);
@@ -64,6 +66,8 @@ test('a person signs up, confirms the address and signs in', async () => {
 	const again = await visit(link, service.base);
 	await again.page.getByRole('button', { name: 'Confirm the address' }).click();
 	await again.page.getByText('The address was confirmed before').waitFor();
+	await again.page.getByText('you can sign in with a link and create a new key').waitFor();
+	await again.page.getByRole('link', { name: 'Go to the sign-in page' }).waitFor();
 	await pictured(again.page, 'signup-repeated');
 	expect(await again.page.getByText('sk_live_').count()).toBe(0);
 
@@ -82,10 +86,13 @@ test('the pages are in Hindi too, and a known address gets no live key', async (
 	const confirm = await visit(await linkOf(id), service.base, { locale: 'hi-IN' });
 	await confirm.page.getByRole('button', { name: 'पते की पुष्टि करें' }).click();
 	await confirm.page.getByText('इस पते का खाता पहले से है').waitFor();
+	await confirm.page.getByText('लिंक से साइन इन करके नई कुंजी').waitFor();
+	await confirm.page.getByRole('link', { name: 'साइन इन पेज पर जाएँ' }).waitFor();
 	await pictured(confirm.page, 'signup-known');
 	const forged = await visit('/signup/confirm#acc_01KAHQX0ZP4T9N6J8S3V5W7Y2B.x', service.base, { locale: 'hi-IN' });
 	await forged.page.getByRole('button', { name: 'पते की पुष्टि करें' }).click();
 	await forged.page.getByText('लिंक मान्य नहीं है').waitFor();
+	await forged.page.getByText('नए निमंत्रण कोड से फिर साइन अप करें').waitFor();
 	await pictured(forged.page, 'signup-forged');
 	expect([...seen.faults, ...confirm.faults, ...forged.faults]).toEqual([]);
 });

@@ -151,8 +151,8 @@ export function Audit(): JSX.Element {
 								{ name: t('account.audit.seq'), figure: true, phone: 'labelled', show: (row) => row.seq },
 								{ name: t('account.audit.at'), show: (row) => <Time at={row.at} /> },
 								{ name: t('account.audit.action'), heading: true, show: (row) => <Action of={row} /> },
-								{ name: t('account.audit.subject'), show: (row) => <Subject id={row.subject} names={known} /> },
-								{ name: t('account.audit.actor'), show: (row) => <Actor id={row.actor} names={known} /> },
+								{ name: t('account.audit.subject'), phone: 'labelled line', show: (row) => <Subject id={row.subject} names={known} /> },
+								{ name: t('account.audit.actor'), phone: 'labelled', show: (row) => <Actor id={row.actor} names={known} /> },
 								{ name: t('account.audit.client'), show: (row) => row.client && <code>{row.client}</code> },
 								{
 									name: t('account.audit.detail'),

@@ -16,9 +16,9 @@ function reply(status: number, body: object, headers: Record<string, string> = {
 			status < 300 ? { data: body, response } : { error: body, response }) as unknown as typeof withKey.POST);
 }
 
-function open(confirms: boolean) {
+function open(confirms: boolean, mode: 'open' | 'invite' = 'open') {
 	vi.spyOn(withKey, 'GET').mockImplementation((async () => ({
-		data: { status: 'success', mode: 'open' },
+		data: { status: 'success', mode },
 		response: Response.json({}),
 	})) as unknown as typeof withKey.GET);
 	const response = Response.json({}, { status: 401 });
@@ -63,8 +63,8 @@ test('a limited sign-up says when to try again, in minutes', async () => {
 
 test.each([
 	[200, { status: 'success', outcome: 'confirmed', key }, 'Your live key is ready', 'button', 'Open the dashboard'],
-	[200, { status: 'success', outcome: 'address_in_use' }, 'No live key was created', 'link', 'Sign in with a key'],
-	[200, { status: 'success', outcome: 'repeated' }, 'Nothing left to confirm', 'link', 'Sign in with a key'],
+	[200, { status: 'success', outcome: 'address_in_use' }, 'No live key was created', 'link', 'Go to the sign-in page'],
+	[200, { status: 'success', outcome: 'repeated' }, 'Nothing left to confirm', 'link', 'Go to the sign-in page'],
 	[400, { error: { code: 'invalid_request', message: 'x', field: 'token' } }, 'This link does not work', 'link', 'Create an account'],
 ] as const)('status %i and %j of a confirmation have the title %s', async (status, body, title, role, next) => {
 	reply(status, body);
@@ -74,4 +74,33 @@ test.each([
 	await vi.waitFor(() => expect(document.title).toBe(`${title} · Vayu`));
 	expect(screen.getByRole(role, { name: next })).toBeTruthy();
 	expect(screen.queryByRole('button', { name: 'Confirm the address' })).toBeNull();
+});
+
+test('without a mail, an invited person learns that a new sign-up needs a new code', async () => {
+	reply(201, { status: 'success', account_id: 'acc_1', key, expires_at: '2026-11-30T16:00:00Z' });
+	open(false, 'invite');
+	await userEvent.type(await screen.findByLabelText('Invite code'), 'inv_1');
+	await signUp();
+	await screen.findByText(/Your invite code is used up: to sign up again, ask the person/);
+	await userEvent.click(screen.getByRole('button', { name: 'Sign up with a new code' }));
+	expect((screen.getByLabelText('Invite code') as HTMLInputElement).value).toBe('');
+});
+
+test('without invite codes, a person without a mail can sign up again', async () => {
+	reply(201, { status: 'success', account_id: 'acc_1', key, expires_at: '2026-11-30T16:00:00Z' });
+	open(false);
+	await signUp();
+	const hint = await screen.findByText(/Signing up again makes another account/);
+	expect(hint.textContent).not.toContain('code');
+	expect(screen.getByRole('button', { name: 'Sign up again' })).toBeTruthy();
+});
+
+test.each([
+	['open', 'If it has expired, sign up again.'],
+	['invite', 'If it has expired, sign up again with a new invite code. Ask the person who gave you the first one.'],
+] as const)('with the mode %s a link that does not work says: %s', async (mode, next) => {
+	reply(400, { error: { code: 'invalid_request', message: 'x', field: 'token' } });
+	open(true, mode);
+	await userEvent.click(screen.getByRole('button', { name: 'Confirm the address' }));
+	await screen.findByText(next);
 });

@@ -75,13 +75,18 @@ function NewKey(props: { title: string; value: string; after?: ComponentChildren
 	);
 }
 
-/** NoMail says what to do if no mail arrives. The server limits the mails to an address. */
-function NoMail(props: { repeat: () => void }): JSX.Element {
+/** useSignupMode fetches who can sign up. */
+function useSignupMode() {
+	return useQuery({ queryKey: ['signup'], queryFn: ({ signal }) => unwrap(withKey.GET('/v1/signup', { signal })) });
+}
+
+/** NoMail says what to do if no mail arrives. The server limits the mails to an address, and an invite code is for one sign-up. */
+function NoMail(props: { invited: boolean; repeat: () => void }): JSX.Element {
 	return (
 		<div class="aside">
-			<p class="hint">{t('signup.spam')}</p>
+			<p class="hint">{t(props.invited ? 'signup.spam.invite' : 'signup.spam')}</p>
 			<button type="button" onClick={props.repeat}>
-				{t('signup.again')}
+				{t(props.invited ? 'signup.again.invite' : 'signup.again')}
 			</button>
 		</div>
 	);
@@ -100,7 +105,7 @@ function NextLink(props: { to: string; children: string }): JSX.Element {
 
 /** Request makes an account. If its mail does not arrive, the person signs up again, because each link belongs to one account. */
 function Request(): JSX.Element {
-	const mode = useQuery({ queryKey: ['signup'], queryFn: ({ signal }) => unwrap(withKey.GET('/v1/signup', { signal })) });
+	const mode = useSignupMode();
 	const [email, setEmail] = useState('');
 	const [invite, setInvite] = useState('');
 	const [made, setMade] = useState<Schemas['SignedUp']>();
@@ -110,7 +115,7 @@ function Request(): JSX.Element {
 	};
 	if (made) {
 		return (
-			<NewKey title={t('signup.made.title')} value={made.key} after={<NoMail repeat={repeat} />}>
+			<NewKey title={t('signup.made.title')} value={made.key} after={<NoMail invited={mode.data?.mode === 'invite'} repeat={repeat} />}>
 				<p>{t('signup.sent', { email: email.trim() })}</p>
 				<p class="hint">
 					{t('signup.ends')} <Time at={made.expires_at} />
@@ -154,6 +159,7 @@ function refused(error: unknown): never {
 function Confirmation(): JSX.Element {
 	const [done, setDone] = useState<Schemas['SignupConfirmed'] | 'wrong'>();
 	const [member, setMember] = useState(false);
+	const mode = useSignupMode().data?.mode;
 	const confirm = async () => {
 		const reply = withKey.POST('/v1/signup/confirm', { body: { token: window.location.hash.slice(1), member } });
 		setDone(
@@ -170,6 +176,7 @@ function Confirmation(): JSX.Element {
 		return (
 			<Result title={t('signin.link.failed')} next={<NextLink to={signUpPath}>{t('signup.link')}</NextLink>}>
 				<p>{t('signup.wrong.token')}</p>
+				<p>{t(mode === 'invite' ? 'signup.wrong.next.invite' : 'signup.wrong.next')}</p>
 			</Result>
 		);
 	}
@@ -183,8 +190,9 @@ function Confirmation(): JSX.Element {
 	if (done) {
 		const name = done.outcome === 'address_in_use' ? 'known' : 'repeated';
 		return (
-			<Result title={t(`signup.${name}.title`)} next={<NextLink to="/dashboard/">{t('signup.signin')}</NextLink>}>
+			<Result title={t(`signup.${name}.title`)} next={<NextLink to="/dashboard/">{t('signin.link.back')}</NextLink>}>
 				<p>{t(`signup.${name}`)}</p>
+				<p>{t('signup.lost')}</p>
 			</Result>
 		);
 	}

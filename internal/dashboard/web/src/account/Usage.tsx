@@ -99,6 +99,7 @@ export function Usage(): JSX.Element {
 					<KeyFilter value={filters.key} apply={(key) => change({ key })} />
 				</search>
 				<p class="hint">{t(isSandbox() ? 'account.calls.utc.sandbox' : 'account.calls.utc')}</p>
+				{!isSandbox() && <p class="hint">{t('account.calls.free')}</p>}
 				<Fetched query={usage}>
 					{({ days, byKey }) =>
 						days.length === 0 ? (

@@ -40,7 +40,7 @@ async function open(mode: Current['mode'], scopes: Schemas['Scope'][], awaited: 
 	await screen.findByRole('button', { name: awaited });
 	return {
 		rows: screen.getAllByRole('button').map((button) => button.textContent),
-		options: within(screen.getByLabelText('Key'))
+		options: within(screen.getByLabelText('Key or person'))
 			.getAllByRole('option')
 			.map((option) => option.textContent),
 	};
@@ -49,8 +49,8 @@ async function open(mode: Current['mode'], scopes: Schemas['Scope'][], awaited: 
 test('the calls of a person have the address, if the key can list people', async () => {
 	const { rows, options } = await open('live', ['account:read', 'keys:manage'], 'asha@example.com');
 	expect(rows).toEqual(['till …abcd', 'asha@example.com', 'A person …9XYZ']);
-	expect(options).toEqual(['All keys', 'till …abcd', 'asha@example.com']);
-	const table = screen.getByRole('region', { name: 'By key' });
+	expect(options).toEqual(['All keys and people', 'till …abcd', 'asha@example.com']);
+	const table = screen.getByRole('region', { name: 'By key or person' });
 	const cells = within(table).getAllByRole('cell');
 	expect(cells.slice(-8).map((cell) => cell.textContent)).toEqual(['Without a key', '40', '4', '0', 'Total', '46', '4', '0']);
 });
@@ -61,6 +61,6 @@ test.each([
 ] as const)('in %s a key with %s sees that a person made calls, and requests no list of people', async (mode, scopes) => {
 	const { rows, options } = await open(mode, [...scopes], 'A person …ey_2');
 	expect(rows).toEqual(['till …abcd', 'A person …ey_2', 'A person …9XYZ']);
-	expect(options).toEqual(['All keys', 'till …abcd', 'A person …ey_2']);
+	expect(options).toEqual(['All keys and people', 'till …abcd', 'A person …ey_2']);
 	expect(requested).toEqual(new Set(['/v1/keys']));
 });

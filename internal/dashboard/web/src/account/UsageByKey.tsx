@@ -6,15 +6,15 @@ import { difference, type Sum, sumsByKey, totalOf } from './sums';
 import { UsageTable } from './UsageTable';
 import { useNames } from './useNames';
 
-/** KeyFilter selects the key whose calls are shown. */
+/** KeyFilter selects the key or the person whose calls are shown. */
 export function KeyFilter(props: { value: string | undefined; apply: (key: string) => void }): JSX.Element {
 	const { ids, nameOf } = useNames();
 	const all = new Set([...ids, ...(props.value ? [props.value] : [])]);
 	return (
 		<Select
-			label={t('account.calls.key')}
+			label={t('account.calls.who')}
 			value={props.value ?? ''}
-			options={[['', t('account.calls.key.all')] as const, ...[...all].map((id) => [id, nameOf(id)] as const)]}
+			options={[['', t('account.calls.who.all')] as const, ...[...all].map((id) => [id, nameOf(id)] as const)]}
 			change={props.apply}
 		/>
 	);
@@ -37,7 +37,7 @@ export function UsageByKey(props: {
 			<h3>{t('account.calls.byKey')}</h3>
 			<UsageTable
 				caption={t('account.calls.byKey')}
-				column={t('account.calls.key')}
+				column={t('account.calls.who')}
 				rows={[
 					...sumsByKey(props.days).map(({ key, ...sum }) => ({
 						...sum,
