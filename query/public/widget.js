@@ -19,19 +19,24 @@
 		Severe: ['#5c0f26', '#fffffe'],
 	};
 	const texts = {
-		en: { none: 'No current data', old: 'Older than three hours', hours: 'AQI of the last 24 hours', data: 'Data' },
-		hi: { none: 'अभी का आँकड़ा नहीं है', old: 'तीन घंटे से पुराना', hours: 'पिछले 24 घंटों का AQI', data: 'आँकड़े' },
-		bn: { none: 'বর্তমান তথ্য নেই', old: 'তিন ঘণ্টার বেশি পুরোনো', hours: 'গত 24 ঘণ্টার AQI', data: 'তথ্য' },
-		gu: { none: 'હાલની માહિતી નથી', old: 'ત્રણ કલાકથી જૂની', hours: 'છેલ્લા 24 કલાકનો AQI', data: 'માહિતી' },
-		kn: { none: 'ಪ್ರಸ್ತುತ ಮಾಹಿತಿ ಇಲ್ಲ', old: 'ಮೂರು ಗಂಟೆಗಿಂತ ಹಳೆಯದು', hours: 'ಕಳೆದ 24 ಗಂಟೆಗಳ AQI', data: 'ಮಾಹಿತಿ' },
-		ml: { none: 'നിലവിലെ വിവരം ഇല്ല', old: 'മൂന്നു മണിക്കൂറിലേറെ പഴയത്', hours: 'കഴിഞ്ഞ 24 മണിക്കൂറിലെ AQI', data: 'വിവരം' },
-		mr: { none: 'सध्याची माहिती नाही', old: 'तीन तासांपेक्षा जुनी', hours: 'मागील 24 तासांचा AQI', data: 'माहिती' },
-		pa: { none: 'ਮੌਜੂਦਾ ਅੰਕੜਾ ਨਹੀਂ ਹੈ', old: 'ਤਿੰਨ ਘੰਟਿਆਂ ਤੋਂ ਪੁਰਾਣਾ', hours: 'ਪਿਛਲੇ 24 ਘੰਟਿਆਂ ਦਾ AQI', data: 'ਅੰਕੜੇ' },
-		ta: { none: 'தற்போதைய தரவு இல்லை', old: 'மூன்று மணி நேரத்துக்கு மேல் பழையது', hours: 'கடந்த 24 மணி நேர AQI', data: 'தரவு' },
-		te: { none: 'ప్రస్తుత సమాచారం లేదు', old: 'మూడు గంటల కంటే పాతది', hours: 'గత 24 గంటల AQI', data: 'సమాచారం' },
+		en: { none: 'No current data', unknown: 'Unknown place', old: 'Older than three hours', hours: 'AQI of the last 24 hours', data: 'Data', zone: 'IST' },
+		hi: { none: 'अभी का आँकड़ा नहीं है', unknown: 'यह स्थान अज्ञात है', old: 'तीन घंटे से पुराना', hours: 'पिछले 24 घंटों का AQI', data: 'आँकड़े', zone: 'भारतीय समय' },
+		bn: { none: 'বর্তমান তথ্য নেই', unknown: 'অজানা স্থান', old: 'তিন ঘণ্টার বেশি পুরোনো', hours: 'গত 24 ঘণ্টার AQI', data: 'তথ্য', zone: 'ভারতীয় সময়' },
+		gu: { none: 'હાલની માહિતી નથી', unknown: 'અજ્ઞાત સ્થળ', old: 'ત્રણ કલાકથી જૂની', hours: 'છેલ્લા 24 કલાકનો AQI', data: 'માહિતી', zone: 'ભારતીય સમય' },
+		kn: { none: 'ಪ್ರಸ್ತುತ ಮಾಹಿತಿ ಇಲ್ಲ', unknown: 'ಅಪರಿಚಿತ ಸ್ಥಳ', old: 'ಮೂರು ಗಂಟೆಗಿಂತ ಹಳೆಯದು', hours: 'ಕಳೆದ 24 ಗಂಟೆಗಳ AQI', data: 'ಮಾಹಿತಿ', zone: 'ಭಾರತೀಯ ಸಮಯ' },
+		ml: { none: 'നിലവിലെ വിവരം ഇല്ല', unknown: 'അറിയാത്ത സ്ഥലം', old: 'മൂന്നു മണിക്കൂറിലേറെ പഴയത്', hours: 'കഴിഞ്ഞ 24 മണിക്കൂറിലെ AQI', data: 'വിവരം', zone: 'ഇന്ത്യൻ സമയം' },
+		mr: { none: 'सध्याची माहिती नाही', unknown: 'अज्ञात ठिकाण', old: 'तीन तासांपेक्षा जुनी', hours: 'मागील 24 तासांचा AQI', data: 'माहिती', zone: 'भारतीय वेळ' },
+		pa: { none: 'ਮੌਜੂਦਾ ਅੰਕੜਾ ਨਹੀਂ ਹੈ', unknown: 'ਅਣਜਾਣ ਥਾਂ', old: 'ਤਿੰਨ ਘੰਟਿਆਂ ਤੋਂ ਪੁਰਾਣਾ', hours: 'ਪਿਛਲੇ 24 ਘੰਟਿਆਂ ਦਾ AQI', data: 'ਅੰਕੜੇ', zone: 'ਭਾਰਤੀ ਸਮਾਂ' },
+		ta: { none: 'தற்போதைய தரவு இல்லை', unknown: 'அறியப்படாத இடம்', old: 'மூன்று மணி நேரத்துக்கு மேல் பழையது', hours: 'கடந்த 24 மணி நேர AQI', data: 'தரவு', zone: 'இந்திய நேரம்' },
+		te: { none: 'ప్రస్తుత సమాచారం లేదు', unknown: 'తెలియని ప్రదేశం', old: 'మూడు గంటల కంటే పాతది', hours: 'గత 24 గంటల AQI', data: 'సమాచారం', zone: 'భారత సమయం' },
 	};
+	// The codes of problems that say that the name is the cause.
+	const names = new Set(['location_not_found', 'ambiguous_location']);
+	const short = { dateStyle: 'medium', timeStyle: 'short' };
+	// Hindi names the part of the day, and has no am and pm.
+	const hindi = { day: 'numeric', month: 'short', year: 'numeric', dayPeriod: 'short', hour: 'numeric', minute: '2-digit' };
 	const style = `
-		:host { display: inline-block; max-width: 100%; font: 14px/1.4 system-ui, sans-serif; color: #15202b; }
+		:host { display: inline-block; vertical-align: top; max-width: 100%; font: 14px/1.4 system-ui, sans-serif; color: #15202b; }
 		section { width: 18em; max-width: 100%; box-sizing: border-box; padding: 12px; border: 1px solid #d3d9e0; border-radius: 8px; background: #fff; }
 		h2 { margin: 0 0 8px; font-size: 16px; }
 		.now { display: flex; gap: 10px; align-items: baseline; padding: 6px 10px; border-radius: 6px; }
@@ -93,7 +98,8 @@
 				const url = new URL(`cities/${encodeURIComponent(city)}`, base);
 				if (language !== 'en' && language !== 'hi') url.searchParams.set('language', language);
 				const reply = await fetch(url, { credentials: 'omit', referrerPolicy: 'no-referrer' });
-				page = reply.ok ? await reply.json() : { city };
+				page = await reply.json();
+				if (!reply.ok) page = { city, unknown: names.has(page.error?.code) };
 			} catch {
 				if (this.shadowRoot.childElementCount > 0) return; // the last figures stay, with their time
 				page = { city };
@@ -107,7 +113,7 @@
 			return Object.hasOwn(texts, code) ? code : 'en';
 		}
 
-		#show({ city, current, advice, hours }, language) {
+		#show({ city, unknown, current, advice, hours }, language) {
 			const words = texts[language];
 			const box = document.createElement('section');
 			box.lang = language;
@@ -115,7 +121,7 @@
 			const now = element('div', '', box);
 			now.className = 'now';
 			if (!current) {
-				now.textContent = words.none;
+				now.textContent = unknown ? words.unknown : words.none;
 			} else {
 				const category = advice[language].name;
 				element('b', `${current.aqi}`, now);
@@ -125,8 +131,8 @@
 				now.style.setProperty('color', ink);
 				if (hours?.length > 1) box.append(bars(hours, words.hours));
 				element('p', current.stale ? words.old : advice[language].general, box);
-				const when = new Intl.DateTimeFormat(`${language}-IN`, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'Asia/Kolkata' });
-				element('small', `${when.format(new Date(current.updated))} IST · ${words.data}: ${current.attribution.join(', ')}`, box);
+				const when = new Intl.DateTimeFormat(`${language}-IN`, { ...(language === 'hi' ? hindi : short), timeZone: 'Asia/Kolkata' });
+				element('small', `${when.format(new Date(current.updated))} ${words.zone} · ${words.data}: ${current.attribution.join(', ')}`, box);
 			}
 			this.shadowRoot.replaceChildren(box);
 		}
