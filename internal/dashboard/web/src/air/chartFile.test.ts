@@ -60,9 +60,17 @@ test('eight lines are named in two rows, and a long title fits the picture', () 
 	expect(Number(/font-size="([\d.]+)" font-weight="bold"/.exec(svg)?.[1]) * 0.58 * 120).toBeLessThanOrEqual(881);
 });
 
-test('the names of the categories are above the line', () => {
+test('the names of the categories are at the right of the plot and inside the picture', () => {
 	const svg = svgOf(picture([line('Delhi', [100, 200])]));
-	expect(svg.indexOf('>Severe<')).toBeGreaterThan(svg.indexOf('fill="none"'));
+	const band = /<rect x="([\d.]+)" y="[\d.]+" width="([\d.]+)" height="[\d.]+" fill="#f00"/.exec(svg)?.slice(1).map(Number) ?? [];
+	const end = (band[0] ?? 0) + (band[1] ?? 0);
+	const ends = [...svg.matchAll(/L([\d.]+) [\d.]+"? /g)].map(([, x]) => Number(x));
+	expect(ends).toEqual([end]);
+	for (const name of ['Good', 'Severe']) {
+		const x = Number(new RegExp(`<text x="([\\d.]+)"[^>]*>${name}<`).exec(svg)?.[1]);
+		expect(x).toBeGreaterThan(end);
+		expect(x + 7 * name.length).toBeLessThanOrEqual(960);
+	}
 });
 
 test('a table has a row for each day with a figure, and empty cells for gaps', () => {

@@ -6,7 +6,7 @@ export interface Picture {
 	title: string;
 	unit: string;
 	lines: readonly Drawn[];
-	/** bands are the categories behind a single line: upper limit, name and colour, the lowest first. */
+	/** bands are the categories behind the lines: upper limit, name and colour, the lowest first. */
 	bands: readonly { to: number; name: string; colour: string }[];
 	step: Step;
 	/** ticks writes the times of the axis, which are given in seconds. */
@@ -20,7 +20,13 @@ export interface Picture {
 
 const width = 960;
 const height = 480;
-const box = { left: 64, top: 56, right: width - 16, bottom: height - 84 };
+const box = { left: 64, top: 56, bottom: height - 84 };
+
+/** margin is the space at the right of a picture without categories. */
+const margin = 16;
+
+/** letter is the width of a letter of the names of categories, which have the size 12. */
+const letter = 7;
 
 /** The legend has up to four lines beside each other. Each further row makes the picture higher. */
 const inRow = 4;
@@ -58,32 +64,31 @@ export function svgOf(of: Picture): string {
 	const values = of.lines.flatMap(({ ys }) => ys.filter((value) => value !== null));
 	const most = Math.max(1e-6, ...values) * 1.05;
 	const times = of.lines.flatMap(({ xs }) => xs);
+	const limits = of.bands.map(({ to }) => to);
+	const shown = of.bands.map((band, i) => ({ ...band, from: limits[i - 1] ?? 0 })).filter(({ from }) => from < most);
+	// The names of the categories are at the right of the plot, where no line covers them.
+	const right = width - margin - letter * Math.max(0, ...shown.map(({ name }) => name.length));
 	const [first, last] = [Math.min(...times), Math.max(...times)];
-	const x = (at: number) => box.left + ((at - first) / Math.max(1, last - first)) * (box.right - box.left);
+	const x = (at: number) => box.left + ((at - first) / Math.max(1, last - first)) * (right - box.left);
 	const y = (value: number) => box.bottom - (Math.min(value, most) / most) * (box.bottom - box.top);
 	const text = (at: [number, number], content: string, more = '') =>
 		`<text x="${rounded(at[0])}" y="${rounded(at[1])}"${more}>${escaped(content)}</text>`;
 	const parts: string[] = [];
-	// The names of the categories are above the lines.
-	const names: string[] = [];
-	const halo = ' font-size="12" stroke="#ffffff" stroke-width="4" stroke-linejoin="round" paint-order="stroke"';
 	const beside = Math.min(inRow, of.lines.length);
 	const whole = height + row * Math.max(0, Math.ceil(of.lines.length / inRow) - 1);
-	let from = 0;
-	for (const { to, name, colour } of of.bands) {
+	for (const { from, to, name, colour } of shown) {
 		const [base, top] = [y(from), y(Math.min(to, most))];
-		if (from < most) {
-			parts.push(
-				`<rect x="${box.left}" y="${rounded(top)}" width="${box.right - box.left}" height="${rounded(base - top)}" fill="${colour}" opacity="0.25"/>`,
-			);
-			names.push(base - top > 16 ? text([box.left + 6, base - 4], name, halo) : '');
+		parts.push(
+			`<rect x="${box.left}" y="${rounded(top)}" width="${right - box.left}" height="${rounded(base - top)}" fill="${colour}" opacity="0.25"/>`,
+		);
+		if (base - top >= 14) {
+			parts.push(text([right + 8, (base + top) / 2 + 4], name, ' font-size="12"'));
 		}
-		from = to;
 	}
 	for (const value of steps(most)) {
 		const at = rounded(y(value));
 		parts.push(
-			`<path d="M${box.left} ${at}H${box.right}" stroke="${of.colour('line')}"/>`,
+			`<path d="M${box.left} ${at}H${right}" stroke="${of.colour('line')}"/>`,
 			text([box.left - 8, at + 4], of.figure(value), ' text-anchor="end"'),
 		);
 	}
@@ -102,13 +107,13 @@ export function svgOf(of: Picture): string {
 		const colour = of.colour(line.token);
 		parts.push(`<path d="${paths(line, x, y)}" fill="none" stroke="${colour}" stroke-width="2"${dash}/>`);
 		if (of.lines.length > 1) {
-			const at = box.left + ((i % beside) * (box.right - box.left)) / beside;
+			const at = box.left + ((i % beside) * (width - margin - box.left)) / beside;
 			const base = height - 28 + row * Math.floor(i / beside);
 			parts.push(`<path d="M${rounded(at)} ${base - 4}h40" stroke="${colour}" stroke-width="2"${dash}/>`, text([at + 48, base], line.name));
 		}
 	}
 	// A bold letter is about 0.58 of its size wide.
-	const size = rounded(Math.min(18, (box.right - box.left) / (0.58 * of.title.length)));
+	const size = rounded(Math.min(18, (width - margin - box.left) / (0.58 * of.title.length)));
 	return (
 		`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${whole}" viewBox="0 0 ${width} ${whole}" ` +
 		`font-family="system-ui, 'Noto Sans', 'Noto Sans Devanagari', sans-serif" font-size="13" fill="${of.colour('ink')}">` +
@@ -116,7 +121,6 @@ export function svgOf(of: Picture): string {
 		text([box.left, 28], of.title, ` font-size="${size}" font-weight="bold"`) +
 		text([box.left, box.top - 8], of.unit) +
 		parts.join('') +
-		names.join('') +
 		text([box.left, whole - 10], of.credit, ' font-size="11"') +
 		'</svg>'
 	);
