@@ -1,5 +1,6 @@
 import { defineConfig } from 'vite';
 import { eventTypes } from './eventTypes';
+import { cityNames } from './otherNames';
 import { indiaOutlines } from './outlines';
 import { markdownPages } from './pages';
 
@@ -10,7 +11,7 @@ const service = process.env.VAYU ?? 'http://127.0.0.1:8080';
 export default defineConfig({
 	base: '/dashboard/',
 	cacheDir: '../../../node_modules/.vite',
-	plugins: [indiaOutlines(), markdownPages(), eventTypes()],
+	plugins: [indiaOutlines(), cityNames(), markdownPages(), eventTypes()],
 	esbuild: { jsx: 'automatic', jsxImportSource: 'preact' },
 	build: {
 		outDir: '../dist',

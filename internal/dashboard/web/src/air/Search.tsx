@@ -8,6 +8,7 @@ import { type Choice, Combobox } from '../ui/Combobox';
 import { errorMessage } from '../ui/FetchState';
 import { useSettled } from '../ui/useSettled';
 import { bandOf } from './category';
+import { foundAs, useCityNames } from './cityNames';
 import { cityPath } from './places';
 import './search.css';
 
@@ -34,13 +35,15 @@ export function Search(props: {
 		queryFn: ({ signal }) => unwrap(api.GET('/v1/cities', { params: { query: { q: settled, limit: most } }, signal })),
 		enabled: settled !== '' && !/^\d/.test(settled),
 	});
+	const names = useCityNames(text !== '');
 	const found: Choice[] = (settled === '' ? [] : (query.data?.data ?? [])).map((city) => {
 		const band = bandOf(city.category);
 		const index = city.aqi === null || !band ? t('air.noindex') : `${city.aqi} · ${t(band.name)}`;
+		const other = foundAs(settled, [cityName(city.name)], names[city.name] ?? []);
 		return {
 			id: city.name,
 			text: cityName(city.name),
-			note: [stateBeside(city.name, city.state), index].filter(Boolean).join(' · '),
+			note: [other && t('air.search.as', { name: other }), stateBeside(city.name, city.state), index].filter(Boolean).join(' · '),
 		};
 	});
 	const choices: Choice[] = code

@@ -17,6 +17,7 @@ export const air = {
 	'air.search.hint': 'Type a name in English or Hindi, or a six-digit pin code',
 	'air.search.city.hint': 'Type a name in English or Hindi',
 	'air.search.several': 'Several cities are called {name}. Choose one.',
+	'air.search.as': 'found as {name}',
 	'air.search.count': '{count} suggestions',
 	'air.pin': 'Pin code {pin}',
 	'air.cities': 'Cities',
@@ -28,6 +29,7 @@ export const air = {
 	'air.map.detailed': 'Detailed map',
 	'air.map.marks':
 		'A number with × is a group of places, in the colour of the worst. Squares are reference stations, and dashed marks are sensors. A dashed mark with – has no reading.',
+	'air.map.simple.marks': 'A number with × is a group of places, in the colour of the worst. Choose it to see them apart.',
 	'air.map.group': 'Places: {count}. Worst:',
 	'air.kind.reference': 'reference station',
 	'air.kind.sensor': 'low-cost sensor',

@@ -19,6 +19,7 @@ export const air: Record<keyof typeof en, string> = {
 	'air.search.hint': 'नाम की शुरुआत अंग्रेज़ी या हिंदी में, या छह अंकों का पिन कोड',
 	'air.search.city.hint': 'नाम की शुरुआत अंग्रेज़ी या हिंदी में',
 	'air.search.several': '{name} नाम के कई शहर हैं। एक चुनें।',
+	'air.search.as': '{name} नाम से मिला',
 	'air.search.count': '{count} सुझाव',
 	'air.pin': 'पिन कोड {pin}',
 	'air.cities': 'शहर',
@@ -30,6 +31,7 @@ export const air: Record<keyof typeof en, string> = {
 	'air.map.detailed': 'विस्तृत नक्शा',
 	'air.map.marks':
 		'× वाली संख्या कई स्थानों का समूह है, जिसका रंग सबसे ख़राब स्थान का है। चौकोर निशान संदर्भ स्टेशन हैं, और टूटी रेखा वाले सेंसर हैं। टूटी रेखा के जिस निशान में – है, उसकी कोई रीडिंग नहीं है।',
+	'air.map.simple.marks': '× वाली संख्या कई स्थानों का समूह है, जिसका रंग सबसे ख़राब स्थान का है। उन्हें अलग-अलग देखने के लिए उसे चुनें।',
 	'air.map.group': 'स्थान: {count}। सबसे ख़राब:',
 	'air.kind.reference': 'संदर्भ स्टेशन',
 	'air.kind.sensor': 'सस्ता सेंसर',
