@@ -89,6 +89,12 @@ test('every city with a position is on the map, in the colour of its category', 
 	const kerala = async () => (await cities()).filter(({ state }) => state === 'Kerala');
 	await agrees(page, async () => expectedLines(byIndex(await kerala())));
 	await expect.poll(() => zoom(page)).toBeGreaterThan(2.2); // large enough that marks contain figures
+	// Cities that are close to each other share a mark. A closer view has one for each, also outside its part of the map.
+	const several = page.locator('.mark.several');
+	const closer = page.getByRole('button', { name: 'Zoom in' });
+	while ((await several.count()) > 0) {
+		await closer.click();
+	}
 	const marks = () =>
 		page
 			.locator('.mark')
@@ -97,19 +103,41 @@ test('every city with a position is on the map, in the colour of its category', 
 	await same(marks, async () =>
 		(await bestFirst()).map(({ aqi, category }) => `${aqi} mark aqi-${category?.toLowerCase().replace(' ', '-')}`),
 	);
-	await page.locator('.mark').last().hover();
-	const [worst] = byIndex(await kerala());
-	await expect.poll(() => page.locator('.named text').textContent()).toBe(`${worst?.name}${worst?.aqi} ${worst?.category}`);
-	await page.locator('.mark').last().click();
+	await page.reload();
+	const alone = page.locator('.mark:not(.several)').last();
+	const id = await alone.getAttribute('data-place');
+	await alone.hover();
+	const shown = async () => (await kerala()).find(({ name }) => name === id);
+	await same(
+		() => page.locator('.named text').allTextContents(),
+		async () => [`${id}${(await shown())?.aqi} ${(await shown())?.category}`],
+	);
+	await alone.click();
 	await page
-		.getByRole('link', { name: `Open ${worst?.name}` })
-		.first()
+		.locator('.chosen')
+		.getByRole('link', { name: `Open ${id}` })
 		.waitFor();
-	expect(new URL(page.url()).searchParams.get('at')).toBe(worst?.name);
+	expect(new URL(page.url()).searchParams.get('at')).toBe(id);
 
 	await page.goto('/dashboard/');
 	await agrees(page, async () => expectedLines(byIndex(await cities())));
-	expect(await page.locator('.mark').count()).toBe((await cities()).filter(({ latitude }) => latitude !== null).length);
+	// The numbers on the marks add up, and no two marks overlap.
+	const circles = await page.locator('.mark').evaluateAll((all) =>
+		all.map((mark) => {
+			const { left, right, top, bottom } = mark.querySelector('circle')?.getBoundingClientRect() ?? new DOMRect();
+			const count = mark.matches('.several') ? Number(mark.textContent?.replace('×', '')) : 1;
+			return { count, x: (left + right) / 2, y: (top + bottom) / 2, radius: (right - left) / 2 };
+		}),
+	);
+	expect(circles.reduce((sum, { count }) => sum + count, 0)).toBe((await cities()).filter(({ latitude }) => latitude !== null).length);
+	const over = circles.filter((one, i) =>
+		circles.slice(i + 1).some((other) => Math.hypot(one.x - other.x, one.y - other.y) < one.radius + other.radius),
+	);
+	expect(over).toEqual([]);
+	// A mark of several places shows them apart.
+	const before = await zoom(page);
+	await several.last().click();
+	await expect.poll(() => zoom(page)).toBeGreaterThan(before);
 });
 
 test('stations are a separate layer', async () => {

@@ -5,6 +5,7 @@ import { accessible, phone, signedIn } from './browser';
 /** Mark is the middle of a mark on the screen. */
 interface Mark {
 	id: string;
+	several: boolean;
 	x: number;
 	y: number;
 }
@@ -14,17 +15,22 @@ function marks(page: Page): Promise<Mark[]> {
 	return page.locator('.mark').evaluateAll((all) =>
 		all.map((mark) => {
 			const box = mark.getBoundingClientRect();
-			return { id: (mark as SVGElement).dataset.place ?? '', x: box.left + box.width / 2, y: box.top + box.height / 2 };
+			return {
+				id: (mark as SVGElement).dataset.place ?? '',
+				several: mark.matches('.several'),
+				x: box.left + box.width / 2,
+				y: box.top + box.height / 2,
+			};
 		}),
 	);
 }
 
-/** alone returns a mark that has no other mark close to it. */
+/** alone returns the mark of one place that has no other mark close to it. */
 function alone(all: readonly Mark[]): Mark {
 	const apart = (one: Mark) =>
 		Math.min(...all.filter(({ id }) => id !== one.id).map((other) => Math.hypot(other.x - one.x, other.y - one.y)));
-	const [found] = [...all].sort((a, b) => apart(b) - apart(a));
-	return found ?? { id: '', x: 0, y: 0 };
+	const [found] = all.filter(({ several }) => !several).sort((a, b) => apart(b) - apart(a));
+	return found ?? { id: '', several: false, x: 0, y: 0 };
 }
 
 /** zoom returns the magnification of the map. */

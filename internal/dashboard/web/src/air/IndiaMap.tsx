@@ -1,13 +1,15 @@
 import type { JSX, RefObject } from 'preact';
 import { memo } from 'preact/compat';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { number } from '../format';
 import { cityName, language, locale, stateName, t } from '../i18n';
 import { lastReported } from './age';
 import { toneOf } from './category';
 import { MapTools } from './MapTools';
 import { Credit, useOutlines } from './outline';
+import { grouped, type Mark as Marked } from './overlaps';
 import { type Layer, type Place, sorted } from './places';
-import { around, type Fraction, fitted, moved, nearest, pinched, size, type View, whole, within, zoomed } from './projection';
+import { around, type Fraction, fitted, moved, nearest, opened, pinched, size, type View, whole, within, zoomed } from './projection';
 import { bandIn } from './scale';
 
 // The greatest distance, in pixels of the screen, at which a tap chooses a mark.
@@ -29,13 +31,14 @@ export interface MapProps {
 const none: ReturnType<typeof useOutlines> = [];
 
 /**
- * IndiaMap shows the states and a mark for each place. A mark has the colour of its category, and grows with its
- * severity. The list beside the map offers the same by keyboard, so marks react to pointers only.
+ * IndiaMap shows the states and a mark for each place, or for several that are close to each other. A mark has the colour of
+ * its category, and grows with its severity. The list beside the map offers the same by keyboard, so marks react to pointers
+ * only.
  */
 export function IndiaMap(props: MapProps): JSX.Element {
 	const outlines = useOutlines();
 	const [view, setView] = useState<View>(whole);
-	const [hovered, setHovered] = useState<Place>();
+	const [hovered, setHovered] = useState<Marked>();
 	const { chosen, state } = props;
 	// The whole of India needs no outlines. If they arrive late, the reader may have moved the map by then.
 	const framed = state ? outlines : none;
@@ -48,12 +51,14 @@ export function IndiaMap(props: MapProps): JSX.Element {
 			setView((now) => (now.zoom > 1 ? around(at[0], at[1], now.zoom) : now));
 		}
 	}, [chosen?.at]);
-	// Sort so that marks of severe places are drawn above the others.
-	const marks = useMemo(() => sorted(props.places, 'worst', locale.value).reverse(), [props.places]);
 	const drag = useDrag(view, setView);
 	const width = useWidth(drag.svg);
 	// Map units per pixel of the screen.
 	const unit = size.width / view.zoom / width;
+	const large = view.zoom >= roomy;
+	const worstFirst = useMemo(() => sorted(props.places, 'worst', locale.value), [props.places]);
+	// Marks of severe places are drawn above the others.
+	const marks = useMemo(() => grouped(worstFirst, unit, large).reverse(), [worstFirst, unit, large]);
 	const pressed = (event: KeyboardEvent) => {
 		const next = keys[event.key]?.(view);
 		if (next) {
@@ -61,20 +66,32 @@ export function IndiaMap(props: MapProps): JSX.Element {
 			setView(next);
 		}
 	};
-	const take = useRef(props.onChoose);
-	take.current = props.onChoose;
+	// A mark of several places opens: the map shows them apart. At the greatest zoom it chooses the worst.
+	const take = useRef<(mark: Marked) => void>(() => undefined);
+	take.current = ({ places }) => {
+		const next = places.length > 1 ? opened(view, places) : view;
+		const [first] = places;
+		if (next.zoom > view.zoom) {
+			setView(next);
+		} else if (first) {
+			props.onChoose(first);
+		}
+	};
 	// The end of a drag must not choose a place.
-	const choose = useCallback((place: Place) => drag.still() && take.current(place), []);
+	const choose = useCallback((mark: Marked) => drag.still() && take.current(mark), []);
 	// A finger is wider than a mark. A tap chooses the nearest mark in its reach, and otherwise the state.
 	const tapped = (event: MouseEvent) => {
 		const at = drag.touched() && drag.still() ? drag.fraction(event) : undefined;
-		const place = at && nearest(marks, [view.x + (at.x * size.width) / view.zoom, view.y + (at.y * size.height) / view.zoom], reach * unit);
-		if (place) {
+		const mark = at && nearest(marks, [view.x + (at.x * size.width) / view.zoom, view.y + (at.y * size.height) / view.zoom], reach * unit);
+		if (mark) {
 			event.stopPropagation();
-			props.onChoose(place);
+			take.current(mark);
 		}
 	};
-	const named = hovered ?? chosen;
+	// A mark can be gone without an event of the pointer.
+	const over = marks.find((mark) => mark === hovered);
+	const [place = chosen] = over?.places ?? [];
+	const count = over?.places.length ?? 1;
 	return (
 		<div class="map">
 			<div class="map-view">
@@ -109,19 +126,19 @@ export function IndiaMap(props: MapProps): JSX.Element {
 							[outlines, state, language.value],
 						)}
 						<g>
-							{marks.map((place) => (
+							{marks.map((mark) => (
 								<Mark
-									key={place.id}
-									place={place}
+									key={mark.places[0]?.id}
+									mark={mark}
 									unit={unit}
-									large={view.zoom >= roomy}
+									large={large}
 									square={props.layer === 'stations'}
 									onHover={setHovered}
 									onChoose={choose}
 								/>
 							))}
 						</g>
-						{named && <Named place={named} view={view} unit={unit} />}
+						{place && <Named place={place} count={count} radius={over?.radius ?? 12} view={view} unit={unit} />}
 					</svg>
 				</div>
 				<MapTools
@@ -134,6 +151,7 @@ export function IndiaMap(props: MapProps): JSX.Element {
 					move={view.zoom > 1 ? (right, down) => setView(moved(view, right, down)) : undefined}
 				/>
 			</div>
+			{marks.some(({ places }) => places.length > 1) && <p class="hint">{t('air.map.simple.marks')}</p>}
 			<Credit />
 		</div>
 	);
@@ -150,48 +168,55 @@ const keys: Readonly<Record<string, (view: View) => View>> = {
 	ArrowDown: (view) => moved(view, 0, 0.2),
 };
 
-/** Mark is a place on the map. Its sizes are in pixels of the screen, so zooming does not change them. */
+/** Mark is a place on the map, or several. Its sizes are in pixels of the screen, so zooming does not change them. */
 const Mark = memo(function Mark(props: {
-	place: Place;
+	mark: Marked;
 	unit: number;
 	large: boolean;
 	square: boolean;
-	onHover: (place: Place | undefined) => void;
-	onChoose: (place: Place) => void;
+	onHover: (mark: Marked | undefined) => void;
+	onChoose: (mark: Marked) => void;
 }): JSX.Element | null {
-	const { place, unit, large } = props;
-	if (!place.at) {
+	const { mark, unit, large } = props;
+	const [place] = mark.places;
+	if (!place) {
 		return null;
 	}
-	const [x, y] = place.at;
-	// A mark without a colour needs a greater size to be seen.
-	const radius = (large ? 12 : place.stale ? 6 : 4 + Math.max(0, place.severity) * 0.9) * unit;
+	const [x, y] = mark.at;
+	const radius = mark.radius * unit;
+	const several = mark.places.length > 1;
 	return (
 		// biome-ignore lint/a11y/noStaticElementInteractions: the list beside the map is the way for keys
 		<g
 			data-place={place.id}
-			class={`mark ${place.stale ? 'stale' : toneOf(bandIn(place.scale, place.category))}`}
-			onPointerEnter={() => props.onHover(place)}
+			class={`mark ${several ? 'several ' : ''}${place.stale ? 'stale' : toneOf(bandIn(place.scale, place.category))}`}
+			onPointerEnter={() => props.onHover(mark)}
 			onPointerLeave={() => props.onHover(undefined)}
-			onClick={() => props.onChoose(place)}
+			onClick={() => props.onChoose(mark)}
 		>
-			{props.square ? (
+			{props.square && !several ? (
 				<rect x={x - radius} y={y - radius} width={2 * radius} height={2 * radius} rx={radius / 4} />
 			) : (
 				<circle cx={x} cy={y} r={radius} />
 			)}
-			{large && (
-				<text x={x} y={y} font-size={10 * unit}>
-					{place.stale ? '–' : (place.aqi ?? '–')}
+			{several ? (
+				<text x={x} y={y} font-size={(large ? 11 : 10) * unit}>
+					×{number(mark.places.length)}
 				</text>
+			) : (
+				large && (
+					<text x={x} y={y} font-size={10 * unit}>
+						{place.stale ? '–' : (place.aqi ?? '–')}
+					</text>
+				)
 			)}
 		</g>
 	);
 });
 
-/** Named is the hovered or chosen mark. It is drawn above all others, with its name and figure. */
-function Named(props: { place: Place; view: View; unit: number }): JSX.Element | null {
-	const { place, view, unit } = props;
+/** Named is the hovered or chosen mark. It is drawn above all others, with the name and figure of its place, the worst of several. */
+function Named(props: { place: Place; count: number; radius: number; view: View; unit: number }): JSX.Element | null {
+	const { place, count, view, unit } = props;
 	if (!place.at) {
 		return null;
 	}
@@ -199,19 +224,17 @@ function Named(props: { place: Place; view: View; unit: number }): JSX.Element |
 	const band = bandIn(place.scale, place.category);
 	const right = x - view.x < size.width / view.zoom / 2;
 	const low = y - view.y < 40 * unit;
+	const beside = x + (right ? 1 : -1) * (props.radius + 6) * unit;
+	const figure = place.stale ? lastReported(place.updated, new Date()) : `${place.aqi ?? '–'} ${band ? t(band.name) : t('air.noindex')}`;
+	const [above, below] =
+		count > 1 ? [t('air.map.group', { count: number(count) }), `${cityName(place.name)}: ${figure}`] : [cityName(place.name), figure];
 	return (
 		<g class="named">
-			<circle cx={x} cy={y} r={14 * unit} stroke-width={2.5 * unit} />
-			<text
-				x={x + (right ? 18 : -18) * unit}
-				y={y + (low ? 12 : -4) * unit}
-				font-size={15 * unit}
-				stroke-width={4 * unit}
-				text-anchor={right ? 'start' : 'end'}
-			>
-				<tspan>{cityName(place.name)}</tspan>
-				<tspan x={x + (right ? 18 : -18) * unit} dy={17 * unit}>
-					{place.stale ? lastReported(place.updated, new Date()) : `${place.aqi ?? '–'} ${band ? t(band.name) : t('air.noindex')}`}
+			<circle cx={x} cy={y} r={(props.radius + 2) * unit} stroke-width={2.5 * unit} />
+			<text x={beside} y={y + (low ? 12 : -4) * unit} font-size={15 * unit} stroke-width={4 * unit} text-anchor={right ? 'start' : 'end'}>
+				<tspan>{above}</tspan>
+				<tspan x={beside} dy={17 * unit}>
+					{below}
 				</tspan>
 			</text>
 		</g>

@@ -20,9 +20,9 @@ const places = [
 	{ ...placed('Nowhere', 0, 0, 99), position: undefined },
 ];
 
-test('places close to each other are a group with its number and its worst place', () => {
+test('places close to each other are a group with the number of those that report, and the worst of these', () => {
 	const { places: single, groups } = clustered(places)(india, 4);
-	expect(single.map(({ id }) => id)).toEqual(['Chennai', 'Ghaziabad']);
+	expect(single.map(({ id }) => id)).toEqual(['Chennai']);
 	expect(groups.map(({ count, worst, stale }) => ({ count, worst: worst?.id, stale }))).toEqual([
 		{ count: 3, worst: 'Noida', stale: false },
 	]);
@@ -41,13 +41,31 @@ test('a group opens at the zoom that it names', () => {
 	).toEqual(['Chennai', 'Delhi', 'Ghaziabad', 'Gurugram', 'Noida']);
 });
 
-test('places that do not report have groups of their own, without a figure', () => {
-	const silent = [placed('A', 20, 77, 300, true), placed('B', 20.01, 77.01, 400, true), placed('C', 20.02, 77.02, 50)];
+test('places that do not report give way to one that does, and are a group without a figure otherwise', () => {
+	const silent = [placed('A', 20, 77, 300, true), placed('B', 20.01, 77.01, 400, true)];
+	const mixed = clustered([...silent, placed('C', 20.02, 77.02, 50)])(india, 4);
+	expect(mixed).toEqual({ places: [expect.objectContaining({ id: 'C' })], groups: [] });
 	const { places: single, groups } = clustered(silent)(india, 4);
-	expect(single.map(({ id }) => id)).toEqual(['C']);
+	expect(single).toEqual([]);
 	expect(groups.map(({ count, worst, stale }) => ({ count, worst, stale }))).toEqual([{ count: 2, worst: undefined, stale: true }]);
 });
 
 test('an area shows its own places only', () => {
 	expect(clustered(places)([79, 12, 82, 14], 8).places.map(({ id }) => id)).toEqual(['Chennai']);
+});
+
+test('no marks overlap at any zoom', () => {
+	const many = Array.from({ length: 400 }, (_, i) =>
+		placed(String(i), 8 + ((i * 7919) % 2400) / 100, 70 + ((i * 104_729) % 2500) / 100, i, i % 5 === 0),
+	);
+	const pixel = (latitude: number, longitude: number, zoom: number) => {
+		const side = 256 * 2 ** zoom;
+		return [(longitude / 360) * side, (Math.asinh(Math.tan((latitude * Math.PI) / 180)) / (2 * Math.PI)) * side] as const;
+	};
+	for (const zoom of [3.5, 4, 4.75, 5.25, 7]) {
+		const { groups } = clustered(many)(india, zoom);
+		const at = groups.map((group) => pixel(group.at.latitude, group.at.longitude, zoom));
+		const over = at.filter(([x, y], i) => at.slice(i + 1).some((other) => Math.hypot(other[0] - x, other[1] - y) < 40));
+		expect(over).toEqual([]);
+	}
 });

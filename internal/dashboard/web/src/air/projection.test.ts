@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { outlines, pathOf, readRings } from '../../outlines';
-import { around, boundsOf, corners, fitted, moved, nearest, pinched, place, size, whole, within, zoomed } from './projection';
+import { around, boundsOf, corners, fitted, moved, nearest, opened, pinched, place, size, whole, within, zoomed } from './projection';
 
 const drawing = outlines();
 
@@ -176,4 +176,13 @@ test('the bounds of a state are in degrees', () => {
 	expect([south, north].map(Math.round)).toEqual([8, 13]);
 	expect([west, east].map(Math.round)).toEqual([75, 77]);
 	expect(boundsOf([])).toBeUndefined();
+});
+
+test('a closer view of places has all of them in it, and is at most four times as close', () => {
+	const places = [{ at: [100, 100] as [number, number] }, { at: [110, 130] as [number, number] }, { at: undefined }];
+	const { x, y, zoom } = opened(whole, places);
+	expect(zoom).toBe(4);
+	expect(x + size.width / zoom / 2).toBeCloseTo(105);
+	expect(y + size.height / zoom / 2).toBeCloseTo(115);
+	expect(opened(within({ x: 0, y: 0, zoom: 24 }), [{ at: [100, 100] }, { at: [100, 100] }]).zoom).toBe(24);
 });

@@ -143,3 +143,10 @@ export function fitted(boxes: readonly (readonly [number, number, number, number
 	const zoom = Math.min(size.width / ((right - left) * room), size.height / ((bottom - top) * room));
 	return around((left + right) / 2, (top + bottom) / 2, zoom);
 }
+
+/** opened returns a closer view of places, with all of them in it. It is at most four times as close. */
+export function opened(view: View, places: readonly { at: Point | undefined }[]): View {
+	const all = fitted(places.flatMap(({ at }) => (at ? [[at[0], at[1], 0, 0] as const] : [])));
+	const zoom = Math.min(all.zoom, 4 * view.zoom);
+	return around(all.x + size.width / all.zoom / 2, all.y + size.height / all.zoom / 2, zoom);
+}
