@@ -90,7 +90,7 @@ func between(grid *[nodes][nodes]node, x, y int) node {
 var fade = [...]struct {
 	km    float64
 	alpha uint8
-}{{snapshot.InterpolationReach, 200}, {50, 130}, {snapshot.NearestReach, 70}} //nolint:gochecknoglobals // a constant table
+}{{snapshot.InterpolationReach, 240}, {50, 205}, {snapshot.NearestReach, 160}} //nolint:gochecknoglobals // a constant table
 
 // bands returns the upper limits of the colours for the quantity that the tile shows. The last colour has no
 // limit.

@@ -150,7 +150,7 @@ function useLeaflet(frame: RefObject<HTMLDivElement>): LeafletMap | undefined {
 	return map;
 }
 
-/** useStates draws the outlines of the states, above the surface. A click chooses a state. */
+/** useStates draws the outlines of the states, above the surface, and hides the surface abroad. A click chooses a state. */
 function useStates(map: LeafletMap | undefined, outlines: readonly Outline[], props: MapProps): void {
 	const { state } = props;
 	const choose = useRef(props.onState);
@@ -163,15 +163,24 @@ function useStates(map: LeafletMap | undefined, outlines: readonly Outline[], pr
 		svg.setAttribute('viewBox', `0 0 ${size.width} ${size.height}`);
 		svg.setAttribute('preserveAspectRatio', 'none');
 		svg.setAttribute('aria-hidden', 'true');
+		// 1° beyond the corners: the surface ends 100 km from the nearest station.
+		const beyond = { x: -25, y: -25, width: size.width + 50, height: size.height + 50 };
 		render(
-			<g class="states">
-				{outlines.map(({ name, path }) => (
-					// biome-ignore lint/a11y/noStaticElementInteractions: the choice of a state is beside the map
-					<path key={name} d={path} class={name === state ? 'on' : ''} onClick={() => choose.current(name)}>
-						<title>{stateName(name)}</title>
-					</path>
-				))}
-			</g>,
+			<>
+				<mask id="abroad" maskUnits="userSpaceOnUse" {...beyond}>
+					<rect {...beyond} fill="#fff" />
+					<path d={outlines.map(({ path }) => path).join('')} fill="#000" />
+				</mask>
+				<rect class="abroad" {...beyond} mask="url(#abroad)" />
+				<g class="states">
+					{outlines.map(({ name, path }) => (
+						// biome-ignore lint/a11y/noStaticElementInteractions: the choice of a state is beside the map
+						<path key={name} d={path} class={name === state ? 'on' : ''} onClick={() => choose.current(name)}>
+							<title>{stateName(name)}</title>
+						</path>
+					))}
+				</g>
+			</>,
 			svg,
 		);
 		const [southWest = [0, 0], northEast = [0, 0]] = corners;
@@ -181,7 +190,7 @@ function useStates(map: LeafletMap | undefined, outlines: readonly Outline[], pr
 				[southWest[0], southWest[1]],
 				[northEast[0], northEast[1]],
 			],
-			{ pane: 'tilePane' },
+			{ pane: 'tilePane', zIndex: 2 },
 		).addTo(map);
 		return () => {
 			render(null, svg);
@@ -234,7 +243,7 @@ function useMarks(map: LeafletMap | undefined, props: MapProps): void {
 					.on('click', () => map.setView([one.at.latitude, one.at.longitude], Math.min(one.opens, closest)))
 					.addTo(group);
 			}
-			for (const place of found.places) {
+			for (const place of found.places.sort((a, b) => b.severity - a.severity)) {
 				const { position } = place;
 				if (position) {
 					// The name of a mark outside the frame would seem to belong to another mark.
@@ -248,7 +257,7 @@ function useMarks(map: LeafletMap | undefined, props: MapProps): void {
 						.addTo(group);
 				}
 			}
-			moveNamesInside(map.getContainer());
+			placeNames(map.getContainer());
 		};
 		draw();
 		map.on('moveend', draw);
@@ -259,14 +268,31 @@ function useMarks(map: LeafletMap | undefined, props: MapProps): void {
 	}, [map, marks, chosen, language.value]);
 }
 
-/** moveNamesInside moves names that extend beyond the left or right edge of a frame. */
-function moveNamesInside(frame: HTMLElement): void {
-	const { left, right } = frame.getBoundingClientRect();
-	for (const name of frame.querySelectorAll<HTMLElement>('.pin b')) {
+/** covers reports whether two boxes on the screen overlap. */
+function covers(one: DOMRect, other: DOMRect): boolean {
+	return one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
+}
+
+/**
+ * placeNames moves names that extend beyond an edge of a frame inside it. A name that would cover a mark or another name is
+ * hidden, except that of the chosen place. The first names are those of the worst places.
+ */
+function placeNames(frame: HTMLElement): void {
+	const inside = frame.getBoundingClientRect();
+	const taken = [...frame.querySelectorAll('.pin > span')].map((mark) => mark.getBoundingClientRect());
+	const names = [...frame.querySelectorAll<HTMLElement>('.pin b')];
+	for (const name of names.sort((a, b) => Number(b.matches('.chosen-pin b')) - Number(a.matches('.chosen-pin b')))) {
 		const box = name.getBoundingClientRect();
-		const by = Math.max(0, left + 4 - box.left) - Math.max(0, box.right - right + 4);
-		if (by !== 0) {
-			name.style.translate = `${by}px 0`;
+		const right = Math.max(0, inside.left + 4 - box.left) - Math.max(0, box.right - inside.right + 4);
+		// The name stands below its mark, and above it at the lower edge.
+		const mark = name.previousElementSibling?.getBoundingClientRect() ?? box;
+		const down = box.bottom > inside.bottom - 2 ? mark.top - box.bottom : 0;
+		const moved = new DOMRect(box.x + right, box.y + down, box.width, box.height);
+		name.style.translate = `${right}px ${down}px`;
+		if (name.matches('.chosen-pin b') || !taken.some((other) => covers(moved, other))) {
+			taken.push(moved);
+		} else {
+			name.style.visibility = 'hidden';
 		}
 	}
 }
