@@ -12,7 +12,7 @@ test('the home page has the saved cities, the money of today, webhooks, alerts a
 	const card = (name: string) => page.locator('section.card').filter({ has: page.getByRole('heading', { name, level: 2 }) });
 	await card('Wallet').getByText('₹301.00').first().waitFor();
 	await card('Recharges today').getByText('₹199.00 recharged').waitFor();
-	await card('Verifications today').getByText('1 of 1 exist').waitFor();
+	await card('Verifications today').getByText('1 of 1 accounts found').waitFor();
 	await card('Webhook health').getByText('0 of 1 failing').waitFor();
 	await card('Webhook health').getByRole('link', { name: 'https://127.0.0.1:9/home' }).waitFor();
 	await card('Triggered alerts').getByText('No alerts', { exact: true }).waitFor();

@@ -75,7 +75,7 @@ export const shell = {
 	'home.wallet.available': 'available',
 	'home.wallet': 'Reserved {held}, balance {balance}',
 	'home.recharges.done': 'recharged',
-	'home.verifications.done': '{count} of {all} exist',
+	'home.verifications.done': '{count} of {all} accounts found',
 	'home.today.none': 'None today',
 	'home.webhooks.none': 'Add one to receive events.',
 	'home.webhooks.failing': '{count} of {all} failing',

@@ -77,7 +77,7 @@ export const shell: Record<keyof typeof en, string> = {
 	'home.wallet.available': 'उपलब्ध',
 	'home.wallet': 'आरक्षित {held}, शेष {balance}',
 	'home.recharges.done': 'के रिचार्ज',
-	'home.verifications.done': '{all} में से {count} मौजूद',
+	'home.verifications.done': '{all} में से {count} खाते मिले',
 	'home.today.none': 'आज कोई नहीं',
 	'home.webhooks.none': 'इवेंट पाने के लिए एक वेबहुक जोड़ें।',
 	'home.webhooks.failing': '{all} में से {count} विफल',
