@@ -48,11 +48,23 @@ test('figures that are months old have no colour, no rank and no place in the co
 	expect(faults).toEqual([]);
 });
 
+/** silentBadge is the image of a city without current data, as query/public draws it. */
+const silentBadge = `<svg xmlns="http://www.w3.org/2000/svg" width="171" height="20"><rect width="171" height="20" fill="#333"/>
+	<g font-family="sans-serif" font-size="11" fill="#fff"><text x="6" y="14">Delhi AQI</text><text x="77" y="14">no current data</text></g></svg>`;
+
 test('the page of a city does not call figures of another month the present', async () => {
 	const { page } = await signedIn('/compare');
 	const record = await ask<Schemas['DetailedRecord']>('/v1/aqi?city=Delhi&view=detail');
 	const updated = new Date(Date.now() - 125 * day).toISOString();
-	await page.route('**/dashboard/v1/aqi?*view=detail*', (route) => route.fulfill({ json: { ...record, updated, stale: true } }));
+	const stations = record.stations.map((station) => ({ ...station, updated }));
+	await page.route('**/dashboard/v1/aqi?*view=detail*', (route) => route.fulfill({ json: { ...record, updated, stale: true, stations } }));
+	// Nothing of the page is newer: hours, days, and the image of the public page.
+	await page.route('**/dashboard/v1/aqi?*interval=*', async (route) => {
+		const query = new URL(route.request().url()).searchParams;
+		const [from, to, interval] = ['from', 'to', 'interval'].map((name) => query.get(name));
+		await route.fulfill({ json: { status: 'success', city: 'Delhi', from, to, interval, records: [] } });
+	});
+	await page.route('**/badge.svg', (route) => route.fulfill({ contentType: 'image/svg+xml', body: silentBadge }));
 	await page.goto('/dashboard/air/Delhi');
 	await page.getByRole('heading', { name: 'Last reported 125 days ago' }).waitFor();
 	await page.getByText('It does not show current air quality.').waitFor();

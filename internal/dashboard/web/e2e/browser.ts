@@ -132,6 +132,12 @@ export async function obeys(page: Page, ...rules: string[]): Promise<void> {
 	expect(described(await violations(page, 'rule', rules))).toEqual([]);
 }
 
+/** drawn waits until a page has drawn what its new size changes, such as the number of rows, and what it still fetches. */
+async function drawn(page: Page): Promise<void> {
+	await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)))));
+	await expect.poll(() => page.locator('.deferred, .spinner').count(), { timeout: 60_000 }).toBe(0);
+}
+
 /**
  * pictured takes a screenshot of a page at both widths in both colour schemes. It checks each for horizontal
  * scrolling and accessibility violations. CI takes each width and each scheme once: the layout depends on the width
@@ -154,6 +160,7 @@ export async function pictured(page: Page, name: string): Promise<void> {
 		});
 		for (const colorScheme of process.env.CI ? [scheme] : (['light', 'dark'] as const)) {
 			await page.emulateMedia({ colorScheme });
+			await drawn(page);
 			await page.screenshot({ path: join(shots, `${name}-${width}-${colorScheme}.png`), fullPage: true });
 			await accessible(page);
 		}
