@@ -23,6 +23,7 @@ import (
 	"vayu/cmd/vayu/ops/source"
 	"vayu/cmd/vayu/settings"
 	"vayu/cmd/vayu/tool"
+	"vayu/internal/config"
 	"vayu/schema"
 )
 
@@ -33,13 +34,14 @@ func main() {
 	if err != nil && !errors.Is(err, tool.ErrReported) {
 		fmt.Fprintln(os.Stderr, "vayu:", userMessage(err))
 	}
-	if err != nil {
+	if problems := config.Problems(nil); errors.As(err, &problems) {
+		os.Exit(78) // EX_CONFIG of sysexits.h: systemd does not restart an instance with invalid settings
+	} else if err != nil {
 		os.Exit(1)
 	}
 }
 
-// stopSignals returns the signals that stop the program gracefully. They include SIGHUP, which a closing terminal
-// sends. A program that was started with nohup is an exception: it ignores SIGHUP.
+// stopSignals returns the signals that stop the program gracefully. A program started with nohup ignores SIGHUP.
 func stopSignals() []os.Signal {
 	all := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -85,8 +87,7 @@ func newRoot() *cobra.Command {
 		Version:       settings.Version(),
 	}
 	root.PersistentFlags().String("config", "", "configuration file (default vayu.yaml, if it exists)")
-	settings.Bind(root.PersistentFlags(), "data", "clickhouse", "cluster", "state", "log.level", "log.format",
-		"engine.library", "engine.port", "engine.max-memory", "engine.max-time", "engine.connections")
+	settings.Bind(root.PersistentFlags(), "data", "clickhouse", "cluster", "state", "log.level", "log.format", "engine.library", "engine.port", "engine.max-memory", "engine.max-time", "engine.connections")
 	root.AddCommand(newServe(), admin.NewAccount(), admin.NewKeys(), admin.NewAudit(), events.NewEvents(), admin.NewWallet(), admin.NewLedger(), ops.NewImport(), ops.NewImportIFSC(), ops.NewBackfill(), ops.NewReadings(), ops.NewQuality(), ops.NewForecast(), source.New(), ops.NewStation(), ops.NewListen(), ops.NewSQL(), ops.NewExport(), ops.NewArchive(), ops.NewMigrate(), ops.NewClickHouse(), backup.NewBackup(), backup.NewRestore(), reconcile.NewReconcile(), ops.NewDoctor(), backup.NewEncryption(), ops.NewConfig(), ops.NewProbe(), ops.NewEngine())
 	root.InitDefaultCompletionCmd()
 	groups := map[*cobra.Command]bool{} // commands that only have subcommands
@@ -105,8 +106,7 @@ func newRoot() *cobra.Command {
 	return root
 }
 
-// rejectUnknown returns an error if a command that has only subcommands gets an argument. The argument is then an
-// unknown name of a subcommand. Package cobra checks this for the root command only.
+// rejectUnknown returns an error for an unknown subcommand, which package cobra rejects for the root command only.
 func rejectUnknown(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
