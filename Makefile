@@ -48,7 +48,7 @@ WEBSRC = $(shell git ls-files --cached --others --exclude-standard $(WEB) 2>/dev
 GOSRC  = $(shell git ls-files --cached --others --exclude-standard '*.go' 2>/dev/null | grep -v /testdata/)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build web test test-race check format vet lint size new-source readme integration notebooks kills bench bench-views bench-webhooks bench-recharges bench-verifications bench-analysts bench-sql bench-export bench-reads bench-sensors bench-page scale proof drill cluster faults compose partitions fuzz fuzz-contract ifsc sbom vuln release hooks clean forecast-score
+.PHONY: help run build web test test-race check format vet lint size new-source readme integration notebooks kills bench bench-views bench-webhooks bench-recharges bench-verifications bench-analysts bench-sql bench-export bench-reads bench-sensors bench-page scale proof drill cluster faults compose units partitions fuzz fuzz-contract ifsc sbom vuln release hooks clean forecast-score
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -193,6 +193,9 @@ faults: $(CHAOS) ## break everything in a cluster under load, one after the othe
 
 compose: build ## run docker-compose.yml in containers of a Docker engine of its own, and drive it (15 minutes; root only)
 	.ci/compose
+
+units: build ## boot a Debian, install the units of docs/operations/systemd, and test them under its systemd (2 minutes; root only)
+	.ci/systemd
 
 drill: build ## lose a machine under load, restore it from S3 and from the log of the store, and print RPO and RTO (3 minutes)
 	.ci/disaster
