@@ -35,18 +35,18 @@ async function fire(webhook: string, count: number, key: string): Promise<string
 	return ids;
 }
 
-/** failures returns the number of failed deliveries of the API that were not retried. */
+/** failures returns the number of failed deliveries of the API that were not sent again. */
 async function failures(key: string, filter: string): Promise<number> {
 	return (await ask<{ data: Delivery[] }>(`/v1/deliveries?state=failed&retried=false&limit=1000${filter}`, undefined, key)).data.length;
 }
 
 /** counted waits until the tab of failed deliveries shows a number that equals the API's with the same filter. */
 async function counted(page: Page, want: number, key: string, filter = ''): Promise<void> {
-	await page.getByRole('button', { name: `Failed, not retried (${want})`, exact: true }).waitFor(patient);
+	await page.getByRole('button', { name: `Failed, not sent again (${want})`, exact: true }).waitFor(patient);
 	expect(await failures(key, filter)).toBe(want);
 }
 
-test('failed deliveries are found and retried: one, a selection, all of a webhook, all of a range of days', async () => {
+test('failed deliveries are found and sent again: one, a selection, all of a webhook, all of a range of days', async () => {
 	const key = await account(inject('data'), 'deliveries-failed');
 	const receiver = await Receiver.start();
 	receiver.status = 500;
@@ -58,7 +58,7 @@ test('failed deliveries are found and retried: one, a selection, all of a webhoo
 
 	const { page, faults } = await signedIn('/deliveries', key);
 	await counted(page, 8, key);
-	await page.getByRole('button', { name: /Failed, not retried/ }).click();
+	await page.getByRole('button', { name: /Failed, not sent again/ }).click();
 	await page.waitForURL(/state=failed/);
 	await page.getByText('8 deliveries', { exact: true }).waitFor();
 	expect(await page.getByText('in use').count()).toBe(0); // the tab is no filter
@@ -88,30 +88,30 @@ test('failed deliveries are found and retried: one, a selection, all of a webhoo
 	await page.locator('.badge').getByText('Delivered', { exact: true }).waitFor(patient);
 	expect(await delivery(next, key)).toMatchObject({ state: 'delivered', retry_of: old });
 	expect(receiver.got.map((got) => got.headers['x-service-delivery-id'])).toEqual([next]);
-	await page.getByText('Created by a retry of').getByRole('link', { name: old }).click();
+	await page.getByText('A repeat of').getByRole('link', { name: old }).click();
 	await page.getByText('Delivered again as').waitFor();
 
 	await page.getByRole('link', { name: 'All deliveries' }).click();
 	await counted(page, 7, key);
-	await page.getByRole('button', { name: /Failed, not retried/ }).click();
+	await page.getByRole('button', { name: /Failed, not sent again/ }).click();
 	await page.getByText('7 deliveries', { exact: true }).waitFor();
 	for (const at of [0, 1]) {
 		await rows.nth(at).getByRole('checkbox').check();
 	}
-	await page.getByRole('button', { name: 'Retry selected (2)' }).click();
-	await page.getByText('2 of 2 retried').waitFor();
+	await page.getByRole('button', { name: 'Deliver selected again (2)' }).click();
+	await page.getByText('2 of 2 sent again').waitFor();
 	await counted(page, 5, key);
 	await page.getByText('5 deliveries', { exact: true }).waitFor(patient);
 
 	await page.getByLabel('Webhook', { exact: true }).selectOption(first);
 	await page.waitForURL(new RegExp(`webhook=${first}`));
 	const dialog = page.getByRole('dialog');
-	const retryAll = page.getByRole('button', { name: 'Retry failed deliveries' });
+	const retryAll = page.getByRole('button', { name: 'Deliver failed ones again' });
 	await retryAll.click();
-	await dialog.getByText('5 failed deliveries will be retried.').waitFor();
+	await dialog.getByText('5 failed deliveries will be sent again.').waitFor();
 	await dialog.getByLabel('Webhook').selectOption(other);
-	await dialog.getByText('0 failed deliveries will be retried.').waitFor();
-	expect(await dialog.getByRole('button', { name: 'Retry' }).isDisabled()).toBe(true);
+	await dialog.getByText('0 failed deliveries will be sent again.').waitFor();
+	expect(await dialog.getByRole('button', { name: 'Deliver again' }).isDisabled()).toBe(true);
 	await dialog.getByRole('button', { name: 'Cancel' }).click();
 	await counted(page, 5, key, `&webhook_id=${first}`);
 
@@ -119,10 +119,10 @@ test('failed deliveries are found and retried: one, a selection, all of a webhoo
 	expect(await givenUp(await fire(other, 2, key))).toBe(2);
 	receiver.status = 200;
 	await retryAll.click();
-	await dialog.getByText('5 failed deliveries will be retried.').waitFor();
+	await dialog.getByText('5 failed deliveries will be sent again.').waitFor();
 	await pictured(page, 'deliveries-retry');
-	await dialog.getByRole('button', { name: 'Retry' }).click();
-	await dialog.getByText('5 retried.', { exact: true }).waitFor(patient);
+	await dialog.getByRole('button', { name: 'Deliver again' }).click();
+	await dialog.getByText('5 sent again.', { exact: true }).waitFor(patient);
 	await dialog.getByRole('button', { name: 'Close' }).click();
 	await counted(page, 0, key, `&webhook_id=${first}`);
 	expect(await retryAll.isDisabled()).toBe(true);
@@ -132,15 +132,15 @@ test('failed deliveries are found and retried: one, a selection, all of a webhoo
 	const india = (days: number) => new Intl.DateTimeFormat('en-CA', { timeZone: 'Asia/Kolkata' }).format(Date.now() + days * 86_400_000);
 	await page.getByLabel('To (day in India)').fill(india(-2));
 	await page.getByText('No matching deliveries').waitFor();
-	await page.getByRole('button', { name: 'Failed, not retried (0)', exact: true }).waitFor();
+	await page.getByRole('button', { name: 'Failed, not sent again (0)', exact: true }).waitFor();
 	expect(await retryAll.isDisabled()).toBe(true);
 	await page.getByLabel('To (day in India)').fill(india(1));
 	await page.getByLabel('From (day in India)').fill(india(-1));
 	await retryAll.click();
 	await dialog.getByText(`Created from ${india(-1)} to ${india(1)}`).waitFor();
-	await dialog.getByText('2 failed deliveries will be retried.').waitFor();
-	await dialog.getByRole('button', { name: 'Retry' }).click();
-	await dialog.getByText('2 retried.', { exact: true }).waitFor(patient);
+	await dialog.getByText('2 failed deliveries will be sent again.').waitFor();
+	await dialog.getByRole('button', { name: 'Deliver again' }).click();
+	await dialog.getByText('2 sent again.', { exact: true }).waitFor(patient);
 	await dialog.getByRole('button', { name: 'Close' }).click();
 	await counted(page, 0, key);
 	await page.getByRole('button', { name: /^All \(/ }).click();
@@ -174,6 +174,9 @@ test('ten thousand deliveries: few rows are drawn at any time, by mouse and by k
 	const rows = page.locator('.wh-deliveries tbody tr[data-index]');
 	await notice.waitFor();
 	await page.getByRole('button', { name: /^All \(\d00\+\)$/ }).waitFor(patient);
+	for (const name of ['All', 'Waiting', 'Delivered', 'Failed, not sent again', 'Failed, sent again', 'Cancelled']) {
+		await page.getByRole('button', { name: new RegExp(`^${name} \\([\\d,]+\\+?\\)$`) }).waitFor();
+	}
 	await pictured(page, 'deliveries'); // take the screenshot now: one of ten thousand rows is too tall
 	let most = 0;
 	const shown = async () => {

@@ -186,11 +186,11 @@ test('on a phone the states of deliveries are a list, which shows the chosen one
 	const { key } = await filled();
 	const { page, faults } = await opened('/deliveries?state=failed&retried=false', key);
 	const states = page.getByLabel('Deliveries by state');
-	await states.getByRole('option', { name: 'Failed, not retried (0)' }).waitFor({ ...patient, state: 'attached' });
+	await states.getByRole('option', { name: 'Failed, not sent again (0)' }).waitFor({ ...patient, state: 'attached' });
 	const chosen = () => states.evaluate((one: HTMLSelectElement) => one.selectedOptions[0]?.textContent);
-	expect(await chosen()).toBe('Failed, not retried (0)');
+	expect(await chosen()).toBe('Failed, not sent again (0)');
 	await page.getByRole('button', { name: 'Filters', exact: true }).waitFor(); // without a number in use
-	expect(await page.getByRole('button', { name: 'Retry failed deliveries' }).isDisabled()).toBe(true);
+	expect(await page.getByRole('button', { name: 'Deliver failed ones again' }).isDisabled()).toBe(true);
 	await states.selectOption({ label: 'Cancelled (0)' });
 	await page.waitForURL(/state=cancelled/);
 	await page.getByText('No matching deliveries').waitFor();

@@ -104,7 +104,7 @@ test('a first-time user finds the air, receives webhook events and makes recharg
 	receiver.status = 200;
 	await page.getByRole('button', { name: 'Deliver now' }).click();
 	await page.getByText('Delivered again as').getByRole('link').click();
-	await page.getByText('Created by a retry of').waitFor();
+	await page.getByText('A repeat of').waitFor();
 	await page.locator('.badge').getByText('Delivered', { exact: true }).waitFor(patient);
 	expect(new Set(receiver.got.map((got) => got.headers['x-service-event-id'])).size).toBe(2);
 

@@ -175,7 +175,20 @@ test('a failing receiver: how far each attempt got, the reply, and when the next
 	expect(await page.title()).not.toBe('taken');
 	expect(await page.locator('img[src="x"]').count()).toBe(0);
 	await healthy(page, webhook.id, key, /^(degraded|failing)$/);
+	// The rows and the health are of one time, when both have the results of all attempts.
+	const attempts = async () => Number(/(?:All|of) (\d+) attempts/.exec((await page.locator('.wh-health').textContent()) ?? '')?.[1]);
+	const inRows = async () =>
+		(
+			await page
+				.locator('.wh-deliveries')
+				.getByText(/^\d of 8$/)
+				.allTextContents()
+		).reduce((sum, text) => sum + Number(text[0]), 0);
+	await expect.poll(async () => (await inRows()) - (await attempts()), patient).toBe(0);
+	// Later replies are held back, so that both pictures show one moment.
+	await page.route(/\/v1\/(deliveries|webhooks\/\w+\/health)/, () => undefined);
 	await pictured(page, 'webhook-broken');
+	await page.unrouteAll({ behavior: 'ignoreErrors' });
 
 	// After the recovery the next attempts succeed, and the page updates itself.
 	receiver.mute = false;
@@ -212,7 +225,7 @@ async function healthy(page: Page, id: string, key: string, word: RegExp): Promi
 			attempts.successes > 0 ? `${attempts.successes} of ${attempts.count} attempts succeeded` : `All ${attempts.count} attempts failed`,
 			...(attempts.successes > 0 ? [`Median ${duration(attempts.median_ms)}`, `95 % within ${duration(attempts.p95_ms)}`] : []),
 			`${states.waiting} waiting`,
-			states.failed_unretried === 0 ? 'No delivery failed for good' : `${states.failed_unretried} failed for good, not retried`,
+			states.failed_unretried === 0 ? 'No delivery failed for good' : `${states.failed_unretried} failed for good, not sent again`,
 			...(failure ? [cause(failure.error)] : []),
 		].filter((part) => !content.includes(part));
 	};

@@ -173,12 +173,12 @@ const tabs: readonly Tab[] = [
 /** failedTab is the tab of what can be retried. */
 const failedTab = tabs.findIndex(({ name }) => name === 'webhooks.tab.failed');
 
-/** counted shows the sum of counts, which are undefined until they have arrived. One that is not exact is shown of the chosen tab only. */
-function counted(counts: readonly number[] | undefined, chosen: boolean): string {
-	const exact = counts?.every((count) => count <= many);
-	if (!counts || (!exact && !chosen)) {
+/** counted shows the sum of counts, which are undefined until they have arrived. One that is not exact has a plus. */
+function counted(counts: readonly number[] | undefined): string {
+	if (!counts) {
 		return '';
 	}
+	const exact = counts.every((count) => count <= many);
 	const least = number(counts.reduce((sum, count) => sum + Math.min(count, many), 0));
 	return ` (${exact ? least : t('webhooks.tab.many', { count: least })})`;
 }
@@ -220,8 +220,8 @@ function StateTabs(props: {
 			label={t('webhooks.tabs')}
 			value={value}
 			options={[
-				[every.name, t(every.name) + counted(props.counts, value === every.name)],
-				...tabs.map((tab, n) => [tab.name, t(tab.name) + counted(props.counts?.slice(n, n + 1), value === tab.name)] as const),
+				[every.name, t(every.name) + counted(props.counts)],
+				...tabs.map((tab, n) => [tab.name, t(tab.name) + counted(props.counts?.slice(n, n + 1))] as const),
 			]}
 			change={(name) => {
 				const chosen = tabs.find((tab) => tab.name === name);

@@ -19,10 +19,10 @@ test.each([
 	['No attempt yet.', delivery('waiting', 0)],
 	['The receiver acknowledged attempt 2.', delivery('delivered', 2, { attempts: [{ ...refused, error: '', http_status: 204 }] })],
 	['The webhook was deleted.', delivery('cancelled', 0)],
-	['A retry has replaced this delivery.', delivery('cancelled', 1, { retried_as: 'dlv_1' })],
+	['A new delivery has replaced this one.', delivery('cancelled', 1, { retried_as: 'dlv_1' })],
 ] as const)('the page of a delivery begins with: %s', (sentence, of) => {
 	render(<DeliveryOutcome of={of} />);
 	expect(screen.getByRole('status').textContent).toContain(sentence);
 	const failed = of.attempts.at(-1)?.error ? 1 : 0;
-	expect(screen.queryAllByText('There was no answer: the receiver refused the connection.')).toHaveLength(failed);
+	expect(screen.queryAllByText('The last attempt got no answer: the receiver refused the connection.')).toHaveLength(failed);
 });

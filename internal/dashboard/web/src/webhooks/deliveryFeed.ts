@@ -132,7 +132,10 @@ export function patch(old: Feed, fresh: readonly Row[]): Feed {
 	return { rows: old.rows.map((row) => same(row, by.get(row.id) ?? row)), next: old.next };
 }
 
-/** applyNotices applies notices to the rows of a list. known are the ids of the rows that it found. */
+/**
+ * applyNotices applies notices to the rows of a list. known are the ids of the rows that it found. A row keeps the number of
+ * the attempts whose result it shows, until it is refetched with the next one.
+ */
 export function applyNotices(old: Feed, all: ReadonlyMap<string, DeliveryNotice>): { feed: Feed; known: Set<string> } {
 	const known = new Set<string>();
 	const rows = old.rows.map((row) => {
@@ -144,7 +147,7 @@ export function applyNotices(old: Feed, all: ReadonlyMap<string, DeliveryNotice>
 		if (one.attempts < row.attempts_made || (one.attempts === row.attempts_made && one.state === row.state)) {
 			return row;
 		}
-		return { ...row, state: one.state, attempts_made: one.attempts, next_attempt_at: null };
+		return { ...row, state: one.state, next_attempt_at: null };
 	});
 	return { feed: known.size > 0 ? { rows, next: old.next } : old, known };
 }

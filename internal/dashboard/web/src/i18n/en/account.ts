@@ -231,7 +231,7 @@ export const account = {
 	'account.action.webhook.delete': 'Webhook deleted',
 	'account.action.webhook.rotate': 'Webhook secret replaced',
 	'account.action.webhook.test': 'Test event sent',
-	'account.action.delivery.retry': 'Deliveries retried',
+	'account.action.delivery.retry': 'Deliveries sent again',
 	'account.action.alert.create': 'Alert created',
 	'account.action.alert.update': 'Alert changed',
 	'account.action.alert.delete': 'Alert deleted',
