@@ -51,7 +51,7 @@ export const groups: readonly Group[] = [
 	{
 		name: 'shell.air',
 		entries: [
-			{ to: '/', name: 'shell.map', also: ['/air', '/pin'], scope: 'aqi:read' },
+			{ to: '/', name: 'shell.map', also: ['/air', '/pin', '/station'], scope: 'aqi:read' },
 			{ to: '/rankings', name: 'shell.rankings', scope: 'aqi:read' },
 			{ to: '/compare', name: 'shell.compare', scope: 'aqi:read' },
 			{ to: '/forecast', name: 'shell.forecast', scope: 'aqi:read' },

@@ -113,8 +113,11 @@ function labelled(lines: readonly Drawn[], colour: (token: string) => string): (
 		ctx.textAlign = 'left';
 		ctx.textBaseline = 'middle';
 		const ends = lines
-			.map((one) => ({ one, y: one.ys.findLast((y) => y !== null) }))
-			.flatMap(({ one, y }) => (typeof y === 'number' ? [{ one, y: valToPos(y, 'y', true) }] : []))
+			.map((one) => ({ one, last: one.ys.findLastIndex((y) => y !== null) }))
+			.flatMap(({ one, last }) => {
+				const [x, y] = [one.xs[last], one.ys[last]];
+				return typeof x === 'number' && typeof y === 'number' ? [{ one, x: valToPos(x, 'x', true), y: valToPos(y, 'y', true) }] : [];
+			})
 			.sort((a, b) => a.y - b.y);
 		const places = apart(
 			ends.map(({ y }) => y),
@@ -122,15 +125,16 @@ function labelled(lines: readonly Drawn[], colour: (token: string) => string): (
 			bbox.top + bbox.height,
 		);
 		const right = bbox.left + bbox.width;
-		for (const [i, { one, y }] of ends.entries()) {
+		for (const [i, { one, x, y }] of ends.entries()) {
 			const place = places[i] ?? y;
 			ctx.fillStyle = colour(one.token);
 			ctx.fillText(one.name, right + (leader + 4) * devicePixelRatio, place);
-			// A short line leads to a name that has made room for another.
+			// A thin line leads from the last point to the name, which can have made room for another.
 			ctx.strokeStyle = ctx.fillStyle;
 			ctx.lineWidth = devicePixelRatio;
 			ctx.beginPath();
-			ctx.moveTo(right + 2 * devicePixelRatio, y);
+			ctx.moveTo(x + 2 * devicePixelRatio, y);
+			ctx.lineTo(right + 2 * devicePixelRatio, y);
 			ctx.lineTo(right + leader * devicePixelRatio, place);
 			ctx.stroke();
 		}

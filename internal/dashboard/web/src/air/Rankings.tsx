@@ -151,9 +151,9 @@ function nameOf(ranking: Ranking): string {
 	if (period === 'now' || !from || !to) {
 		return t('air.ranking.title.now', { name });
 	}
-	// No line breaks a date.
+	// No line breaks a date, or begins with the dash.
 	const [first, last] = [from, to].map((date) => day(date).replaceAll(' ', '\u00a0'));
-	return from === to ? `${name}, ${first}` : `${name}, ${first} – ${last}`;
+	return from === to ? `${name}, ${first}` : `${name}, ${first}\u00a0– ${last}`;
 }
 
 const page = 100;
