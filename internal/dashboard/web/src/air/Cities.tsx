@@ -17,6 +17,7 @@ import { useMinute } from '../ui/useNow';
 import { Index, Legend, RequireScope, titleOf } from './AirLegend';
 import { lastReported } from './age';
 import { figureOf, notReporting } from './category';
+import { credits } from './history';
 import { hourOf, lastHour, placesIn, useHour, usePresent } from './hours';
 import { IndiaMap } from './IndiaMap';
 import { NearMe } from './NearMe';
@@ -272,7 +273,7 @@ function Chosen(props: { place: Place; now: Date }): JSX.Element {
 					{place.stale ? silence(place, props.now) : <Time at={place.updated} relative={!place.hour} />}
 					{place.stations !== undefined && ` · ${t('air.stations.count', { count: place.stations })}`}
 					{place.kind && ` · ${t(`air.kind.${place.kind}`)}`}
-					{place.source && ` · ${place.source}`}
+					{place.source && ` · ${credits([place.source])}`}
 				</span>
 			</span>
 			{place.city && (

@@ -2,6 +2,7 @@ import { type UseQueryOptions, useQuery } from '@tanstack/preact-query';
 import { api, Problem, type Schemas, unwrap } from '../api/client';
 import { patience, queries } from '../api/queries';
 import { before, today } from '../dates';
+import { t } from '../i18n';
 import { hasScope } from '../session';
 import type { Period } from './period';
 import { type Entry, type Step, windows } from './series';
@@ -47,7 +48,12 @@ export function useRecord(where: Subject, date: string | undefined) {
 
 /** credits joins attributions. One can name several networks, and several can name the same. */
 export function credits(attributions: readonly string[]): string {
-	return [...new Set(attributions.flatMap((one) => one.split(';').map((name) => name.trim())))].filter(Boolean).join('; ');
+	const names = attributions.flatMap((one) => one.split(';').map((name) => name.trim()));
+	// The attribution of the simulator is not a name, so it has a text in each language.
+	return [...new Set(names)]
+		.filter(Boolean)
+		.map((name) => (name === 'Simulated data' ? t('air.simulated') : name))
+		.join('; ');
 }
 
 async function entries(where: Subject, part: { from: string; to: string }, step: Step, signal: AbortSignal): Promise<Entry[]> {

@@ -137,6 +137,7 @@ export const air = {
 	'air.station': 'Station',
 	'air.index': 'Index (AQI)',
 	'air.distance': 'Distance',
+	'air.simulated': 'Simulated data',
 	'air.attribution': 'Data from',
 	'air.source': 'Source',
 	'air.over': 'Over time',
