@@ -105,7 +105,17 @@ test('the surface is the tiles of the service', async () => {
 		await page.locator('.detailed .states path').evaluateAll((all) => [...new Set(all.map((one) => getComputedStyle(one).fill))]),
 	).toEqual(['rgba(0, 0, 0, 0)']);
 	await pictured(page, 'air-surface');
-	// A narrower map still shows all of India.
+	// The surface does not extend abroad.
+	expect(await page.locator('.detailed .abroad').evaluate((one) => getComputedStyle(one).display)).toBe('inline');
+	// A map that was hidden shows all of India again, and so does a narrower one.
+	const width = async () => (await page.locator('.detailed .states').boundingBox())?.width ?? 0;
+	const before = await width();
+	await page.locator('.detailed').evaluate(async (one: HTMLElement) => {
+		one.style.display = 'none';
+		await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+		one.style.display = '';
+	});
+	await expect.poll(width).toBe(before);
 	await page.setViewportSize({ width: 360, height: 740 });
 	const frame = await page.getByRole('application').boundingBox();
 	await expect

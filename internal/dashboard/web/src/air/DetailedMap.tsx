@@ -52,8 +52,13 @@ function showBounds(map: LeafletMap, bounds: Bounds): void {
 
 /** resized adapts a map to the size of its element. Bounds that were fitted are fitted again. */
 function resized(map: LeafletMap): void {
+	const { clientWidth, clientHeight } = map.getContainer();
+	if (clientWidth === 0 || clientHeight === 0) {
+		return; // The map is not shown. Without a size, no view fits.
+	}
 	const before = fitted.get(map);
-	const still = before?.view === viewOf(map);
+	const old = map.getSize();
+	const still = before?.view === viewOf(map) || old.x === 0 || old.y === 0;
 	map.invalidateSize({ animate: false });
 	if (before && still) {
 		showBounds(map, before.bounds);
@@ -112,7 +117,7 @@ export function DetailedMap(
 				/>
 			</div>
 			{props.children}
-			<p class="hint">{t('air.map.marks')}</p>
+			<p class="hint">{t(props.layer === 'cities' ? 'air.map.simple.marks' : 'air.map.marks')}</p>
 			{props.surface !== 'none' && <p class="hint">{t(props.surface === 'error' ? 'air.surface.error.hint' : 'air.surface.hint')}</p>}
 			<Credit />
 		</div>
