@@ -23,15 +23,19 @@ async function opened(page: Page, title: string, path: string): Promise<void> {
 	expect(new URL(page.url()).pathname).toBe(`/dashboard${path}`);
 }
 
+const begins = (name: string) => /^ma/i.test(name);
+
 /** line returns the pattern of a suggestion. A city that is found by another name has that name, too. */
 function line(name: string, note: string): RegExp {
-	return new RegExp(`^${name}${/^ma/i.test(name) ? '' : 'found as M[^·]+ · '}${note}$`);
+	return new RegExp(`^${name}${begins(name) ? '' : 'found as M[^·]+ · '}${note}$`);
 }
 
 test('suggestions match the API; arrow keys select, Enter opens, Escape closes', async () => {
 	const { page, faults } = await signedIn();
 	await typed(page, 'ma');
-	const { data } = await ask<{ data: Schemas['City'][] }>('/v1/cities?q=ma&limit=8');
+	const reply = await ask<{ data: Schemas['City'][] }>('/v1/cities?q=ma&limit=8');
+	// Names that begin with the text come before cities with such another name.
+	const data = reply.data.toSorted((a, b) => Number(begins(b.name)) - Number(begins(a.name)));
 	await expect
 		.poll(() => options(page).allTextContents())
 		.toEqual(data.map(({ name, state, aqi, category }) => expect.stringMatching(line(name, `${state} · ${aqi} · ${category}`))));

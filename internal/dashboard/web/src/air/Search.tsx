@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/preact-query';
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useLocation } from 'wouter-preact';
-import { api, type Problem, problemOf, unwrap } from '../api/client';
+import { api, type Problem, problemOf, type Schemas, unwrap } from '../api/client';
 import { cityName, stateBeside, t } from '../i18n';
 import { type Choice, Combobox } from '../ui/Combobox';
 import { errorMessage } from '../ui/FetchState';
@@ -36,10 +36,13 @@ export function Search(props: {
 		enabled: settled !== '' && !/^\d/.test(settled),
 	});
 	const names = useCityNames(text !== '');
-	const found: Choice[] = (settled === '' ? [] : (query.data?.data ?? [])).map((city) => {
+	const foundBy = (city: Schemas['City']) => foundAs(settled, [cityName(city.name)], names[city.name] ?? []);
+	// A city that is found by another name than the page shows comes after the others.
+	const cities = (settled === '' ? [] : (query.data?.data ?? [])).toSorted((a, b) => Number(!!foundBy(a)) - Number(!!foundBy(b)));
+	const found: Choice[] = cities.map((city) => {
 		const band = bandOf(city.category);
 		const index = city.aqi === null || !band ? t('air.noindex') : `${city.aqi} · ${t(band.name)}`;
-		const other = foundAs(settled, [cityName(city.name)], names[city.name] ?? []);
+		const other = foundBy(city);
 		return {
 			id: city.name,
 			text: cityName(city.name),
