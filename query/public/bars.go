@@ -43,11 +43,11 @@ func (e *edge) bars(r *request) (resp httpapi.Response, at uint32, err error) {
 	return resp, c.At, err
 }
 
-// These are the sizes of a chart in pixels.
+// These are the sizes of a chart in pixels. The fonts of 15 and 16 pixels are readable at the width of a phone, too.
 const (
-	barsWidth, barsHeight        = 480, 170
-	barsLeft, barsRight          = 34, 472
-	barsTop, barsBottom          = 34, 142
+	barsWidth, barsHeight        = 480, 210
+	barsLeft, barsRight          = 42, 472
+	barsTop, barsBottom          = 54, 178
 	barsFont                     = "Verdana,Geneva,DejaVu Sans,sans-serif"
 	barsInk, barsMuted, barsGrid = "#15202b", "#4d5a68", "#d3d9e0"
 	barsBackground               = "#ffffff"
@@ -69,11 +69,11 @@ func drawBars(label string, end time.Time, days int, all []hour) string {
 	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d" role="img" aria-labelledby="t d">`,
 		barsWidth, barsHeight)
 	fmt.Fprintf(&b, `<title id="t">%s</title><desc id="d">%s</desc>`, title, html.EscapeString(describe(all)))
-	fmt.Fprintf(&b, `<rect width="%d" height="%d" fill="%s"/><g font-family="%s" font-size="10" fill="%s">`, barsWidth, barsHeight, barsBackground, barsFont, barsMuted)
-	fmt.Fprintf(&b, `<text x="%d" y="18" font-size="12" fill="%s">%s</text>`, 8, barsInk, title)
+	fmt.Fprintf(&b, `<rect width="%d" height="%d" fill="%s"/><g font-family="%s" font-size="15" fill="%s">`, barsWidth, barsHeight, barsBackground, barsFont, barsMuted)
+	fmt.Fprintf(&b, `<text x="%d" y="20" font-size="16" fill="%s">%s</text>`, 8, barsInk, title)
 	for _, aqi := range []int{0, most / 2, most} {
 		fmt.Fprintf(&b, `<path d="M%d %.1fH%d" stroke="%s"/><text x="%d" y="%.1f" text-anchor="end">%d</text>`,
-			barsLeft, y(aqi), barsRight, barsGrid, barsLeft-4, y(aqi)+3.5, aqi)
+			barsLeft, y(aqi), barsRight, barsGrid, barsLeft-4, y(aqi)+5, aqi)
 	}
 	for _, h := range all {
 		fill, _ := chart.Hex(h.AQI)
@@ -82,9 +82,9 @@ func drawBars(label string, end time.Time, days int, all []hour) string {
 	}
 	for at := range ticks(begin, end, days) {
 		fmt.Fprintf(&b, `<path d="M%.1f %dv4" stroke="%s"/><text x="%[1]f" y="%[4]d" text-anchor="middle">%[5]s</text>`,
-			x(at), barsBottom, barsMuted, barsBottom+15, tickLabel(at, days))
+			x(at), barsBottom, barsMuted, barsBottom+20, tickLabel(at, days))
 	}
-	fmt.Fprintf(&b, `<text x="%d" y="%d" text-anchor="end">%s IST</text></g></svg>`, barsRight, 18, end.In(schema.India).Format("until 2 Jan 2006 15:04"))
+	fmt.Fprintf(&b, `<text x="%d" y="%d">%s IST</text></g></svg>`, 8, 40, end.In(schema.India).Format("until 2 Jan 2006 15:04"))
 	return b.String()
 }
 

@@ -122,6 +122,7 @@
 			now.className = 'now';
 			if (!current) {
 				now.textContent = unknown ? words.unknown : words.none;
+				now.style.setProperty('padding', '0');
 			} else {
 				const category = advice[language].name;
 				element('b', `${current.aqi}`, now);

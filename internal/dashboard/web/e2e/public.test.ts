@@ -18,11 +18,11 @@ let origin: string;
 // The page of another origin isolates itself, and its policy permits nothing but the public edge.
 const policy = `default-src 'none'; script-src ${base}; connect-src ${base}; img-src ${base}`;
 const html = `<!doctype html><html lang="en"><head><title>Another site</title></head><body><main><h1>Another site</h1>
-	<script async src="${edge}/widget.js" data-city="Delhi"></script>
-	<vayu-aqi city="Pune" lang="hi" name="पुणे"></vayu-aqi>
-	<vayu-aqi city="Nowhere at all"></vayu-aqi>
-	<img src="${edge}/cities/Delhi/badge.svg" alt="AQI of Delhi">
-	<img src="${edge}/cities/Delhi/chart.svg" alt="The last 24 hours in Delhi" width="300">
+	<p><script async src="${edge}/widget.js" data-city="Delhi"></script></p>
+	<p><vayu-aqi city="Pune" lang="hi" name="पुणे"></vayu-aqi></p>
+	<p><vayu-aqi city="Nowhere at all"></vayu-aqi></p>
+	<p><img src="${edge}/cities/Delhi/badge.svg" alt="AQI of Delhi"></p>
+	<p><img src="${edge}/cities/Delhi/chart.svg" alt="The last 24 hours in Delhi" width="344"></p>
 	</main></body></html>`;
 
 beforeAll(async () => {
