@@ -64,6 +64,9 @@ test('the page of a city does not call figures of another month the present', as
 		const [from, to, interval] = ['from', 'to', 'interval'].map((name) => query.get(name));
 		await route.fulfill({ json: { status: 'success', city: 'Delhi', from, to, interval, records: [] } });
 	});
+	const cities = await ask<{ data: Schemas['City'][] }>('/v1/cities?q=Delhi');
+	const data = cities.data.map((city) => ({ ...city, updated, stale: true, first_day: '2015-07-10', last_day: updated.slice(0, 10) }));
+	await page.route('**/dashboard/v1/cities?*', (route) => route.fulfill({ json: { ...cities, data } }));
 	await page.route('**/badge.svg', (route) => route.fulfill({ contentType: 'image/svg+xml', body: silentBadge }));
 	await page.goto('/dashboard/air/Delhi');
 	await page.getByRole('heading', { name: 'Last reported 125 days ago' }).waitFor();

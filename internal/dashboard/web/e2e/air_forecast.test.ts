@@ -13,7 +13,7 @@ async function issued(): Promise<void> {
 	const sql = (text: string) => command(inject('data'), 'sql', '--mode', 'sandbox', '--write', text);
 	await sql(`INSERT INTO forecast (run, place_kind, place, state, parameter, day, horizon, model, served, p10, p50, p90, moderate, poor, very_poor, fitted_at, issued_at)
 		SELECT '', 'city', 'Delhi', 'Delhi', parameter, ${indianYesterday} - back + horizon, horizon, model, model = 'damped_anomaly',
-			middle * 0.8, middle, middle * 1.2, 0.1, 0.3, 0.6, now() - 3600, toStartOfHour(now()) - back * 86400
+			middle * 0.8, middle, middle * 1.2, 0.0, 0.4, 0.6, now() - 3600, toStartOfHour(now()) - back * 86400
 		FROM (SELECT arrayJoin([0, 10, 11, 12]) AS back, arrayJoin([1, 2, 3, 4]) AS horizon, arrayJoin(['aqi', 'pm25']) AS parameter,
 			arrayJoin(['damped_anomaly', 'persistence']) AS model, if(parameter = 'aqi', 310, 130) + horizon AS middle)`);
 	await sql(`INSERT INTO city_day (city, state, day, at, aqi, pm25)

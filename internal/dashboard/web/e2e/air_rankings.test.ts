@@ -118,10 +118,12 @@ test('the keyboard reaches every control on a phone, and Hindi has all texts', a
 	await page.getByLabel('Language').selectOption('hi');
 	await page.getByRole('heading', { name: 'शहरों का क्रम' }).waitFor();
 	await page.getByRole('button', { name: 'मेनू' }).click();
-	// A wide window shows up to 100 rows. The picture is taken when all of them are drawn.
-	const all = Math.min(100, (await ranking('period=now&order=lowest')).data.length);
-	await page.setViewportSize({ width: 1280, height: 800 });
-	await expect.poll(() => page.getByRole('region', { name: 'शहरों का क्रम' }).locator('tbody tr').count()).toBe(all);
-	await pictured(page, 'air-rankings-hindi');
 	expect(faults).toEqual([]);
+	// A wide window shows up to 100 rows. The picture is taken when all of them are drawn.
+	const wide = await signedIn('/rankings?order=lowest');
+	await wide.page.getByRole('navigation', { name: 'Main' }).getByLabel('Language').selectOption('hi');
+	const all = Math.min(100, (await ranking('period=now&order=lowest')).data.length);
+	await expect.poll(() => wide.page.getByRole('region', { name: 'शहरों का क्रम' }).locator('tbody tr').count()).toBe(all);
+	await pictured(wide.page, 'air-rankings-hindi');
+	expect(wide.faults).toEqual([]);
 });
