@@ -39,8 +39,8 @@ func (b *Builder) Station(s air.Station) int {
 	return len(b.stations) - 1
 }
 
-// Add adds a reading of a station and fills in r.Station and r.Source. It counts a reading that violates the rules as
-// rejected. It returns only errors of the function that receives the batches.
+// Add adds a reading of a station, with the ids of its station and source. It counts a reading that violates the rules
+// as rejected. It returns only errors of the function that stores full batches.
 func (b *Builder) Add(station int, r air.Reading) error {
 	if b.err != nil {
 		return b.err

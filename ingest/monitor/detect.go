@@ -41,8 +41,8 @@ const (
 	leastDays = 3
 	// failedRuns consecutive failed runs begin a problem. doneRuns consecutive successful runs end it.
 	failedRuns, doneRuns = 3, 2
-	// futureRuns is the number of runs with times in the future, among the last lastRuns runs, that begins a clock
-	// problem. The problem ends when none of these runs has such times.
+	// A clock problem begins when futureRuns of the last lastRuns runs have times in the future. It ends when none of
+	// the last lastRuns runs has such times.
 	futureRuns = 3
 	// shownNames is the largest number of fields or stations that the text of a problem names.
 	shownNames = 5

@@ -187,7 +187,7 @@ func (p *Processor) store(ctx context.Context, run uint64, messages []Message) (
 	return got, counts, nil
 }
 
-// add adds the counts of a stored batch to r.
+// add adds the counts and the values of a stored batch to r, and the time of its newest reading.
 func (r *Received) add(b *ingest.Batch) {
 	r.Stored += b.Rows()
 	for i := range b.Stations {

@@ -27,8 +27,8 @@ func CreateOnce[R any](find func() (R, bool, error), create func() (R, error)) (
 	return r, existed, err
 }
 
-// Repeated returns r, whose reference a request repeats. `same` means that both requests have the same content. If it
-// is false, the error is duplicate_ref_id. A batch item gets that error for every r that it did not create itself.
+// Repeated returns r if a request with the reference of r repeats the one that created r: the batch item that created it,
+// or a single request with the same content (`same`). Otherwise the error is duplicate_ref_id.
 func (c *Core[R, P]) Repeated(r R, item *BatchItem, same bool) (R, bool, error) {
 	b := P(&r).Shared()
 	text := "This ref_id was used before, for " + b.ID

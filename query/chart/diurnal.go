@@ -60,7 +60,7 @@ func drawDiurnal(p *page, r *Request, hours []hourMeans) {
 }
 
 // tickStep returns the distance between the ticks of an axis from 0 to `most`. It is 1, 2 or 5 times a power of ten,
-// so that there are four to eight ticks.
+// so that there are four to ten steps.
 func tickStep(most float64) float64 {
 	if most <= 0 {
 		return 1

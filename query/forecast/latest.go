@@ -43,7 +43,7 @@ func NewLatest(t aggregate.Tables, world, directory string, log *slog.Logger, fa
 // Issue returns the latest issue; nil if there is none yet.
 func (l *Latest) Issue() *Issue { return l.issue.Load() }
 
-// Hours returns the latest forecasts of hours; nil if there are none yet.
+// Hours returns the latest hourly forecasts; nil if there are none yet.
 func (l *Latest) Hours() *Hours { return l.hours.Load() }
 
 // Restore publishes the issue of the last run from its file, if there is one.

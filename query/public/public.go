@@ -37,7 +37,7 @@ func (s *Setting) UnmarshalText(text []byte) error {
 	return fmt.Errorf("%q must be live or sandbox, or empty for no public edge", text)
 }
 
-// World returns the world whose air is public; false if none is.
+// World returns the world whose air quality is public; false if none is.
 func (s Setting) World() (schema.World, bool) { return schema.WorldOf(string(s)), s != "" }
 
 // Config has the data of the public world, and the settings of the public edge.

@@ -1,4 +1,4 @@
-// Package search answers GET /v1/places: cities, states, stations and pin codes whose name is like a text.
+// Package search answers GET /v1/places: cities, states, stations and pin codes whose names resemble a text.
 package search
 
 import (

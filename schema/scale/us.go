@@ -50,8 +50,9 @@ var (
 // exactly. The tolerance prevents its truncation to the step below.
 func (t *usTable) truncate(value float64) int { return int(math.Floor(value*t.steps + 1e-6)) }
 
-// index returns the index of a concentration, rounded to the nearest integer. Above the last band of the scale, the
-// index continues with the slope of that band. It returns false for a concentration outside the table.
+// index returns the index of a concentration, rounded to the nearest integer. It returns false for NaN and for a
+// concentration below the first band of the table. Above the last band of the scale (Hazardous), it continues with the
+// slope of that band. A table that ends at a lower band returns false there.
 func (t *usTable) index(value float64) (int, bool) {
 	if math.IsNaN(value) || value < 0 {
 		return 0, false

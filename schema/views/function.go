@@ -10,7 +10,7 @@ import (
 // function is a ClickHouse SQL function.
 type function struct{ name, lambda string }
 
-// functions returns the SQL functions of analysts. All are plain arithmetic, and read no tables.
+// functions returns the SQL functions for analysts. All are plain arithmetic, and read no tables.
 //
 //   - grap_band(aqi) is the band of the Graded Response Action Plan for Delhi in which an AQI
 //     lies: "I" from 201, "II" from 301, "III" from 401, "IV" from 451, and "none" below. The
@@ -19,8 +19,8 @@ type function struct{ name, lambda string }
 //   - india_season(day) is the season of the India Meteorological Department: "winter" (January
 //     and February), "pre-monsoon" (to May), "monsoon" (to September) or "post-monsoon".
 //   - parameter_unit(parameter) is the unit of a parameter; empty for an unknown one.
-//   - naaqs_limit(parameter, period) and who_limit(parameter, period) are limits of the view
-//     standard; NULL if there is none.
+//   - naaqs_limit(parameter, period) and who_limit(parameter, period) are the limits in the view
+//     named standard; NULL if it has none.
 func functions() []function {
 	return []function{
 		{"grap_band", "aqi -> multiIf(isNull(aqi), NULL, aqi > 450, 'IV', aqi > 400, 'III', aqi > 300, 'II', aqi > 200, 'I', 'none')"},

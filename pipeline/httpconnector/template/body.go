@@ -157,7 +157,7 @@ func ReadParams(s *section.Section, key string, fields []string) []Param {
 	return all
 }
 
-// Encode returns parameters as a query string, with the values of fields.
+// Encode renders parameters with the values of fields as a query string. It omits those that the values drop.
 func Encode(all []Param, fields map[string]any) (string, error) {
 	var out strings.Builder
 	for _, p := range all {

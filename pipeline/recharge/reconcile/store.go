@@ -38,10 +38,10 @@ const (
 	selectAlarms = columnsOf + "recharge WHERE alarm <> '' AND resolved_at IS NULL AND (alarm, id) > ($1, $2) ORDER BY alarm, id LIMIT $3"
 )
 
-// The form of these queries makes SQLite use the index of references, and the primary key. Without statistics, SQLite
-// estimates ten rows for each lookup in an index. With IN for references, SQLite would choose an index that begins
-// with the provider. With a condition on the mode beside ids, it would choose one that begins with the mode. With
-// either index, a query would read all recharges of the provider or of the world.
+// The form of these queries decides which index SQLite uses, because without statistics it estimates ten rows for each
+// lookup in an index. selectByReference joins a list, so that SQLite uses the index of references. With IN, it would use
+// an index that begins with the provider, and read all recharges of the provider. selectByID has no condition on the mode,
+// so that SQLite uses the primary key. With one, it would read all recharges of the mode.
 var (
 	selectByReference = sqlstore.NewBatchStatement(2, columnsOf+"(VALUES ", "(?)", ") AS w CROSS JOIN recharge WHERE mode = $1 AND provider = $2 AND reference = w.column1")
 	selectByID        = sqlstore.NewBatchStatement(0, columnsOf+"recharge WHERE id IN (", "?", ")")

@@ -35,8 +35,8 @@ func Reply(r *Record) schema.Recharge {
 	return out
 }
 
-// DetectionOf returns the detection with its confidence. A series identifies the first operator of
-// a number, but the number may have been ported since.
+// DetectionOf describes how the operator of a number was found, with the confidence. The confidence of a number series is
+// low: it identifies the first operator of a number, which may have been ported since.
 func DetectionOf(source string) *schema.Detection {
 	confidence := "high"
 	if source == SourceSeries {

@@ -89,7 +89,7 @@ func (st *transitionTx) applyOrReread() error {
 			st.out.Transition = Noop
 			return st.releaseLease()
 		}
-		// An update locks the row until the transaction ends, on PostgreSQL too.
+		// The update changes nothing. It locks the row until the transaction ends, on PostgreSQL as on SQLite.
 		r, found, err := record.Table.One(st.tx, "UPDATE recharge SET tries = tries WHERE id = $1 RETURNING "+record.Columns, id)
 		if err != nil || !found {
 			return errors.Join(err, ErrMissingRow(found))

@@ -67,7 +67,7 @@ var (
 //go:embed vocabulary.txt
 var vocabulary string
 
-// table returns the words of the vocabulary with one of the traits. The function `key` returns the key of a word in the result.
+// table maps each word of the vocabulary with any of the traits to its traits. `key` returns the map key of a word.
 func table(key func(string) string, traits map[string]trait) map[string]trait {
 	m := map[string]trait{}
 	for line := range strings.Lines(vocabulary) {

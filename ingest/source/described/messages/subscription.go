@@ -17,7 +17,7 @@ import (
 	"vayu/internal/config/section"
 )
 
-// Subscription has the YAML keys of a description that define the broker and the messages of a source. It is immutable.
+// Subscription is the part of a source's description that defines its broker and its messages. It is immutable.
 type Subscription struct {
 	// Settings has the connection to the broker, and the topics.
 	Settings mqtt.Settings

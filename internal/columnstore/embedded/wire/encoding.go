@@ -62,7 +62,7 @@ type Encoder interface {
 	Flush() error
 }
 
-// NewEncoder returns an encoder that the request accepts, or nil if there is none. name is the Content-Encoding.
+// NewEncoder returns an encoder that the request accepts, or nil. name is its Content-Encoding; "" for `compress`.
 func NewEncoder(r *http.Request, w io.Writer) (e Encoder, name string) {
 	values := r.URL.Query()
 	if On(values.Get("compress")) {
