@@ -175,7 +175,9 @@ test('a failing receiver: how far each attempt got, the reply, and when the next
 	expect(await page.title()).not.toBe('taken');
 	expect(await page.locator('img[src="x"]').count()).toBe(0);
 	await healthy(page, webhook.id, key, /^(degraded|failing)$/);
-	// The rows and the health are of one time, when both have the results of all attempts.
+	// The page refetches only what is in view. The rows and the health are of one time, when both have the results of all
+	// attempts.
+	await page.setViewportSize({ width: 1280, height: 1600 });
 	const attempts = async () => Number(/(?:All|of) (\d+) attempts/.exec((await page.locator('.wh-health').textContent()) ?? '')?.[1]);
 	const inRows = async () =>
 		(
