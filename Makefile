@@ -48,7 +48,7 @@ WEBSRC = $(shell git ls-files --cached --others --exclude-standard $(WEB) 2>/dev
 GOSRC  = $(shell git ls-files --cached --others --exclude-standard '*.go' 2>/dev/null | grep -v /testdata/)
 
 .DEFAULT_GOAL := help
-.PHONY: help run build web test test-race check format vet lint size new-source readme integration notebooks kills bench bench-views bench-webhooks bench-recharges bench-verifications bench-analysts bench-sql bench-export bench-reads bench-sensors bench-page scale proof drill cluster faults compose units partitions fuzz fuzz-contract ifsc sbom vuln release hooks clean forecast-score
+.PHONY: help run build web test test-race check format vet lint size new-source readme integration notebooks kills bench bench-views bench-webhooks bench-recharges bench-verifications bench-analysts bench-sql bench-export bench-reads bench-sensors bench-page scale proof drill soak cluster faults compose units partitions fuzz fuzz-contract ifsc sbom vuln release hooks clean forecast-score
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -199,6 +199,10 @@ units: build ## boot a Debian, install the units of docs/operations/systemd, and
 
 drill: build ## lose a machine under load, restore it from S3 and from the log of the store, and print RPO and RTO (3 minutes)
 	.ci/disaster
+
+# HOURS=6 EVENTS=5000 take three minutes. OLD="REF REF" begins with these versions.
+soak: build ## run a week in an hour on a simulated clock, under load, with backups and upgrades, and prove books and trends
+	HOURS="$(HOURS)" EVENTS="$(EVENTS)" SECONDS_PER_HOUR="$(SECONDS_PER_HOUR)" OLD="$(OLD)" .ci/soak
 
 partitions: $(CHAOS) ## drop packets between the processes of a cluster under load, in one direction and both (root only)
 	exec .ci/isolated $(CHAOS) -test.v -test.run '^TestPartitions$$' -only "$(FAULTS)" $(ARGS)

@@ -23,7 +23,7 @@ type Sample struct {
 	Goroutines, Threads  float64            // of the service; of the engine
 	Data, State          float64            // size of the data directory and of the state store, MB
 	Readings, Parts      float64            // rows of readings in the engine, and its active parts
-	Events               float64            // received so far
+	Events, Requests     float64            // received, and sent, so far
 	Rows                 map[string]float64 // by table of the state store
 	Took                 time.Duration
 }
@@ -154,11 +154,11 @@ func (r *Report) Flat(name string, all []Sample, of func(Sample) float64, share,
 		before, after, half[0].Window, of(all[0]), max(before*share, slack))
 }
 
-// Linear checks that a measure grows at most as it did before, in proportion to the events.
+// Linear checks that a measure grows at most as it did before, in proportion to the events or to the requests.
 func (r *Report) Linear(name string, all []Sample, of func(Sample) float64, slack float64) {
 	first, mid, last := all[0], all[len(all)/2], all[len(all)-1]
 	before, after := of(mid)-of(first), of(last)-of(mid)
-	share := (last.Events - mid.Events) / max(mid.Events-first.Events, 1)
+	share := max((last.Events-mid.Events)/max(mid.Events-first.Events, 1), (last.Requests-mid.Requests)/max(mid.Requests-first.Requests, 1))
 	r.Check(after <= before*share*1.1+slack, name, "as calculated: +%.0f, later +%.0f (limit +%.0f)", before, after, before*share*1.1+slack)
 }
 
