@@ -59,7 +59,8 @@ func (l *Load) Run(ctx context.Context) {
 	all.Wait()
 }
 
-// once sends a request, which is idempotent, and retries it as clients should: after a busy or unavailable service.
+// once sends a request, which is idempotent, and retries it as clients should: if the service is busy or unavailable, or has
+// closed an idle connection when the clock leapt.
 func (f *Flow) once(n int) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -80,7 +81,7 @@ func (f *Flow) once(n int) {
 	}
 }
 
-var retryable = regexp.MustCompile(`: (429|5..) |querying the engine`)
+var retryable = regexp.MustCompile(`: (429|5..) |querying the engine|: EOF$|connection reset`)
 
 // Counts returns the numbers of requests, of those that were answered after a retry, and of failed ones, and an example
 // of an error.
