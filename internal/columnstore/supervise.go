@@ -161,6 +161,7 @@ func (db *DB) child(ctx context.Context) error {
 	db.endpoint.serve(access{address: report.Address, password: password, own: true})
 	db.metrics.up.Set(1)
 	db.log.Info("the ClickHouse engine is up", "address", report.Address, "pid", cmd.Process.Pid)
+	go db.logParts(ctx)
 	err = db.watch(ctx, report.Address, p, func() error { return nil })
 	if errors.Is(err, errHung) {
 		_ = cmd.Process.Kill() // a hung engine may ignore the end of its stdin

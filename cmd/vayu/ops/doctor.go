@@ -47,6 +47,9 @@ func NewDoctor() *cobra.Command {
 				add(engineFinding(ctx, t))
 				if t.DB.Embedded() {
 					add(finding{true, "fence", embedded.Fence(t.Engine.File)})
+					if err := t.DB.CheckParts(ctx); err != nil {
+						add(finding{false, "parts", err.Error()})
+					}
 				}
 				add(disk(t.Data))
 				for _, w := range schema.Worlds {

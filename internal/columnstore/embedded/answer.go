@@ -94,6 +94,7 @@ func (a *answer) fail(err error) {
 	if a.user == access.Analyst { // the engine has one user for all
 		e.Message = strings.Replace(e.Message, "default: ", "analyst: ", 1)
 	}
+	e.Message += chdb.Remedy(e)
 	text := fmt.Sprintf("%s (version %s (official build))\n", e.Error(), a.version)
 	a.w.Until = time.Time{}
 	a.log.Debug("query failed", "code", e.Code, "error", e.Message)

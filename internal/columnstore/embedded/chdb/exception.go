@@ -3,6 +3,7 @@ package chdb
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -51,4 +52,19 @@ func parseException(message string) *Exception {
 		e.Message, e.Name = m[1], m[2]
 	}
 	return e
+}
+
+// FileCodes are the codes of errors about a file of a table: CANNOT_READ_ALL_DATA, CHECKSUM_DOESNT_MATCH,
+// CANNOT_READ_FROM_FILE_DESCRIPTOR, CANNOT_WRITE_TO_FILE_DESCRIPTOR, CANNOT_OPEN_FILE, CORRUPTED_DATA.
+const FileCodes = "33, 40, 74, 75, 76, 246"
+
+// FileRemedy ends the text of errors about a file of a table.
+const FileRemedy = "; the remedy is in docs/operations/runbooks/engine-down.md#a-part-is-corrupt"
+
+// Remedy returns FileRemedy for an error about a file of a table, else "".
+func Remedy(e *Exception) string {
+	if strings.Contains(e.Message, "/store/") && slices.Contains(strings.Split(FileCodes, ", "), strconv.Itoa(int(e.Code))) {
+		return FileRemedy
+	}
+	return ""
 }
