@@ -5,7 +5,9 @@ package main
 import (
 	"fmt"
 	"net/http"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -135,4 +137,28 @@ func TestIntegrationOneInstanceMigratesTablesAtATime(t *testing.T) {
 	if first.Before(began) {
 		t.Errorf("an instance migrated at %s, while another had the lease until %s", first, began)
 	}
+}
+
+// A second ClickHouse on the state store of another would get a part of the sources, so its instance ends with a reason.
+func TestIntegrationASecondClickHouseOnOneStateStoreIsRefused(t *testing.T) {
+	t.Parallel()
+	c := newRoleInstances(t)
+	first := c.join("ingest")
+	first.eventually("", "/metrics", leads("rollup"))
+
+	_, clickHouse := emptyServer(t)
+	data := t.TempDir()
+	if err := copyFile(filepath.Join(c.first, "encryption.key"), filepath.Join(data, "encryption.key")); err != nil {
+		t.Fatal(err)
+	}
+	other := append([]string{"--roles", "ingest"}, append(slices.Clone(c.stores), "--clickhouse", clickHouse)...)
+	refused, _ := startProcess(t, exec.Command(binary(t)), data, other...)
+	<-refused.done
+	if logs := refused.logs.String(); refused.cmd.ProcessState.ExitCode() != 1 || !strings.Contains(logs, "Use the same --clickhouse, or another --state") {
+		t.Errorf("it ends with status %d and logs\n%s", refused.cmd.ProcessState.ExitCode(), logs)
+	}
+
+	first.stop(syscall.SIGTERM)
+	replaced := start(t, data, other...) // no instance with the other ClickHouse runs any more
+	replaced.eventually("", "/metrics", leads("rollup"))
 }

@@ -5,7 +5,9 @@ package collect
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
@@ -17,6 +19,7 @@ import (
 	"vayu/ingest/stream"
 	"vayu/internal/leader"
 	"vayu/internal/share"
+	"vayu/internal/sleep"
 	"vayu/internal/sqlstore"
 	"vayu/schema"
 )
@@ -27,7 +30,10 @@ type Config struct {
 	DB *sqlstore.DB
 	// Local is the name of this instance if its readings are not shared with other instances. The instance then
 	// collects all sources by itself. Local is "" if the instances share ClickHouse.
-	Local    string
+	Local string
+	// Place returns an id of the ClickHouse server or cluster, which instances that share sources have in common. It is
+	// nil if this instance shares no sources.
+	Place    func(ctx context.Context) (string, error)
 	Worlds   []World
 	Metrics  *runner.Metrics
 	Backfill *backfill.Metrics
@@ -62,6 +68,9 @@ type World struct {
 // Group is the name under which collectors share their jobs, see package share.
 const Group = "source"
 
+// placePause is the time between two attempts to read the id of ClickHouse.
+const placePause = 5 * time.Second
+
 // Collector collects the sources of all worlds.
 type Collector struct {
 	Config
@@ -91,14 +100,35 @@ func New(c Config) (*Collector, error) {
 // Run collects this instance's share of the sources until ctx ends. If the instance is the leader of the roll-up, Run
 // also rolls up.
 func (c *Collector) Run(ctx context.Context) error {
+	place := c.place(ctx)
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
 		return leader.Run(ctx, leader.Config{DB: c.DB, Name: "rollup", Local: c.Local != "", Log: c.Log, Metrics: c.Registry}, c.leadRollUp)
 	})
 	g.Go(func() error {
-		return share.Run(ctx, share.Config{DB: c.DB, Group: Group, Local: c.Local, Jobs: c.jobs, Log: c.Log, Metrics: c.Registry})
+		err := share.Run(ctx, share.Config{DB: c.DB, Group: Group, Local: c.Local, Place: place, Jobs: c.jobs, Log: c.Log, Metrics: c.Registry})
+		if errors.Is(err, share.ErrPlace) {
+			return fmt.Errorf("two ClickHouse servers or clusters share one state store, and each would get a part of the readings: %w. "+
+				"Use the same --clickhouse, or another --state. To replace ClickHouse, first stop every instance with the role ingest", err)
+		}
+		return err
 	})
 	return g.Wait()
+}
+
+// place returns the result of c.Place, and retries until ctx ends.
+func (c *Collector) place(ctx context.Context) string {
+	for c.Place != nil {
+		id, err := c.Place(ctx)
+		if err == nil {
+			return id
+		}
+		c.Log.WarnContext(ctx, "reading the id of ClickHouse failed, retrying", "error", err)
+		if !sleep.For(ctx, placePause) {
+			break
+		}
+	}
+	return ""
 }
 
 // Until collects until the function `follow` returns, and then rolls up a last time. A command calls Until when no

@@ -2,10 +2,12 @@ package share
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"vayu/internal/sleep"
 	"vayu/internal/sqlstore"
 )
 
@@ -49,6 +51,30 @@ func (s *sharer) readLeases(ctx context.Context, v *view) error {
 			memberName(s.Group, "", ""), keepMembers.Microseconds())
 		return err
 	})
+}
+
+// placeEnd ends the place in the name of a member.
+const placeEnd = "."
+
+// ErrPlace is the error of Run if the members have another place. See [Config.Place].
+var ErrPlace = errors.New("running instances use another store")
+
+// checkPlace returns ErrPlace if another member has another place. This instance is a member already. So of two
+// instances that start together, at least one detects the other.
+func (s *sharer) checkPlace(ctx context.Context) error {
+	for s.Place != "" {
+		var other string
+		err := s.DB.View(ctx).QueryRow("SELECT COALESCE(max(name), '') FROM leader WHERE name LIKE $1 AND name NOT LIKE $2 AND until > "+serverNow,
+			memberName(s.Group, "", "%"+placeEnd+"%"), memberName(s.Group, "", s.Place+placeEnd+"%")).Scan(&other)
+		if err == nil && other != "" {
+			return fmt.Errorf("%w (%s), and this instance uses %s", ErrPlace, strings.TrimPrefix(strings.Split(other, placeEnd)[0], memberName(s.Group, "", "")), s.Place)
+		}
+		s.store.Observe(ctx, err)
+		if err == nil || !sleep.For(ctx, interval) {
+			break
+		}
+	}
+	return nil
 }
 
 // Members returns the number of running instances of a group, on PostgreSQL. local has the meaning of [Config.Local].

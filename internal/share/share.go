@@ -37,6 +37,9 @@ type Config struct {
 	// Local is the name of this instance if it shares no jobs with other instances. The instance then runs all its
 	// jobs. Local is "" if instances share the jobs.
 	Local string
+	// Place is an id of the store that the jobs write to. Run fails with [ErrPlace] beside an instance with another
+	// place. "" stands for any place.
+	Place string
 	// Jobs returns the jobs that this instance can run at present. Run calls it every second.
 	Jobs    func(ctx context.Context) ([]Job, error)
 	Log     *slog.Logger
@@ -64,11 +67,17 @@ func Run(ctx context.Context, c Config) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	s.fail = cancel
+	if c.Place != "" {
+		s.member = c.Place + placeEnd + s.member
+	}
 	member := leader.Config{DB: c.DB, Name: memberName(c.Group, c.Local, s.member), Log: c.Log} // no metric: the name differs after each start
 	if !s.alone {
 		err := leader.Run(ctx, member, func(ctx context.Context, _ leader.Fence) error {
-			s.loop(ctx)
-			return nil
+			err := s.checkPlace(ctx)
+			if err == nil {
+				s.loop(ctx)
+			}
+			return err
 		})
 		return errors.Join(s.outcome(ctx), err)
 	}

@@ -132,3 +132,39 @@ func TestErrorOfJobEndsRun(t *testing.T) {
 		}
 	})
 }
+
+// An instance that writes to another store than the running ones must not get some of their jobs.
+func TestAnotherPlaceEndsRun(t *testing.T) {
+	t.Parallel()
+	c := sqlstore.Config{DSN: sqlstoretest.PostgresDSN(t)}
+	run := func(ctx context.Context, place string) (started, ended chan error) {
+		started, ended = make(chan error, 1000), make(chan error, 1)
+		db := sqlstoretest.Open(t, c)
+		go func() {
+			ended <- share.Run(ctx, share.Config{
+				DB: db, Group: "test", Place: place, Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry(),
+				Jobs: func(context.Context) ([]share.Job, error) {
+					started <- nil
+					return nil, nil
+				},
+			})
+		}()
+		return started, ended
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	started, first := run(ctx, "one")
+	<-started
+	_, other := run(t.Context(), "two")
+	if err := <-other; !errors.Is(err, share.ErrPlace) || !strings.Contains(err.Error(), "(one), and this instance uses two") {
+		t.Errorf("beside another place Run returned %v", err)
+	}
+	same, second := run(ctx, "one")
+	<-same
+	cancel()
+	if err := errors.Join(<-first, <-second); err != nil {
+		t.Errorf("instances with one place ended with %v", err)
+	}
+	started, _ = run(t.Context(), "two") // no other instance runs any more
+	<-started
+}
