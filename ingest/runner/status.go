@@ -30,6 +30,9 @@ func StatusOf(g prometheus.Gatherer) map[string]*Status {
 		}
 		for _, m := range family.GetMetric() {
 			labels := labelsOf(m)
+			if labels["source"] == "" { // a metric of all sources
+				continue
+			}
 			if out[labels["source"]] == nil {
 				out[labels["source"]] = &Status{}
 			}
