@@ -82,7 +82,7 @@ func refuseNewer(ctx context.Context, db querier, known, to int64) error {
 	case err != nil: // an unreadable version must not count as an old one
 		return err
 	case at > known:
-		return fmt.Errorf("the state store is at version %d, and this program supports %d only: it belongs to a newer vayu", at, known)
+		return fmt.Errorf("the state store is at version %d, and this program supports %d only: it belongs to a newer vayu, start that version", at, known)
 	case at > to:
 		return NewerTablesError(at, to)
 	}
