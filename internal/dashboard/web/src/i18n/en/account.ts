@@ -17,7 +17,7 @@ export const account = {
 	'account.calls': 'Calls by day and operation',
 	'account.calls.utc': 'Days are in UTC, like those of the quota. Without dates, this month is shown.',
 	'account.calls.free':
-		'Sign-ins and calls refused with 401, 403 or 429 do not count towards the quota. Nor do these in the dashboard: live updates, switches of the mode, and views of the account, its keys, people, sessions, webhooks and events. Other calls do. A batch of n records and a query for n cities count as n calls.',
+		'Sign-ins and calls refused with 401, 403 or 429 do not count towards the quota. Nor do these in the dashboard: live updates, switches of the mode, and views of the account, its usage, keys, people, sessions, webhooks and events. Other calls do. A batch of n records and a query for n cities count as n calls.',
 	'account.calls.utc.sandbox': 'Days are in UTC. Without dates, this month is shown.',
 	'account.calls.none': 'No calls on these days.',
 	'account.calls.chart': 'Calls per day from {from} to {to}; the tallest bar is {most} calls. The tables below have all figures.',
@@ -160,7 +160,7 @@ export const account = {
 	'signup.invite': 'Invite code',
 	'signup.submit': 'Create an account',
 	'signup.sent':
-		'This is your sandbox key, and it works now. A link is on its way to {email}: it confirms the address and gives you a live key.',
+		'This is your sandbox key, and it works now. A link is on its way to {email}: it confirms the address and gives you a live key. The link works for 24 hours.',
 	'signup.again': 'Sign up again',
 	'signup.spam':
 		'No mail after some minutes? Look in the spam folder. Signing up again makes another account with another key. An address can sign up three times an hour.',
