@@ -23,7 +23,6 @@ import (
 	"vayu/cmd/vayu/ops/source"
 	"vayu/cmd/vayu/settings"
 	"vayu/cmd/vayu/tool"
-	"vayu/internal/config"
 	"vayu/schema"
 )
 
@@ -34,10 +33,19 @@ func main() {
 	if err != nil && !errors.Is(err, tool.ErrReported) {
 		fmt.Fprintln(os.Stderr, "vayu:", userMessage(err))
 	}
-	if problems := config.Problems(nil); errors.As(err, &problems) {
-		os.Exit(78) // EX_CONFIG of sysexits.h: systemd does not restart an instance with invalid settings
-	} else if err != nil {
-		os.Exit(1)
+	os.Exit(exitStatus(err))
+}
+
+// exitStatus returns 0 without an error, else 1. It returns 78 (EX_CONFIG of sysexits.h) if serve cannot load its
+// settings, because systemd must not restart such an instance.
+func exitStatus(err error) int {
+	switch {
+	case err == nil:
+		return 0
+	case errors.As(err, new(settingsError)):
+		return 78
+	default:
+		return 1
 	}
 }
 

@@ -39,3 +39,20 @@ func TestUnknownSubcommandsAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// Only serve ends with a status of its own, because systemd and health checks interpret the status.
+func TestExitStatusOfInvalidSettings(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]int{
+		"serve --roles nothing":            78,
+		"serve --config missing.yaml":      78,
+		"probe --config missing.yaml":      1,
+		"source check missing/source.yaml": 1,
+		"serve --unknown":                  1,
+		"probe --help":                     0,
+	} {
+		if _, err := command(t.Context(), strings.Fields(line)...); exitStatus(err) != want {
+			t.Errorf("vayu %s: status %d, want %d: %v", line, exitStatus(err), want, err)
+		}
+	}
+}

@@ -8,8 +8,10 @@ import (
 
 	"vayu/cmd/vayu/settings"
 	"vayu/cmd/vayu/wiring"
-	"vayu/internal/memory"
 )
+
+// settingsError is the error of serve if the settings cannot be loaded.
+type settingsError struct{ error }
 
 func newServe() *cobra.Command {
 	cmd := &cobra.Command{
@@ -19,7 +21,7 @@ func newServe() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			loaded, log, err := settings.Load(cmd)
 			if err != nil {
-				return err
+				return settingsError{err}
 			}
 			// Messages of net/http have level debug, because clients can cause any number of them.
 			stdlog.SetOutput(slog.NewLogLogger(log.Handler(), slog.LevelDebug).Writer())
@@ -29,7 +31,6 @@ func newServe() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			go memory.KeepReleased(cmd.Context())
 			return s.Run(cmd.Context())
 		},
 	}

@@ -81,7 +81,7 @@ var internalMay = map[string][]string{
 	"httpapi/server":                   {"config"},
 	"leader":                           {"failurelog", "sleep", "sqlstore"},
 	"lifecycle":                        {"panics"},
-	"memory":                           {"sleep"},
+	"memory":                           {"failurelog", "sleep"},
 	"mail":                             {"config", "sqlstore"},
 	"pagination":                       {"httpapi"},
 	"panics":                           {},

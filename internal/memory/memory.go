@@ -1,4 +1,4 @@
-// Package memory returns memory to the kernel that a process does not need at present.
+// Package memory returns memory of a process to the kernel while the process does not need it.
 //
 // The start of a process touches most pages of its program, and of the engine's library: more than 200 MB. Afterwards
 // the process uses a third of them. The kernel keeps all of them mapped, so they count as resident memory.
@@ -10,18 +10,20 @@ import (
 	"runtime/debug"
 	"time"
 
+	"vayu/internal/failurelog"
 	"vayu/internal/sleep"
 )
 
 // interval is the time between two releases. The page faults after a release take a few milliseconds.
 const interval = time.Minute
 
-// KeepReleased returns the free heap of Go, and the pages of mapped files, each minute until ctx ends.
-func KeepReleased(ctx context.Context) {
+// Run returns the free heap of Go, and unchanged pages of the program and of libraries, each minute until ctx ends.
+// libraries are names of files, such as libchdb.so, that the process never unloads.
+func Run(ctx context.Context, log *slog.Logger, libraries ...string) error {
+	failures := failurelog.New(log, "memory: /proc/self/smaps", "releasing pages of the program", "they stay mapped", nil)
 	for sleep.For(ctx, interval) {
 		debug.FreeOSMemory()
-		if err := ReleaseFiles(); err != nil {
-			slog.DebugContext(ctx, "releasing mapped files", "error", err)
-		}
+		failures.Observe(ctx, ReleaseFiles(libraries...))
 	}
+	return ctx.Err()
 }

@@ -43,7 +43,7 @@ func release(t *testing.T, pages []byte) (resident int) {
 	if err := unix.Mprotect(pages, unix.PROT_READ); err != nil {
 		t.Fatal(err)
 	}
-	if err := memory.ReleaseFiles(); err != nil {
+	if err := memory.ReleaseFiles("pages"); err != nil {
 		t.Fatal(err)
 	}
 	return residentPages(t, pages)
@@ -81,7 +81,7 @@ func residentPages(t *testing.T, pages []byte) (n int) {
 	if _, err := file.ReadAt(entries, int64(8*(uintptr(unsafe.Pointer(&pages[0]))/uintptr(size)))); err != nil {
 		t.Fatal(err)
 	}
-	for i := 7; i < len(entries); i += 8 { // the highest bit of an entry says that the page is present
+	for i := 7; i < len(entries); i += 8 { // the highest bit of an entry is set if the page is present
 		n += int(entries[i] >> 7)
 	}
 	return n

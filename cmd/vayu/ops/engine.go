@@ -1,6 +1,7 @@
 package ops
 
 import (
+	"log/slog"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -13,7 +14,7 @@ import (
 // runEngine runs the embedded ClickHouse engine in this process. The parent process communicates with it over
 // the standard streams.
 func runEngine(cmd *cobra.Command, _ []string) error {
-	go memory.KeepReleased(cmd.Context())
+	go func() { _ = memory.Run(cmd.Context(), slog.New(slog.NewJSONHandler(os.Stderr, nil)), "libchdb.so") }()
 	if embedded.Child(cmd.Context(), os.Stdin, os.Stdout, os.Stderr) != nil {
 		return tool.ErrReported // Child has reported the error to the parent process
 	}

@@ -42,6 +42,7 @@ import (
 	"vayu/internal/httpapi/server"
 	"vayu/internal/lifecycle"
 	"vayu/internal/mail"
+	"vayu/internal/memory"
 	"vayu/internal/sleep"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sse"
@@ -240,7 +241,8 @@ func (s *Service) Run(ctx context.Context) error {
 // if the instance has no internal listener.
 func (s *Service) parts(listener, internal net.Listener) []lifecycle.Part {
 	// The watcher starts before the parts that wait for other stores, so that it reports these stores.
-	parts := []lifecycle.Part{s.tracePart(), {Name: "state", Run: s.state.Run, Ready: s.stateReady}, {Name: "watch", Run: s.watcher.run}}
+	releases := func(ctx context.Context) error { return memory.Run(ctx, s.log) }
+	parts := []lifecycle.Part{s.tracePart(), {Name: "memory", Run: releases}, {Name: "state", Run: s.state.Run, Ready: s.stateReady}, {Name: "watch", Run: s.watcher.run}}
 	if s.Has(settings.RoleAPI) {
 		parts = append(parts, lifecycle.Part{Name: "access", Run: s.access.Run, Ready: s.access.Ready})
 	}
