@@ -194,7 +194,7 @@ faults: $(CHAOS) ## break everything in a cluster under load, one after the othe
 compose: build ## run docker-compose.yml in containers of a Docker engine of its own, and drive it (15 minutes; root only)
 	.ci/compose
 
-units: build ## boot a Debian, install the units of docs/operations/systemd, and test them under its systemd (2 minutes; root only)
+units: build ## boot a Debian, install the units of docs/operations/systemd, and test them under its systemd (5 minutes; root only)
 	.ci/systemd
 
 drill: build ## lose a machine under load, restore it from S3 and from the log of the store, and print RPO and RTO (3 minutes)
