@@ -239,7 +239,7 @@ $(NPM): package.json package-lock.json
 $(TYPES): $(NPM) $(wildcard schema/openapi.yaml schema/openapi/*.yaml)
 	npm run --silent dashboard:types
 
-$(PAGE): $(TYPES) $(WEBSRC) $(wildcard docs/*.md docs/guides/*.md docs/operations/*.md) CHANGELOG.md package.json
+$(PAGE): $(TYPES) $(WEBSRC) $(wildcard docs/*.md docs/guides/*.md docs/operations/*.md) schema/gazetteer/cities.csv CHANGELOG.md package.json
 	npm run --silent dashboard:build
 	@touch $@
 
