@@ -41,7 +41,7 @@ test('a group opens at the zoom that it names', () => {
 	).toEqual(['Chennai', 'Delhi', 'Ghaziabad', 'Gurugram', 'Noida']);
 });
 
-test('places that do not report give way to one that does, and are a group without a figure otherwise', () => {
+test('places that do not report are part of the one that does, and are a group without a figure otherwise', () => {
 	const silent = [placed('A', 20, 77, 300, true), placed('B', 20.01, 77.01, 400, true)];
 	const mixed = clustered([...silent, placed('C', 20.02, 77.02, 50)])(india, 4);
 	expect(mixed).toEqual({ places: [expect.objectContaining({ id: 'C' })], groups: [] });
@@ -58,14 +58,24 @@ test('no marks overlap at any zoom', () => {
 	const many = Array.from({ length: 400 }, (_, i) =>
 		placed(String(i), 8 + ((i * 7919) % 2400) / 100, 70 + ((i * 104_729) % 2500) / 100, i, i % 5 === 0),
 	);
+	// At zoom 4, B is 30 pixels from A, and C is 25 pixels beyond A. A is the place that the mark of A and B shows.
+	const degrees = 360 / (256 * 2 ** 4);
+	const aside = [placed('B', 20, 77, null, true), placed('A', 20, 77 + 30 * degrees, 90), placed('C', 20, 77 + 55 * degrees, 80)];
 	const pixel = (latitude: number, longitude: number, zoom: number) => {
 		const side = 256 * 2 ** zoom;
 		return [(longitude / 360) * side, (Math.asinh(Math.tan((latitude * Math.PI) / 180)) / (2 * Math.PI)) * side] as const;
 	};
 	for (const zoom of [3.5, 4, 4.75, 5.25, 7]) {
-		const { groups } = clustered(many)(india, zoom);
-		const at = groups.map((group) => pixel(group.at.latitude, group.at.longitude, zoom));
-		const over = at.filter(([x, y], i) => at.slice(i + 1).some((other) => Math.hypot(other[0] - x, other[1] - y) < 40));
-		expect(over).toEqual([]);
+		for (const all of [many, aside]) {
+			const { places: single, groups } = clustered(all)(india, zoom);
+			const marks = [
+				...groups.map(({ at }) => ({ at: pixel(at.latitude, at.longitude, zoom), radius: 20 })),
+				...single.map(({ position = [0, 0] }) => ({ at: pixel(position[0], position[1], zoom), radius: 17 })),
+			];
+			const over = marks.filter(({ at: [x, y], radius }, i) =>
+				marks.slice(i + 1).some((other) => Math.hypot(other.at[0] - x, other.at[1] - y) < radius + other.radius),
+			);
+			expect(over).toEqual([]);
+		}
 	}
 });

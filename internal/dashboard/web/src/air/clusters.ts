@@ -33,7 +33,7 @@ const radius = 34;
 /** placeRadius and groupRadius are half the width of the marks of a place and of a group, in pixels. */
 const [placeRadius, groupRadius] = [17, 20];
 
-/** lastZoom is the greatest zoom with groups. The list separates places at the same position. */
+/** lastZoom is the greatest zoom with groups of the index. The list separates places at the same position. */
 const lastZoom = 12;
 
 /** Sum describes places: how many report, one of these or of all if none does, and the one with the highest figure. */
@@ -82,9 +82,19 @@ interface Found extends Sum, Disc {
 	opens: number;
 }
 
+/** positioned moves a mark with one reporting place to its position, where the map draws it as a place. */
+function positioned(mark: Found, zoom: number): Found {
+	const { position } = mark.place;
+	if (mark.reporting !== 1 || !position) {
+		return mark;
+	}
+	const [latitude, longitude] = position;
+	return { ...mark, coordinates: [longitude, latitude], at: pixelOf(latitude, longitude, zoom), radius: placeRadius };
+}
+
 /**
- * clustered returns a function that groups places by zoom. A place that does not report gives way to a place that does, so
- * the number and the colour of a group are those of the present air. No mark covers another.
+ * clustered returns a function that groups places by zoom. The number and the colour of a group are those of its places that
+ * report. A group with one such place is shown as this place. No mark covers another.
  */
 export function clustered(places: readonly Place[]): (area: Area, zoom: number) => Marks {
 	const hour = places[0]?.hour;
@@ -93,19 +103,17 @@ export function clustered(places: readonly Place[]): (area: Area, zoom: number) 
 		const found = index.getClusters(area, Math.floor(zoom)).map(({ geometry, properties }): Found => {
 			const [longitude = 0, latitude = 0] = geometry.coordinates;
 			const of = { coordinates: [longitude, latitude] as const, at: pixelOf(latitude, longitude, zoom) };
-			return 'point_count' in properties
-				? {
-						...{ ...of, ...properties, count: properties.point_count, radius: groupRadius },
-						opens: index.getClusterExpansionZoom(properties.cluster_id),
-					}
-				: { ...of, ...sumOf(properties.place), count: 1, radius: placeRadius, opens: 0 };
+			if ('point_count' in properties) {
+				const group = { ...of, ...properties, count: properties.point_count, radius: groupRadius };
+				return positioned({ ...group, opens: index.getClusterExpansionZoom(properties.cluster_id) }, zoom);
+			}
+			return { ...of, ...sumOf(properties.place), count: 1, radius: placeRadius, opens: 0 };
 		});
 		found.sort((a, b) => (b.worst?.aqi ?? -1) - (a.worst?.aqi ?? -1));
 		// The index has whole zooms, and the middle of a group can be close to another mark.
-		const apart = joinOverlaps(found, 1, (a, b) => ({
-			...{ ...a, ...added(a, b), count: a.count + b.count, radius: groupRadius },
-			opens: Math.floor(zoom) + 1,
-		}));
+		const apart = joinOverlaps(found, 1, (a, b) =>
+			positioned({ ...a, ...added(a, b), count: a.count + b.count, radius: groupRadius, opens: Math.floor(zoom) + 1 }, zoom),
+		);
 		const marks: Marks = { places: [], groups: [] };
 		for (const { coordinates, count, reporting, place, worst, opens } of apart) {
 			if (count === 1 || reporting === 1) {

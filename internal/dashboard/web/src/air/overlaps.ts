@@ -11,12 +11,12 @@ export interface Disc {
 const gap = 1;
 
 /**
- * joinOverlaps joins marks so that no two overlap. unit is the number of map units per pixel of the screen. join returns a mark
- * for an earlier and a later one, at the position of the earlier one.
+ * joinOverlaps joins marks so that no two overlap. unit is the number of map units per pixel of the screen. join returns the
+ * mark that replaces an earlier and a later one.
  */
 export function joinOverlaps<M extends Disc>(marks: readonly M[], unit: number, join: (earlier: M, later: M) => M): M[] {
 	let before = marks;
-	// A joined mark is larger, so that it can overlap others.
+	// A joined mark can be larger or at another position, so that it can overlap others.
 	for (;;) {
 		const after = joinOnce(before, unit, join);
 		if (after.length === before.length) {
@@ -26,7 +26,7 @@ export function joinOverlaps<M extends Disc>(marks: readonly M[], unit: number, 
 	}
 }
 
-/** joinOnce joins each mark with the first earlier one that it overlaps. */
+/** joinOnce joins each mark with one of the earlier ones that it overlaps. */
 function joinOnce<M extends Disc>(marks: readonly M[], unit: number, join: (earlier: M, later: M) => M): M[] {
 	// Two marks that overlap are in the same cell of a grid, or in cells beside each other.
 	const size = (2 * Math.max(0, ...marks.map(({ radius }) => radius)) + gap) * unit;
