@@ -36,7 +36,7 @@ export function Search(props: {
 		enabled: settled !== '' && !/^\d/.test(settled),
 	});
 	const names = useCityNames(text !== '');
-	const foundBy = (city: Schemas['City']) => foundAs(settled, [cityName(city.name)], names[city.name] ?? []);
+	const foundBy = (city: Schemas['City']) => foundAs(settled, [cityName(city.name), city.name], names[city.name] ?? []);
 	// A city that is found by another name than the page shows comes after the others.
 	const cities = (settled === '' ? [] : (query.data?.data ?? [])).toSorted((a, b) => Number(!!foundBy(a)) - Number(!!foundBy(b)));
 	const found: Choice[] = cities.map((city) => {

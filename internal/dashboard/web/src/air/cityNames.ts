@@ -31,11 +31,11 @@ function keyOf(name: string): string {
 }
 
 /**
- * foundAs returns the other name by which a typed text finds a city. It is undefined if the text begins one of the names that
- * the page shows, or if no name is known that it begins.
+ * foundAs returns the other name by which a typed text finds a city. It is undefined if the text begins one of the
+ * usual names, those of the page and of the API, or if no name is known that it begins.
  */
-export function foundAs(typed: string, shown: readonly string[], others: readonly string[]): string | undefined {
+export function foundAs(typed: string, usual: readonly string[], others: readonly string[]): string | undefined {
 	const key = keyOf(typed);
 	const begins = (name: string) => keyOf(name).startsWith(key);
-	return key === '' || shown.some(begins) ? undefined : others.find(begins);
+	return key === '' || usual.some(begins) ? undefined : others.find(begins);
 }
