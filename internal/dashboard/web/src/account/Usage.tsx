@@ -10,7 +10,7 @@ import { Card, Facts, Page } from '../ui/Page';
 import { useFilters } from '../ui/useFilters';
 import { useMinute } from '../ui/useNow';
 import { Allowed } from './KeyRestrictions';
-import { byDay, difference, forecast, periodOf, sums, totalOf } from './sums';
+import { byDay, forecast, periodOf, sums, totalOf, withoutKey } from './sums';
 import { UsageByDay } from './UsageByDay';
 import { KeyFilter, UsageByKey } from './UsageByKey';
 import { isSandbox, UsageTable } from './UsageTable';
@@ -56,11 +56,10 @@ export function Usage(): JSX.Element {
 		queryKey: ['usage', 'days', filters],
 		queryFn: async ({ signal }) => {
 			const get = (query: object) => unwrap(api.GET('/v1/usage', { params: { query: { ...filters, ...query } }, signal }));
-			// The second reply also has the calls since the first, such as the page's own. So it has fewer calls only if some have no key.
+			// The second reply also has the calls since the first, such as the page's own.
 			const { days } = await get({});
 			const byKey = await get({ by: 'key' });
-			const whole = difference(totalOf(days), totalOf(byKey.days)).calls === 0;
-			return { days: whole ? byKey.days : days, byKey: byKey.days };
+			return { days: [...byKey.days, ...withoutKey(days, byKey.days)], byKey: byKey.days };
 		},
 	});
 	const period = periodOf(filters, new Date());

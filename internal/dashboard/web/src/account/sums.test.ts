@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { byDay, difference, forecast, periodOf, sums, sumsByKey, totalOf } from './sums';
+import { byDay, difference, forecast, periodOf, sums, sumsByKey, totalOf, withoutKey } from './sums';
 
 const days = [
 	{ date: '2026-11-19', operation: 'GET /v1/aqi', calls: 10, failed: 1, counted: 9 },
@@ -25,6 +25,22 @@ test('keys are added up, the most used first', () => {
 test('a total without a part of it is the rest, which is not negative', () => {
 	expect(totalOf(days)).toEqual({ calls: 42, failed: 4, counted: 38 });
 	expect(difference(totalOf(days), { calls: 40, failed: 5, counted: 38 })).toEqual({ calls: 2, failed: 0, counted: 0 });
+});
+
+test('calls without a key remain beside more calls of the second reply', () => {
+	const aqi = { date: '2026-11-19', operation: 'GET /v1/aqi' };
+	const cities = { ...aqi, operation: 'GET /v1/cities' };
+	const all = [
+		{ ...aqi, calls: 50, failed: 2, counted: 48 },
+		{ ...cities, calls: 5, failed: 1, counted: 4 },
+	];
+	const byKey = [
+		{ ...aqi, key_id: 'key_a', calls: 40, failed: 2, counted: 38 },
+		{ ...aqi, key_id: 'key_b', calls: 15, failed: 0, counted: 15 },
+		{ ...cities, key_id: 'key_a', calls: 2, failed: 1, counted: 1 },
+	];
+	expect(withoutKey(all, byKey)).toEqual([{ ...cities, calls: 3, failed: 0, counted: 3 }]);
+	expect(withoutKey(all, [])).toEqual(all);
 });
 
 test('the days are those of the period, and a day without calls has zeros', () => {

@@ -9,6 +9,8 @@ export interface Sum {
 	counted: number;
 }
 
+const nothing: Sum = { calls: 0, failed: 0, counted: 0 };
+
 function add(to: Sum, day: Day): void {
 	to.calls += day.calls;
 	to.failed += day.failed;
@@ -17,7 +19,7 @@ function add(to: Sum, day: Day): void {
 
 /** totalOf returns the total of all rows. */
 export function totalOf(days: readonly Day[]): Sum {
-	const sum = { calls: 0, failed: 0, counted: 0 };
+	const sum = { ...nothing };
 	for (const day of days) {
 		add(sum, day);
 	}
@@ -28,6 +30,13 @@ export function totalOf(days: readonly Day[]): Sum {
 export function difference(whole: Sum, part: Sum): Sum {
 	const rest = (name: keyof Sum) => Math.max(0, whole[name] - part[name]);
 	return { calls: rest('calls'), failed: rest('failed'), counted: rest('counted') };
+}
+
+/** withoutKey returns the calls of each operation and day that the rows by key do not have. */
+export function withoutKey(days: readonly Day[], byKey: readonly Day[]): Day[] {
+	const name = ({ date, operation }: Day) => `${date} ${operation}`;
+	const keyed = new Map(totals(byKey, name).map((sum) => [sum.of, sum]));
+	return days.map((day) => ({ ...day, ...difference(day, keyed.get(name(day)) ?? nothing) })).filter(({ calls }) => calls > 0);
 }
 
 /** sums returns the total of each operation over all days, the most used first. */
@@ -44,7 +53,7 @@ function totals(days: readonly Day[], part: (day: Day) => string): (Sum & { of: 
 	const found = new Map<string, Sum & { of: string }>();
 	for (const day of days) {
 		const of = part(day);
-		const sum = found.get(of) ?? { of, calls: 0, failed: 0, counted: 0 };
+		const sum = found.get(of) ?? { of, ...nothing };
 		add(sum, day);
 		found.set(of, sum);
 	}
@@ -59,7 +68,7 @@ export function byDay(days: readonly Day[], from: string, to: string): (Sum & { 
 	const dates = [from, to, ...days.map((day) => day.date)].sort();
 	const last = dates.at(-1) ?? '';
 	for (let at = dates[0] ?? ''; at !== '' && at <= last; at = next(at)) {
-		found.set(at, { date: at, calls: 0, failed: 0, counted: 0 });
+		found.set(at, { date: at, ...nothing });
 	}
 	for (const day of days) {
 		const sum = found.get(day.date);
