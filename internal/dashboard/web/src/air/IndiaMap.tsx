@@ -38,7 +38,7 @@ const none: ReturnType<typeof useOutlines> = [];
 export function IndiaMap(props: MapProps): JSX.Element {
 	const outlines = useOutlines();
 	const [view, setView] = useState<View>(whole);
-	const [hovered, setHovered] = useState<Marked>();
+	const [hovered, setHovered] = useState<string>();
 	const { chosen, state } = props;
 	// The whole of India needs no outlines. If they arrive late, the reader may have moved the map by then.
 	const framed = state ? outlines : none;
@@ -88,8 +88,13 @@ export function IndiaMap(props: MapProps): JSX.Element {
 			take.current(mark);
 		}
 	};
-	// A mark can be gone without an event of the pointer.
-	const over = marks.find((mark) => mark === hovered);
+	// Each refresh makes new marks. A mark can be gone without an event of the pointer.
+	const over = marks.find((mark) => mark.places[0]?.id === hovered);
+	useEffect(() => {
+		if (!over) {
+			setHovered(undefined);
+		}
+	}, [over]);
 	const [place = chosen] = over?.places ?? [];
 	const count = over?.places.length ?? 1;
 	return (
@@ -174,7 +179,7 @@ const Mark = memo(function Mark(props: {
 	unit: number;
 	large: boolean;
 	square: boolean;
-	onHover: (mark: Marked | undefined) => void;
+	onHover: (id: string | undefined) => void;
 	onChoose: (mark: Marked) => void;
 }): JSX.Element | null {
 	const { mark, unit, large } = props;
@@ -190,7 +195,7 @@ const Mark = memo(function Mark(props: {
 		<g
 			data-place={place.id}
 			class={`mark ${several ? 'several ' : ''}${place.stale ? 'stale' : toneOf(bandIn(place.scale, place.category))}`}
-			onPointerEnter={() => props.onHover(mark)}
+			onPointerEnter={() => props.onHover(place.id)}
 			onPointerLeave={() => props.onHover(undefined)}
 			onClick={() => props.onChoose(mark)}
 		>
