@@ -82,19 +82,25 @@ test('refetched rows replace the old ones', () => {
 
 test('a notice updates its row, and an outdated notice does not', () => {
 	const old: Feed = { rows: [row(2), row(1, { attempts_made: 3 })], next: null };
-	const news = (n: number, attempts: number) => {
+	const news = (n: number, attempts: number, state: Row['state'] = 'delivered') => {
 		const one = parseNotice({
 			kind: 'delivery',
-			data: { id: row(n).id, webhook_id: 'wh_1', event_id: 'evt_1', state: 'delivered', attempts },
+			data: { id: row(n).id, webhook_id: 'wh_1', event_id: 'evt_1', state, attempts },
 		});
 		return one ? ([[one.id, one]] as const) : [];
 	};
-	const { feed, known } = applyNotices(old, new Map([...news(2, 2), ...news(1, 2), ...news(9, 1)]));
+	const { feed, known } = applyNotices(old, new Map([...news(2, 2), ...news(1, 2), ...news(9, 1)]), new Map());
 	expect(feed.rows[0]).toMatchObject({ state: 'delivered', next_attempt_at: null });
 	// The number of attempts stays that of the result which the row shows.
 	expect(feed.rows[0]?.attempts_made).toBe(1);
 	expect(feed.rows[1]).toBe(old.rows[1]);
-	expect([...known]).toEqual([row(2).id, row(1).id]);
+	expect([...known]).toEqual([
+		[row(2).id, 2],
+		[row(1).id, 3],
+	]);
+	// A late notice of an attempt before the applied one.
+	expect(applyNotices(feed, new Map(news(2, 1, 'waiting')), known).feed.rows[0]).toBe(feed.rows[0]);
+	expect(applyNotices(feed, new Map(news(2, 2, 'cancelled')), known).feed.rows[0]).toMatchObject({ state: 'cancelled' });
 });
 
 test('invalid notices are ignored', () => {

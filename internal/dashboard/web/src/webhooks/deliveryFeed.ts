@@ -133,18 +133,24 @@ export function patch(old: Feed, fresh: readonly Row[]): Feed {
 }
 
 /**
- * applyNotices applies notices to the rows of a list. known are the ids of the rows that it found. A row keeps the number of
- * the attempts whose result it shows, until it is refetched with the next one.
+ * applyNotices applies notices to the rows of a list. A row keeps the number of the attempts whose result it shows, until it
+ * is refetched. applied has the attempts of notices that were applied before. known has the rows of all, and the greatest
+ * number of attempts of each.
  */
-export function applyNotices(old: Feed, all: ReadonlyMap<string, DeliveryNotice>): { feed: Feed; known: Set<string> } {
-	const known = new Set<string>();
+export function applyNotices(
+	old: Feed,
+	all: ReadonlyMap<string, DeliveryNotice>,
+	applied: ReadonlyMap<string, number>,
+): { feed: Feed; known: Map<string, number> } {
+	const known = new Map<string, number>();
 	const rows = old.rows.map((row) => {
 		const one = all.get(row.id);
 		if (!one) {
 			return row;
 		}
-		known.add(row.id);
-		if (one.attempts < row.attempts_made || (one.attempts === row.attempts_made && one.state === row.state)) {
+		const attempts = Math.max(row.attempts_made, applied.get(row.id) ?? 0);
+		known.set(row.id, Math.max(attempts, one.attempts));
+		if (one.attempts < attempts || (one.attempts === attempts && one.state === row.state)) {
 			return row;
 		}
 		return { ...row, state: one.state, next_attempt_at: null };

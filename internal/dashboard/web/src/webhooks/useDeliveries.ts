@@ -168,7 +168,8 @@ export function useDeliveries(wanted: Wanted, live: boolean, seen: { current: De
 /** Follower keeps one list fresh. */
 class Follower {
 	private readonly notices = new Map<string, DeliveryNotice>();
-	private readonly stale = new Set<string>();
+	/** stale has the rows that notices have changed, with their attempts, until they are refetched. */
+	private readonly stale = new Map<string, number>();
 	private readonly gathered = new CollectedNotices(() => void this.look(), 300, 1000);
 	private readonly unlisten: () => void;
 	private all = false;
@@ -228,20 +229,21 @@ class Follower {
 
 	/** hear applies the collected notices to the rows. */
 	private hear(feed: Feed): void {
-		const { feed: after, known } = applyNotices(feed, this.notices);
+		const { feed: after, known } = applyNotices(feed, this.notices, this.stale);
 		if (after !== feed) {
 			queries.setQueryData(this.list.key, after);
 		}
 		for (const one of this.notices.values()) {
-			if (known.has(one.id)) {
-				this.stale.add(one.id);
+			const attempts = known.get(one.id);
+			if (attempts !== undefined) {
+				this.stale.set(one.id, attempts);
 			} else if (concerns(one, this.list.wanted)) {
 				this.list.missing.add(one.id);
 			}
 		}
 		this.notices.clear();
 		const rows = new Set(after.rows.map((row) => row.id));
-		for (const id of this.stale) {
+		for (const id of this.stale.keys()) {
 			if (!rows.has(id)) {
 				this.stale.delete(id);
 			}
