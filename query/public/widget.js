@@ -30,7 +30,7 @@
 		ta: { none: 'தற்போதைய தரவு இல்லை', unknown: 'அறியப்படாத இடம்', old: 'மூன்று மணி நேரத்துக்கு மேல் பழையது', hours: 'கடந்த 24 மணி நேர AQI', data: 'தரவு', zone: 'இந்திய நேரம்' },
 		te: { none: 'ప్రస్తుత సమాచారం లేదు', unknown: 'తెలియని ప్రదేశం', old: 'మూడు గంటల కంటే పాతది', hours: 'గత 24 గంటల AQI', data: 'సమాచారం', zone: 'భారత సమయం' },
 	};
-	// The codes of problems that say that the name is the cause.
+	// The codes of problems that an unsuitable name causes.
 	const names = new Set(['location_not_found', 'ambiguous_location']);
 	const short = { dateStyle: 'medium', timeStyle: 'short' };
 	// Hindi names the part of the day, and has no am and pm.
