@@ -71,7 +71,7 @@ async function zoom(page: Page): Promise<number> {
 test('cities are listed with the figures and category names of the API, in three orders', async () => {
 	const { page, faults } = await signedIn();
 	await agrees(page, async () => expectedLines(byIndex(await cities())));
-	await page.getByText(`Cities: ${reporting(await cities())}.`).waitFor();
+	await page.getByText(new RegExp(`(Cities|Reporting): ${reporting(await cities())}\\.`)).waitFor();
 	await pictured(page, 'air-map');
 	const order = page.getByLabel('Sort', { exact: true });
 	await order.selectOption('best');
@@ -145,7 +145,7 @@ test('stations are a separate layer', async () => {
 	await page.getByRole('button', { name: 'Stations' }).click();
 	const stations = () => everything<Station>('/v1/stations');
 	await agrees(page, async () => expectedLines(byIndex(await stations()).slice(0, 100)));
-	await page.getByText(`Stations: ${reporting(await stations())}.`).waitFor();
+	await page.getByText(new RegExp(`(Stations|Reporting): ${reporting(await stations())}\\.`)).waitFor();
 	await pictured(page, 'air-stations');
 	await page.getByRole('button', { name: 'Show more' }).click();
 	await agrees(page, async () => expectedLines(byIndex(await stations())));

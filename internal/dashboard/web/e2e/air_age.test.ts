@@ -26,7 +26,7 @@ test('figures that are months old have no colour, no rank and no place in the co
 	const { page, faults } = await signedIn('/compare');
 	await serve(page);
 	await page.goto('/dashboard/');
-	await page.getByText('Cities: 1. Not reporting: 2.').waitFor();
+	await page.getByText('Reporting: 1. Not reporting: 2.').waitFor();
 	const items = page.getByRole('list', { name: 'Places' }).getByRole('listitem');
 	expect(await items.locator('.place-name').allTextContents()).toEqual([
 		'Pusa Delhi',

@@ -231,7 +231,7 @@ function Places(props: { places: readonly Place[]; layer: Layer; filters: Filter
 					)}
 					<div role="status">
 						<p class="hint">
-							{t(layer === 'cities' ? 'air.count.cities' : 'air.count.stations', { count: number(shown.length - silent) })}
+							{t(silent > 0 && !inHour ? 'air.count.reporting' : `air.count.${layer}`, { count: number(shown.length - silent) })}
 							{silent > 0 && ` ${t(inHour ? 'air.time.none.count' : 'air.stale.count', { count: number(silent) })}`}
 							{age && (
 								<>

@@ -64,7 +64,7 @@ export function Statistics(props: { first: boolean; of: Measured; readings: Read
 					)}
 				</Deferred>
 			</Card>
-			<Card title={t('air.limits')} class="limits">
+			<Card title={`${t('air.limits')}: ${pollutant.name}, ${year}`} class="limits">
 				<Deferred first={props.first} height="20rem">
 					{() => <Limits {...chosen} />}
 				</Deferred>
