@@ -188,7 +188,7 @@ function Shown(props: { forecast: Forecast }): JSX.Element {
 						show: (day) => (day.aqi ? interval(day.aqi) : '–'),
 					},
 					...likely.map(({ word, name }) => ({
-						name: t(name),
+						name: t('air.forecast.chance', { category: t(name) }),
 						figure: true,
 						phone: 'labelled' as const,
 						show: (day: Forecast['days'][number]) => (day.categories ? `${number(Math.round(day.categories[word] * 100))} %` : '–'),

@@ -332,6 +332,7 @@ export const air = {
 	'air.forecast.hours.label': 'PM2.5 from {from} to {to}, highest at {at}: {most} {unit}.',
 	'air.forecast.hours.hint': 'Each dot is the mean of an hour. The colours are the categories of means of 24 hours.',
 	'air.forecast.interval': 'Likely range',
+	'air.forecast.chance': 'Chance of {category}',
 	'air.forecast.p10': '10th percentile',
 	'air.forecast.p50': '50th percentile',
 	'air.forecast.p90': '90th percentile',

@@ -330,6 +330,7 @@ export const air: Record<keyof typeof en, string> = {
 	'air.forecast.hours.label': '{from} से {to} तक PM2.5, सबसे अधिक {at} पर: {most} {unit}।',
 	'air.forecast.hours.hint': 'हर बिंदु एक घंटे का औसत है। रंग 24 घंटे के औसत की श्रेणियाँ हैं।',
 	'air.forecast.interval': 'संभावित सीमा',
+	'air.forecast.chance': '{category} की संभावना',
 	'air.forecast.p10': '10वाँ प्रतिशतक',
 	'air.forecast.p50': '50वाँ प्रतिशतक',
 	'air.forecast.p90': '90वाँ प्रतिशतक',
