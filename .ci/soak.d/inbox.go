@@ -32,9 +32,12 @@ func (in *Inbox) Trust(path, secret string) {
 	in.secrets[path] = all[:min(len(all), 2)]
 }
 
+// ServeHTTP receives a delivery, as POST of the JSON event (docs/webhooks.md). It answers 200, or 400 for an invalid
+// signature or body. A body that cannot be read is not counted, because the sender repeats it.
 func (in *Inbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
+		w.WriteHeader(http.StatusBadRequest)
 		return
 	}
 	in.mu.Lock()
@@ -52,6 +55,13 @@ func (in *Inbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if in.got[event.ID]++; in.got[event.ID] > 1 {
 		in.repeated++
 	}
+}
+
+// Received reports whether the event with this id has arrived, with a valid signature.
+func (in *Inbox) Received(id string) bool {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	return in.got[id] > 0
 }
 
 // Counts returns the numbers of events, repeated deliveries, and deliveries with an invalid signature.

@@ -67,9 +67,10 @@ func (f *Flow) once(n int) {
 	defer cancel()
 	began, tries := time.Now(), 1
 	err := f.Do(ctx, n)
-	for ; tries < 30 && err != nil && retryable.MatchString(err.Error()); tries++ {
-		time.Sleep(time.Second)
-		err = f.Do(ctx, n)
+	for ; ctx.Err() == nil && err != nil && retryable.MatchString(err.Error()); tries++ {
+		if pause(ctx, time.Second) == nil {
+			err = f.Do(ctx, n)
+		}
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()

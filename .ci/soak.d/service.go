@@ -201,16 +201,21 @@ func (s *Service) get(ctx context.Context, url string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	return text(r)
+}
+
+// text sends a request without TLS, and returns the body of the reply. The error is that of every status but 200.
+func text(r *http.Request) (string, error) {
 	reply, err := http.DefaultClient.Do(r)
 	if err != nil {
 		return "", err
 	}
 	defer reply.Body.Close()
-	text, err := io.ReadAll(reply.Body)
+	body, err := io.ReadAll(reply.Body)
 	if err == nil && reply.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s: %s %.300s", url, reply.Status, text)
+		err = fmt.Errorf("%s: %s %.300s", r.URL.Path, reply.Status, body)
 	}
-	return string(text), err
+	return string(body), err
 }
 
 // Query queries the engine over HTTP: as the user analyst, or as default, who reads the system tables, too.
@@ -229,27 +234,32 @@ func (s *Service) Query(ctx context.Context, user, sql string) (string, error) {
 		return "", err
 	}
 	r.SetBasicAuth(user, strings.TrimSpace(string(password)))
-	reply, err := http.DefaultClient.Do(r)
+	answer, err := text(r)
 	if err != nil {
-		return "", err
+		err = fmt.Errorf("querying the engine: %w", err)
 	}
-	defer reply.Body.Close()
-	text, err := io.ReadAll(reply.Body)
-	if err == nil && reply.StatusCode != http.StatusOK {
-		err = fmt.Errorf("querying the engine: %s %.300s", reply.Status, text)
-	}
-	return string(text), err
+	return answer, err
 }
 
 type stop struct{ error }
 
 // eventually repeats do until it succeeds or returns a stop, for at most limit.
 func eventually(ctx context.Context, limit time.Duration, do func() error) error {
-	for end := time.Now().Add(limit); ; time.Sleep(100 * time.Millisecond) {
+	for end := time.Now().Add(limit); ; {
 		err := do()
 		var final stop
-		if err == nil || errors.As(err, &final) || ctx.Err() != nil || time.Now().After(end) {
+		if err == nil || errors.As(err, &final) || time.Now().After(end) || pause(ctx, 100*time.Millisecond) != nil {
 			return err
 		}
+	}
+}
+
+// pause waits for a real duration. It returns the error of ctx if ctx ends first.
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
 	}
 }
