@@ -61,13 +61,15 @@ func bareClientRate(b *testing.B, r *receiver, n int) float64 {
 }
 
 // BenchmarkWebhooks measures the deliveries a second from a committed event to a
-// recorded 2xx. Its floor is a bare client in the same run.
+// recorded 2xx. Its floor is a bare client in the same run. The events of a backlog have been committed before the relay
+// and the dispatcher start.
 func BenchmarkWebhooks(b *testing.B) {
 	for _, secure := range []bool{false, true} {
 		for _, endpoints := range []int{1, 8} {
 			b.Run(fmt.Sprintf("tls=%v/endpoints=%d", secure, endpoints), func(b *testing.B) {
 				b.Run("sqlite", func(b *testing.B) { benchThroughput(b, sqlstoretest.SQLite(b), b.N, secure, endpoints, nil) })
 				b.Run("postgres", func(b *testing.B) { benchThroughput(b, sqlstoretest.Postgres(b), b.N, secure, endpoints, nil) })
+				b.Run("backlog in postgres", func(b *testing.B) { benchBacklog(b, sqlstoretest.Postgres(b), b.N, secure, endpoints) })
 				b.Run("kafka", func(b *testing.B) { benchThroughput(b, sqlstoretest.SQLite(b), b.N, secure, endpoints, benchTopic(b)) })
 			})
 		}
@@ -95,47 +97,79 @@ func benchTopic(b *testing.B) *kafka.Log {
 // benchThroughput measures the delivery of n events.
 func benchThroughput(b *testing.B, db *sqlstore.DB, n int, secure bool, endpoints int, log *kafka.Log) {
 	b.Helper()
-	r := receive(b, secure, nil)
-	var roots *x509.CertPool
-	if secure {
-		roots = x509.NewCertPool()
-		roots.AddCert(r.Certificate())
-	}
-	bare := bareClientRate(b, r, n)
-	r.mu.Lock()
-	clear(r.seen)
-	r.mu.Unlock()
-	o := newFixture(b, db, roots)
+	o, r, accounts, bare := benchFixture(b, db, n, secure, endpoints)
 	o.log = log
-	accounts := make([]string, endpoints)
-	for i := range accounts {
-		accounts[i] = o.account(fmt.Sprint("a", i))
-		o.subscribe(accounts[i], r.URL)
-	}
 	stop := o.run()
 	o.appendEvent(accounts[0]) // a group of Kafka is joined in seconds
 	r.wait(b, 1)
 	b.ResetTimer()
 	began := time.Now()
+	o.fire(n, accounts)
+	r.wait(b, n+1)
+	o.waitSettled()
+	rate := float64(n) / time.Since(began).Seconds()
+	b.StopTimer()
+	reportThroughput(b, rate, bare)
+	stop()
+}
+
+// benchBacklog measures the delivery of n events that have been committed before.
+func benchBacklog(b *testing.B, db *sqlstore.DB, n int, secure bool, endpoints int) {
+	b.Helper()
+	o, r, accounts, bare := benchFixture(b, db, n, secure, endpoints)
+	o.fire(n, accounts)
+	b.ResetTimer()
+	began := time.Now()
+	stop := o.run()
+	r.wait(b, n)
+	o.waitSettled()
+	rate := float64(n) / time.Since(began).Seconds()
+	b.StopTimer()
+	reportThroughput(b, rate, bare)
+	stop()
+}
+
+// benchFixture subscribes accounts to a receiver. It returns the rate of a bare client to this receiver, too.
+func benchFixture(b *testing.B, db *sqlstore.DB, n int, secure bool, endpoints int) (o *fixture, r *receiver, accounts []string, bare float64) {
+	b.Helper()
+	r = receive(b, secure, nil)
+	var roots *x509.CertPool
+	if secure {
+		roots = x509.NewCertPool()
+		roots.AddCert(r.Certificate())
+	}
+	bare = bareClientRate(b, r, n)
+	r.mu.Lock()
+	clear(r.seen)
+	r.mu.Unlock()
+	o = newFixture(b, db, roots)
+	for i := range endpoints {
+		accounts = append(accounts, o.account(fmt.Sprint("a", i)))
+		o.subscribe(accounts[i], r.URL)
+	}
+	return o, r, accounts, bare
+}
+
+// fire commits n events, each in a change of its own, with 64 goroutines.
+func (o *fixture) fire(n int, accounts []string) {
 	var left atomic.Int64
 	left.Store(int64(n))
 	var firing sync.WaitGroup
 	for worker := range 64 {
 		firing.Go(func() {
 			for left.Add(-1) >= 0 {
-				o.appendEvent(accounts[worker%endpoints])
+				o.appendEvent(accounts[worker%len(accounts)])
 			}
 		})
 	}
 	firing.Wait()
-	r.wait(b, n+1)
-	o.waitSettled()
-	rate := float64(n) / time.Since(began).Seconds()
-	b.StopTimer()
+}
+
+func reportThroughput(b *testing.B, rate, bare float64) {
+	b.Helper()
 	b.ReportMetric(rate, "deliveries/s")
 	b.ReportMetric(bare, "floor/s")
 	b.ReportMetric(rate/bare, "x-floor")
-	stop()
 }
 
 // BenchmarkWebhookLatency measures the time from the commit of an event to its

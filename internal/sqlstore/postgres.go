@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -24,10 +25,10 @@ type postgres struct {
 	// sandbox limits the concurrent changes of the sandbox (the world of test keys). The channel has one element for
 	// each running change.
 	sandbox chan struct{}
-	// waiting has, by the name of a group (see [WithGroup]), the changes that wait for a transaction. A group is in the
-	// map while a goroutine commits its changes. The mutex guards the map.
+	// waiting has the changes of each group (see [WithGroup]) whose changes a goroutine commits. mu guards it.
 	waiting map[string][]*change
 	mu      sync.Mutex
+	commits atomic.Uint64 // of this process
 }
 
 const (
@@ -100,7 +101,7 @@ func ConnectServer(ctx context.Context, c Config, log *slog.Logger) (*sql.DB, er
 }
 
 func (p *postgres) run(ctx context.Context) error {
-	<-ctx.Done()
+	server.AnalyzeGrown(ctx, p.pool, p.commits.Load, p.db.log)
 	p.db.end()
 	return p.pool.Close()
 }

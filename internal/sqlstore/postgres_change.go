@@ -90,6 +90,7 @@ func (p *postgres) runOnce(ctx context.Context, queue *pgx.Batch, do func(*Tx) e
 	case err == nil:
 		open = false
 		p.db.metrics.commits.Inc()
+		p.commits.Add(1)
 		return nil
 	case server.Rejected(err) || p.fault(err) == faultStatement:
 		return err
