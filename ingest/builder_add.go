@@ -39,8 +39,8 @@ func (b *Builder) Station(s air.Station) int {
 	return len(b.stations) - 1
 }
 
-// Add adds a reading of a station, with the ids of its station and source. It counts a reading that violates the rules
-// as rejected. It returns only errors of the function that stores full batches.
+// Add adds a reading of the station with this index, and sets the ids of its station and source. It does not add a
+// reading that violates the rules, but counts it as rejected. It returns an error only if a full batch was not stored.
 func (b *Builder) Add(station int, r air.Reading) error {
 	if b.err != nil {
 		return b.err

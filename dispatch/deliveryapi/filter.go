@@ -149,8 +149,8 @@ func (f *filter) lowest(c *httpapi.Call) (string, []any) {
 }
 
 // page returns the matching deliveries and the id after which the next page begins; "" on the last page. If a condition
-// has no index, scanMost limits the scan. Then a page may be shorter than the limit although more pages follow. For one
-// event there is no such limit, because it has few deliveries.
+// has no index, or the key may not read events of customers, scanMost limits the scan. Then a page may be shorter than
+// the limit although more pages follow. One event has no such limit, because it has few deliveries.
 func (f *filter) page(q sqlstore.Querier, c *httpapi.Call, now time.Time) (all []schema.Delivery, next string, err error) {
 	floor := ""
 	// A key that lacks only the rare events about the service needs no bound, because its scan skips few events.

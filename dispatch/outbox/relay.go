@@ -126,8 +126,8 @@ var errNotAcked = errors.New("the publisher has not acknowledged all events")
 
 // pass publishes the events of the owned outbox partitions once, batch after batch from the oldest event, and returns
 // the number of acknowledged events. After an unacknowledged event it skips the account of the event. So a Kafka
-// partition without a leader blocks only its own accounts. If pass has skipped an account, it returns an error, which
-// is ErrYield if nothing failed.
+// partition without a leader blocks only its own accounts. If pass has skipped an account, it returns the first
+// failure, or ErrYield if there was no failure.
 func (r *relay) pass(ctx context.Context) (safe int, err error) {
 	blocked := map[string]bool{} // accounts with an unacknowledged event
 	for after := ""; ctx.Err() == nil; {

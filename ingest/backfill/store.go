@@ -98,7 +98,8 @@ func (s *Store) Start(ctx context.Context, wanted Job) (Job, error) {
 	return job, nil
 }
 
-// continues reports whether j is unfinished and matches wanted, so that Start continues j.
+// continues reports whether j is unfinished and matches wanted, so that Start continues j. A cancelled job matches only
+// the same end time.
 func (j *Job) continues(wanted *Job) bool {
 	if j.State == Done || !j.Window.From.Equal(wanted.Window.From) || !slices.Equal(j.Partitions, wanted.Partitions) {
 		return false

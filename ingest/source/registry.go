@@ -40,7 +40,7 @@ type Entry struct {
 	About string
 	// World is the world (live or sandbox) to which the source's data belongs.
 	World schema.World
-	// Factory returns the part of a configuration that belongs to the source.
+	// Factory returns the settings of the source from a configuration. They make the source.
 	Factory func(Config) Factory
 	// Feed is the source's schedule; [Catalogue.Feed] sets its Name and Source.
 	Feed runner.Feed

@@ -12,9 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ReleaseFiles unmaps the pages of the program and of libraries (names of files) that the process cannot write and has
-// not changed. The pages stay in the kernel's cache. The next access maps them again. Other files stay mapped, because a
-// thread could unmap one and use its addresses for other memory meanwhile.
+// ReleaseFiles unmaps read-only, unchanged pages of the program and of libraries, which are names of files. The pages
+// stay in the kernel's cache, and the next access maps them again. Pages of other files stay mapped: a thread could
+// unmap such a file meanwhile, and use its addresses for other memory.
 func ReleaseFiles(libraries ...string) error {
 	program, err := os.Executable()
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// maxGroup bounds how many changes share a commit. With two cores, no more than 256 callers wait at once. A
-	// group of this size adds only a few milliseconds of latency.
+	// maxGroup is the maximum number of changes in one commit. More callers have not been seen to wait at once on two
+	// cores. A group of this size adds only a few milliseconds of latency.
 	maxGroup    = 256
 	queueLength = 1024
 )

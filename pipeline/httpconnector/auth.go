@@ -272,9 +272,9 @@ func newCallback(s *section.Section, shape answer.Shape) *callback {
 	return c
 }
 
-// Receive verifies a callback and reads its body. The error is ErrNoSignature, ErrSignature or
-// ErrStale for a missing, wrong or outdated signature, and another error for an unreadable body.
-// The error quotes nothing of the request except an unmapped value of a genuine callback.
+// Receive verifies a callback and reads its body. The error is ErrNoSignature, ErrSignature or ErrStale for a missing,
+// wrong or outdated signature, and another error for an unreadable body. Errors quote nothing of the request, except a
+// value that the description does not map, if the signature is valid.
 func (c *Client) Receive(header http.Header, body []byte, now time.Time) (answer.Reply, error) {
 	reply, err := c.receive(header, body, now)
 	outcome := resultOf(err)

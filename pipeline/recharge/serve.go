@@ -25,7 +25,7 @@ const (
 	longestWait = 30 * time.Second
 )
 
-// Routes returns the endpoints of recharges, without those of batches and callbacks.
+// Routes returns the endpoints of recharges, operators and plans, without those of batches and callbacks.
 func (s *Service) Routes() []httpapi.Route {
 	const (
 		write = string(schema.RechargeWrite)

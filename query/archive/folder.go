@@ -154,8 +154,8 @@ func create(path string, write func(io.Writer) error) (s Stored, err error) {
 	return Stored{Bytes: info.Size(), SHA256: hex.EncodeToString(hash.Sum(nil))}, file.Sync()
 }
 
-// Commit implements Place. It syncs the folders first, so that the new files keep their names. Then it renames the new
-// manifest, which lists these files.
+// Commit implements Place. It writes the new manifest under a temporary name and syncs the folders, so that all new
+// files survive a crash. Then it renames the manifest, which lists these files.
 func (f *Folder) Commit(_ context.Context, manifest []byte) error {
 	unfinished := f.staged(ManifestName) + ".new"
 	_, err := create(unfinished, func(w io.Writer) error { _, err := w.Write(manifest); return err })

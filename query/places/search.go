@@ -249,7 +249,7 @@ func (w *searchWord) lower(out []int, cost int) {
 	}
 }
 
-// minSound is the length of the shortest sound that is searched. Too many names have a shorter sound.
+// minSound is the least length of a phonetic key that is searched. A shorter key would match too many names.
 const minSound = 2
 
 // soundCost returns the cost of a match of `sound` with `want`, the searched sound; noMatch if they do not match.

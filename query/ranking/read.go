@@ -41,7 +41,7 @@ func (r *Request) read(ctx context.Context, t aggregate.Tables, now time.Time) (
 	return all, err
 }
 
-// hoursOf returns the number of hours of a day that have ended.
+// hoursOf returns the number of hours of a day that have ended, but at least 1.
 func hoursOf(day schema.Day, now time.Time) uint32 {
 	return uint32(min(max(now.Sub(day.Start())/time.Hour, 1), 24))
 }

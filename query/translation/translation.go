@@ -20,7 +20,7 @@ type translation struct {
 	header         map[string][]string
 }
 
-// load makes the translations on the first call. It panics at a statement that is not UTF-8; tests load them all.
+// load makes the translations on the first call.
 var load = sync.OnceValue(func() map[advice.Language]*translation {
 	fields := func(name, statement string) []byte {
 		value, err := json.Marshal(struct {

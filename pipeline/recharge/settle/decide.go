@@ -35,7 +35,7 @@ type Result struct {
 	Refused   bool      // for enquire: the last refund call was refused, but an earlier one may have succeeded
 	Reference string    // reference of the order
 	CalledAt  time.Time // start of the call
-	// ResendAfter is the setting of the connection; 0 for a result without a call.
+	// ResendAfter is the setting `resend-after` of the connection that was called; 0 for a result without a call.
 	ResendAfter time.Duration
 	By          string   // source, for the audit log
 	Reroute     *Reroute // the other operator, if the number belongs to one

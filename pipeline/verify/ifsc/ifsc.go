@@ -47,8 +47,8 @@ func Find(code string) (bank string, ok bool) {
 //go:embed codes.gz
 var packed []byte
 
-// nameBits is the number of bits of an entry that have the index of the bank's name. The other 50 bits have the code,
-// which the function `number` makes smaller than 26^4 · 36^6 < 2^50. 14 bits suffice for 16,384 names; the list has 1,100.
+// nameBits is the number of low bits of an entry that hold the index of the bank's name. 14 bits suffice for 16,384
+// names; the list has 1,100. The other 50 bits hold the code as a number below 26^4 · 36^6, which is less than 2^50.
 const nameBits = 14
 
 // table holds every code in 8 bytes: the code as a sortable number, then the index of the bank's name.

@@ -105,7 +105,7 @@ func plural(x, y string) bool {
 	return len(x) >= 5 && len(y) == len(x)+1 && strings.HasPrefix(y, x) && y[len(x)] == 's'
 }
 
-// sameAffixed reports whether two words differ only by a Gujarati affix, such as bhai in Rameshbhai and Ramesh.
+// sameAffixed reports whether one word has a Gujarati suffix and the stems sound alike: Rameshbhai and Ramesh.
 func sameAffixed(x, y *word) bool {
 	sx, sy := affix(x.text), affix(y.text)
 	if (sx == "") == (sy == "") {

@@ -112,7 +112,8 @@ func (l *limitedReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Scalar returns a JSON text, number or boolean as text. It returns nil for an object or a list.
+// Scalar returns a JSON value as text, without spaces around a string. It returns nil for an object, a list, or an
+// invalid string.
 func Scalar(raw json.RawMessage) []byte {
 	if len(raw) == 0 || raw[0] == '{' || raw[0] == '[' {
 		return nil

@@ -73,7 +73,7 @@ func (s *Session) call(cancelled <-chan struct{}, function func() error, end fun
 	return errLeft
 }
 
-// Left reports whether a call has returned while its statement runs.
+// Left reports whether a call returned before its statement had ended. Such a session is not used again.
 func (s *Session) Left() bool { return s.over != nil }
 
 // Query runs a statement and returns its whole result. If a killed statement does not end, Query returns an error
