@@ -189,3 +189,51 @@ test('on a phone two fingers zoom the detailed map, and Hindi has its texts', as
 	await page.getByRole('button', { name: 'विस्तृत नक्शा', pressed: true }).waitFor();
 	expect(faults).toEqual([]);
 });
+
+/** unfitted names what of a state the map does not show: an edge of its outline, a mark, or a mark below the buttons. */
+function unfitted(page: Page): Promise<string[]> {
+	return page.evaluate(() => {
+		const boxOf = (one: Element | null) => one?.getBoundingClientRect() ?? new DOMRect();
+		const frame = boxOf(document.querySelector('.detailed-frame'));
+		const outline = boxOf(document.querySelector('.detailed .states .on'));
+		const tools = [...document.querySelectorAll('.detailed .map-tools button')].map(boxOf);
+		const rooms = Object.entries({
+			left: outline.left - frame.left,
+			right: frame.right - outline.right,
+			top: outline.top - frame.top,
+			bottom: frame.bottom - outline.bottom,
+		});
+		const part = Math.max(outline.width / frame.width, outline.height / frame.height);
+		return [
+			...rooms.filter(([, room]) => room < 20).map(([side, room]) => `${side}: ${Math.round(room)} px`),
+			...(part < 0.5 ? [`the outline has ${Math.round(100 * part)} % of the map`] : []),
+			...[...document.querySelectorAll('.detailed .pin > span')]
+				.filter((mark) => {
+					const box = boxOf(mark);
+					const inside = box.left >= frame.left && box.right <= frame.right && box.top >= frame.top && box.bottom <= frame.bottom;
+					const below = tools.some(
+						(tool) => box.left < tool.right && tool.left < box.right && box.top < tool.bottom && tool.top < box.bottom,
+					);
+					return !inside || below;
+				})
+				.map((mark) => `mark ${mark.textContent}`),
+		];
+	});
+}
+
+test('a state fits into the map, also after each change of its size', async () => {
+	const { page, faults } = await signedIn(`${detailed}&layer=stations`, inject('sandbox'), inject('base'), still);
+	for (const state of ['Rajasthan', 'Maharashtra', 'Gujarat', 'Kerala', 'Delhi', 'Goa']) {
+		await page.getByLabel('State', { exact: true }).selectOption(state);
+		await page.locator('.detailed .states .on title', { hasText: state }).waitFor({ state: 'attached' });
+		for (const width of [1280, 390, 360, 1280]) {
+			await page.setViewportSize({ width, height: 844 });
+			await expect.poll(() => unfitted(page), { message: `${state} at ${width} px`, timeout: 10_000 }).toEqual([]);
+		}
+	}
+	// A view of the reader stays.
+	await page.getByRole('button', { name: 'Zoom in' }).click();
+	await page.setViewportSize({ width: 390, height: 844 });
+	await expect.poll(() => unfitted(page)).not.toEqual([]);
+	expect(faults).toEqual([]);
+});

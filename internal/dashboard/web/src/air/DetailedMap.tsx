@@ -43,11 +43,13 @@ function viewOf(map: LeafletMap): string {
 	return `${map.getZoom()} ${lat.toFixed(4)} ${lng.toFixed(4)}`;
 }
 
-/** showBounds shows bounds. All of India has space around its marks; a state gets a margin. */
+/**
+ * showBounds shows bounds. All of India has space around its marks; a state gets a margin. Without an animation no change of
+ * size finds the map on its way, which it would take for a view of the reader.
+ */
 function showBounds(map: LeafletMap, bounds: Bounds): void {
-	fitted.delete(map);
-	map.once('moveend', () => fitted.set(map, { bounds, view: viewOf(map) }));
-	map.fitBounds(bounds, bounds === whole ? {} : { padding: [edge, edge] });
+	map.fitBounds(bounds, { animate: false, ...(bounds !== whole && { padding: [edge, edge] }) });
+	fitted.set(map, { bounds, view: viewOf(map) });
 }
 
 /** resized adapts a map to the size of its element. Bounds that were fitted are fitted again. */
@@ -135,6 +137,8 @@ function useLeaflet(frame: RefObject<HTMLDivElement>): LeafletMap | undefined {
 		const made = new LeafletMap(frame.current, {
 			...{ zoomControl: false, attributionControl: false, maxZoom: closest, zoomSnap: 0.25, zoomDelta: 1 },
 			...{ zoomAnimation: !still, fadeAnimation: false, markerZoomAnimation: !still, inertia: !still },
+			// The library would move the map before resized compares its view.
+			trackResize: false,
 			maxBounds: [
 				[0, 55],
 				[42, 110],
