@@ -19,16 +19,16 @@
 		Severe: ['#5c0f26', '#fffffe'],
 	};
 	const texts = {
-		en: { none: 'No current data', unknown: 'Unknown place', old: 'Older than three hours', hours: 'AQI of the last 24 hours', data: 'Data', zone: 'IST' },
-		hi: { none: 'अभी का आँकड़ा नहीं है', unknown: 'यह स्थान अज्ञात है', old: 'तीन घंटे से पुराना', hours: 'पिछले 24 घंटों का AQI', data: 'आँकड़े', zone: 'भारतीय समय' },
-		bn: { none: 'বর্তমান তথ্য নেই', unknown: 'অজানা স্থান', old: 'তিন ঘণ্টার বেশি পুরোনো', hours: 'গত 24 ঘণ্টার AQI', data: 'তথ্য', zone: 'ভারতীয় সময়' },
-		gu: { none: 'હાલની માહિતી નથી', unknown: 'અજ્ઞાત સ્થળ', old: 'ત્રણ કલાકથી જૂની', hours: 'છેલ્લા 24 કલાકનો AQI', data: 'માહિતી', zone: 'ભારતીય સમય' },
-		kn: { none: 'ಪ್ರಸ್ತುತ ಮಾಹಿತಿ ಇಲ್ಲ', unknown: 'ಅಪರಿಚಿತ ಸ್ಥಳ', old: 'ಮೂರು ಗಂಟೆಗಿಂತ ಹಳೆಯದು', hours: 'ಕಳೆದ 24 ಗಂಟೆಗಳ AQI', data: 'ಮಾಹಿತಿ', zone: 'ಭಾರತೀಯ ಸಮಯ' },
-		ml: { none: 'നിലവിലെ വിവരം ഇല്ല', unknown: 'അറിയാത്ത സ്ഥലം', old: 'മൂന്നു മണിക്കൂറിലേറെ പഴയത്', hours: 'കഴിഞ്ഞ 24 മണിക്കൂറിലെ AQI', data: 'വിവരം', zone: 'ഇന്ത്യൻ സമയം' },
-		mr: { none: 'सध्याची माहिती नाही', unknown: 'अज्ञात ठिकाण', old: 'तीन तासांपेक्षा जुनी', hours: 'मागील 24 तासांचा AQI', data: 'माहिती', zone: 'भारतीय वेळ' },
-		pa: { none: 'ਮੌਜੂਦਾ ਅੰਕੜਾ ਨਹੀਂ ਹੈ', unknown: 'ਅਣਜਾਣ ਥਾਂ', old: 'ਤਿੰਨ ਘੰਟਿਆਂ ਤੋਂ ਪੁਰਾਣਾ', hours: 'ਪਿਛਲੇ 24 ਘੰਟਿਆਂ ਦਾ AQI', data: 'ਅੰਕੜੇ', zone: 'ਭਾਰਤੀ ਸਮਾਂ' },
-		ta: { none: 'தற்போதைய தரவு இல்லை', unknown: 'அறியப்படாத இடம்', old: 'மூன்று மணி நேரத்துக்கு மேல் பழையது', hours: 'கடந்த 24 மணி நேர AQI', data: 'தரவு', zone: 'இந்திய நேரம்' },
-		te: { none: 'ప్రస్తుత సమాచారం లేదు', unknown: 'తెలియని ప్రదేశం', old: 'మూడు గంటల కంటే పాతది', hours: 'గత 24 గంటల AQI', data: 'సమాచారం', zone: 'భారత సమయం' },
+		en: { none: 'No current data', unknown: 'Unknown place', old: 'Older than three hours', hours: 'AQI of the last 24 hours', data: 'Data', zone: 'IST', simulated: 'Simulated data' },
+		hi: { none: 'अभी का आँकड़ा नहीं है', unknown: 'यह स्थान अज्ञात है', old: 'तीन घंटे से पुराना', hours: 'पिछले 24 घंटों का AQI', data: 'आँकड़े', zone: 'भारतीय समय', simulated: 'बनावटी आँकड़े' },
+		bn: { none: 'বর্তমান তথ্য নেই', unknown: 'অজানা স্থান', old: 'তিন ঘণ্টার বেশি পুরোনো', hours: 'গত 24 ঘণ্টার AQI', data: 'তথ্য', zone: 'ভারতীয় সময়', simulated: 'কৃত্রিম তথ্য' },
+		gu: { none: 'હાલની માહિતી નથી', unknown: 'અજ્ઞાત સ્થળ', old: 'ત્રણ કલાકથી જૂની', hours: 'છેલ્લા 24 કલાકનો AQI', data: 'માહિતી', zone: 'ભારતીય સમય', simulated: 'કૃત્રિમ માહિતી' },
+		kn: { none: 'ಪ್ರಸ್ತುತ ಮಾಹಿತಿ ಇಲ್ಲ', unknown: 'ಅಪರಿಚಿತ ಸ್ಥಳ', old: 'ಮೂರು ಗಂಟೆಗಿಂತ ಹಳೆಯದು', hours: 'ಕಳೆದ 24 ಗಂಟೆಗಳ AQI', data: 'ಮಾಹಿತಿ', zone: 'ಭಾರತೀಯ ಸಮಯ', simulated: 'ಕೃತಕ ಮಾಹಿತಿ' },
+		ml: { none: 'നിലവിലെ വിവരം ഇല്ല', unknown: 'അറിയാത്ത സ്ഥലം', old: 'മൂന്നു മണിക്കൂറിലേറെ പഴയത്', hours: 'കഴിഞ്ഞ 24 മണിക്കൂറിലെ AQI', data: 'വിവരം', zone: 'ഇന്ത്യൻ സമയം', simulated: 'കൃത്രിമ വിവരം' },
+		mr: { none: 'सध्याची माहिती नाही', unknown: 'अज्ञात ठिकाण', old: 'तीन तासांपेक्षा जुनी', hours: 'मागील 24 तासांचा AQI', data: 'माहिती', zone: 'भारतीय वेळ', simulated: 'कृत्रिम माहिती' },
+		pa: { none: 'ਮੌਜੂਦਾ ਅੰਕੜਾ ਨਹੀਂ ਹੈ', unknown: 'ਅਣਜਾਣ ਥਾਂ', old: 'ਤਿੰਨ ਘੰਟਿਆਂ ਤੋਂ ਪੁਰਾਣਾ', hours: 'ਪਿਛਲੇ 24 ਘੰਟਿਆਂ ਦਾ AQI', data: 'ਅੰਕੜੇ', zone: 'ਭਾਰਤੀ ਸਮਾਂ', simulated: 'ਬਣਾਵਟੀ ਅੰਕੜੇ' },
+		ta: { none: 'தற்போதைய தரவு இல்லை', unknown: 'அறியப்படாத இடம்', old: 'மூன்று மணி நேரத்துக்கு மேல் பழையது', hours: 'கடந்த 24 மணி நேர AQI', data: 'தரவு', zone: 'இந்திய நேரம்', simulated: 'செயற்கைத் தரவு' },
+		te: { none: 'ప్రస్తుత సమాచారం లేదు', unknown: 'తెలియని ప్రదేశం', old: 'మూడు గంటల కంటే పాతది', hours: 'గత 24 గంటల AQI', data: 'సమాచారం', zone: 'భారత సమయం', simulated: 'కృత్రిమ సమాచారం' },
 	};
 	// The codes of problems that an unsuitable name causes.
 	const names = new Set(['location_not_found', 'ambiguous_location']);
@@ -133,7 +133,13 @@
 				if (hours?.length > 1) box.append(bars(hours, words.hours));
 				element('p', current.stale ? words.old : advice[language].general, box);
 				const when = new Intl.DateTimeFormat(`${language}-IN`, { ...(language === 'hi' ? hindi : short), timeZone: 'Asia/Kolkata' });
-				element('small', `${when.format(new Date(current.updated))} ${words.zone} · ${words.data}: ${current.attribution.join(', ')}`, box);
+				const small = element('small', `${when.format(new Date(current.updated))} ${words.zone} · ${words.data}: `, box);
+				current.attribution.forEach((name, n) => {
+					if (n > 0) small.append(', ');
+					// The attribution of the simulator is not a name, so it has a text in each language. The names are in English.
+					const known = name === texts.en.simulated;
+					element('span', known ? words.simulated : name, small).lang = known ? language : 'en';
+				});
 			}
 			this.shadowRoot.replaceChildren(box);
 		}

@@ -57,7 +57,9 @@ test('a page of another origin shows the air with one script', async () => {
 	await widgets.nth(1).getByText(pune.advice.hi.general).waitFor();
 	await widgets.nth(1).getByRole('heading', { name: 'पुणे' }).waitFor();
 	expect(await widgets.nth(1).locator('.now').textContent()).toBe(`${pune.current.aqi}AQI · ${pune.advice.hi.name}`);
-	expect(await widgets.nth(1).locator('small').textContent()).toContain('भारतीय समय');
+	const source = widgets.nth(1).locator('small');
+	expect(await source.textContent()).toMatch(/भारतीय समय · आँकड़े: बनावटी आँकड़े$/);
+	expect(await source.locator('[lang="en"]').count()).toBe(0);
 	await widgets.nth(2).getByText('Unknown place').waitFor();
 	// Styles work under the policy, also the colour of the category.
 	const fill = await widgets
@@ -79,4 +81,19 @@ test('a page of another origin shows the air with one script', async () => {
 	expect(cities.filter(({ headers }) => headers.referer || headers.cookie)).toEqual([]);
 	expect(await page.context().cookies()).toEqual([]);
 	expect(faults).toEqual([]);
+});
+
+test('a widget shows names of networks as they are, and says that they are English', async () => {
+	const { page } = await visit();
+	await page.goto('about:blank');
+	await page.route(`${edge}/cities/Pune`, async (route) => {
+		const reply = await route.fetch();
+		const city = await reply.json();
+		await route.fulfill({ response: reply, json: { ...city, current: { ...city.current, attribution: ['Simulated data', 'OpenAQ'] } } });
+	});
+	await page.goto(origin);
+	const source = page.locator('vayu-aqi[city="Pune"] small');
+	await source.getByText('OpenAQ').waitFor();
+	expect(await source.textContent()).toMatch(/: बनावटी आँकड़े, OpenAQ$/);
+	expect(await source.locator('[lang="en"]').allTextContents()).toEqual(['OpenAQ']);
 });
