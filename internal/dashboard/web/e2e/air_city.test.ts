@@ -210,12 +210,38 @@ test('the calendar starts scrolled to its newest days at every width, also after
 			const [box, around] = [day.getBoundingClientRect(), day.closest('.scroll')?.getBoundingClientRect()];
 			return around !== undefined && box.left >= around.left && box.right <= around.right + 1;
 		});
+	// What of the calendar is cut at rest: a week or the name of a month, by the weekdays or by the right edge.
+	const cut = () =>
+		page.locator('.calendar').evaluate((calendar) => {
+			const end = calendar.closest('.scroll')?.getBoundingClientRect().right ?? 0;
+			const start = calendar.querySelector('[scope="row"]')?.getBoundingClientRect().right ?? 0;
+			return [...calendar.querySelectorAll('tr:nth-child(2) td, [scope="colgroup"] span:not(.unseen)')]
+				.filter((one) => getComputedStyle(one).visibility === 'visible')
+				.map((one) => ({ text: one.textContent, box: one.getBoundingClientRect() }))
+				.filter(({ box }) => (box.left < start - 1 && box.right > start + 1) || (box.right > end + 1 && box.left < end - 1))
+				.map(({ text, box }) => `${text} at ${Math.round(box.left - start)} px`);
+		});
+	const hint = page.getByText('to see earlier weeks');
 	await newest.waitFor();
+	expect(await hint.count()).toBe(0);
+	for (const width of [360, 390, 412, 600]) {
+		await page.setViewportSize({ width, height: 740 });
+		await expect.poll(seen, { message: `${width} px` }).toBe(true);
+		await expect.poll(cut, { message: `${width} px`, timeout: 10_000 }).toEqual([]);
+		expect(await hint.count(), `hint at ${width} px`).toBe(1);
+	}
 	await page.setViewportSize({ width: 360, height: 740 });
-	await expect.poll(seen).toBe(true);
 	await page.reload();
 	await newest.waitFor();
 	await expect.poll(seen).toBe(true);
+	// After a swipe the calendar rests on whole weeks, too.
+	const frame = page.locator('.scroll', { has: page.getByRole('grid', { name: 'Calendar' }) });
+	for (const by of [-70, -130, -45]) {
+		const before = await frame.evaluate((one) => one.scrollLeft);
+		await frame.evaluate((one, left) => one.scrollBy({ left, behavior: 'instant' }), by);
+		expect(await frame.evaluate((one) => one.scrollLeft)).toBeLessThan(before);
+		await expect.poll(cut, { message: `scrolled by ${by} px`, timeout: 10_000 }).toEqual([]);
+	}
 });
 
 test('every stored day can be reached: by a range, by a year, and from a day of the calendar', async () => {

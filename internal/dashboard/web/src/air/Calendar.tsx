@@ -7,13 +7,34 @@ import type { Entry } from './series';
 import { useWidth } from './width';
 import './calendar.css';
 
-/** weekWidth and weekdayWidth are the least widths of a column, in pixels. A day is a target of at least 24 pixels. */
+/**
+ * weekWidth and weekdayWidth are the least widths of a column with the space beside it, in pixels. A day is a target of at
+ * least 24 pixels. A calendar that scrolls has narrowWeekday instead, and so an additional week on a phone.
+ */
 const weekWidth = 28;
 const weekdayWidth = 48;
+const narrowWeekday = 42;
+
+/** columnsOf divides a width into whole weeks, as a calendar that scrolls shows them. The column of weekdays takes the rest. */
+function columnsOf(width: number): { week: number; weekday: number } {
+	const count = Math.max(1, Math.floor((width - narrowWeekday) / weekWidth));
+	const week = Math.max(weekWidth, Math.floor((width - narrowWeekday) / count));
+	return { week, weekday: Math.max(narrowWeekday, width - count * week) };
+}
+
+/** hideCut hides the names of months that an edge of the frame or the column of weekdays cuts. */
+function hideCut(frame: HTMLElement): void {
+	const { left, right } = frame.getBoundingClientRect();
+	const first = left + (frame.querySelector('.corner')?.getBoundingClientRect().width ?? 0);
+	for (const name of frame.querySelectorAll<HTMLElement>('[scope="colgroup"] span:not(.unseen)')) {
+		const box = name.getBoundingClientRect();
+		name.classList.toggle('cut-month', box.left < first + 1 || box.right > right + 1);
+	}
+}
 
 /**
- * Calendar shows a year of days, one column a week, in two halves if one is too wide. A narrower card scrolls. Arrow keys move
- * between days, and Enter opens one.
+ * Calendar shows a year of days, one column a week, in two halves if one is too wide. In a narrower card it scrolls by whole
+ * weeks and begins with the newest. Arrow keys move between days, and Enter opens one.
  */
 export function Calendar(props: {
 	from: string;
@@ -30,6 +51,8 @@ export function Calendar(props: {
 	const fits = (count: number) => count * weekWidth + weekdayWidth <= width;
 	const half = Math.ceil(columns.length / 2);
 	const parts = fits(half) && !fits(columns.length) ? [columns.slice(0, half), columns.slice(half)] : [columns];
+	const scrolls = !fits(half);
+	const { week, weekday } = columnsOf(width);
 	useLayoutEffect(() => {
 		const day = frame.current?.querySelector('[aria-current="date"]')?.getBoundingClientRect();
 		const around = frame.current?.getBoundingClientRect();
@@ -37,6 +60,11 @@ export function Calendar(props: {
 			frame.current?.scrollBy({ left: day.left - around.left - around.width / 2, behavior: 'instant' });
 		}
 	}, [chosen, width, columns]);
+	useLayoutEffect(() => {
+		if (frame.current) {
+			hideCut(frame.current);
+		}
+	});
 	const language = locale.value;
 	// All labels share one formatter, because creating one is slower than using it.
 	const labels = useMemo(() => {
@@ -66,7 +94,12 @@ export function Calendar(props: {
 		new Intl.DateTimeFormat(locale.value, { ...options, timeZone: 'UTC' }).format(new Date(date));
 	return (
 		<>
-			<div class="scroll newest" ref={frame}>
+			<div
+				class={`scroll newest ${scrolls ? 'by-week' : ''}`}
+				style={scrolls ? { '--week': `${week - 2}px`, '--weekday': `${weekday - 2}px` } : undefined}
+				ref={frame}
+				onScroll={({ currentTarget }) => hideCut(currentTarget)}
+			>
 				{/* biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: a table whose cells are gone through by arrow keys is a grid */}
 				<table class="calendar" role="grid" aria-label={t('air.calendar')} onKeyDown={pressed}>
 					{parts.map((part, index) => (
@@ -116,7 +149,7 @@ export function Calendar(props: {
 				</table>
 			</div>
 			<p class="hint">
-				{t('air.calendar.hint')} <span class="with-mouse">{t('air.calendar.keys')}</span>
+				{scrolls && t('air.calendar.scroll')} {t('air.calendar.hint')} <span class="with-mouse">{t('air.calendar.keys')}</span>
 			</p>
 		</>
 	);

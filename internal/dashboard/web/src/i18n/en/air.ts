@@ -168,6 +168,7 @@ export const air = {
 	'air.save.hours': 'Save hours as Parquet',
 	'air.save.failed': 'The file could not be created. Try again.',
 	'air.calendar': 'Calendar',
+	'air.calendar.scroll': 'Swipe or scroll sideways to see earlier weeks.',
 	'air.calendar.hint': 'Each column is a week. Select a day to see its data.',
 	'air.calendar.keys': 'Arrow keys move between days.',
 	'air.course': 'Through the day and the week',

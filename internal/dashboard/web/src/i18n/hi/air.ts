@@ -170,6 +170,7 @@ export const air: Record<keyof typeof en, string> = {
 	'air.save.hours': 'घंटों के आँकड़े Parquet में सहेजें',
 	'air.save.failed': 'फ़ाइल नहीं बन सकी। फिर कोशिश करें।',
 	'air.calendar': 'साल भर के दिन',
+	'air.calendar.scroll': 'पुराने सप्ताह देखने के लिए बग़ल में स्वाइप या स्क्रॉल करें।',
 	'air.calendar.hint': 'एक स्तंभ एक सप्ताह है। दिन चुनने पर उसका विवरण दिखता है।',
 	'air.calendar.keys': 'तीर कुंजियों से दिन बदलें।',
 	'air.course': 'दिन और सप्ताह में बदलाव',
