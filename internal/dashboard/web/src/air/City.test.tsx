@@ -1,7 +1,8 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/preact-query';
-import { fireEvent, render, screen, within } from '@testing-library/preact';
+import { act, fireEvent, render, screen, within } from '@testing-library/preact';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { api, withKey } from '../api/client';
+import { before, today } from '../dates';
 import { showLanguage } from '../i18n';
 import { sessionState } from '../session';
 import { City } from './City';
@@ -10,7 +11,7 @@ type Query = Record<string, string | undefined>;
 
 const day = 86_400_000;
 const requests: Query[] = [];
-const state = { status: 200, code: '', message: '', age: 0 };
+const state = { status: 200, code: '', message: '', age: 0, readings: ['2010-03-01', '2020-07-01'], days: [] as string[] };
 
 /** record returns the record of Chennai, whose figures are state.age days old. */
 function record(date: string | undefined) {
@@ -40,7 +41,8 @@ const get = vi.fn(async (path: string, options: { params: { query: Query } }) =>
 	const { query } = options.params;
 	requests.push({ path, ...query });
 	if (path === '/v1/cities') {
-		const city = { name: 'Chennai', first_day: '2010-03-01', last_day: '2020-07-01' };
+		const [first_day, last_day] = state.readings;
+		const city = { name: 'Chennai', first_day, last_day };
 		return { data: { data: [city] }, response: Response.json({}) };
 	}
 	if (path === '/v1/advice') {
@@ -50,14 +52,16 @@ const get = vi.fn(async (path: string, options: { params: { query: Query } }) =>
 		const error = { error: { code: state.code, message: state.message, candidates: state.status === 409 ? ['A, Bihar'] : undefined } };
 		return { error, response: new Response(null, { status: state.status }) };
 	}
-	const data = query.view ? record(query.date) : { records: [] };
+	const records =
+		query.interval === 'day' ? state.days.map((date) => ({ date, aqi: 90, category: 'Satisfactory', updated: `${date}T18:30:00Z` })) : [];
+	const data = query.view ? record(query.date) : { records };
 	return { data, response: Response.json({}) };
 });
 
 beforeEach(() => {
 	sessionState.value = { at: 'in', current: { key: { scopes: ['aqi:read'] } } } as unknown as typeof sessionState.value;
 	requests.length = 0;
-	Object.assign(state, { status: 200, code: '', message: '', age: 0 });
+	Object.assign(state, { status: 200, code: '', message: '', age: 0, readings: ['2010-03-01', '2020-07-01'], days: [] });
 	history.replaceState(null, '', '/dashboard/air/Chennai');
 	Element.prototype.scrollIntoView = () => undefined;
 	vi.spyOn(api, 'GET').mockImplementation(get as unknown as typeof api.GET);
@@ -151,4 +155,32 @@ test('a name that several cities share is a question, and cannot be compared', a
 	await screen.findByRole('link', { name: 'A, Bihar' }, { timeout: 20_000 });
 	expect(document.querySelector('.failed')).toBeNull();
 	await expect.poll(() => screen.queryByRole('link', { name: 'Compare' })).toBeNull();
+});
+
+test('the first day with readings and the first with an AQI are those of the calendar', async () => {
+	const ago = (days: number) => before(today(new Date()), days);
+	const shown = (date: string) => new Intl.DateTimeFormat('en-IN', { dateStyle: 'medium', timeZone: 'UTC' }).format(new Date(date));
+	Object.assign(state, { readings: [ago(22), ago(0)], days: [ago(15), ago(14)] });
+	show();
+	await screen.findAllByText(
+		`Chennai has readings from ${shown(ago(22))} to ${shown(ago(0))}. The first day with an AQI is ${shown(ago(15))}.`,
+	);
+});
+
+test('a day with an AQI that is older than the known readings is the first day', async () => {
+	const ago = (days: number) => before(today(new Date()), days);
+	const shown = (date: string) => new Intl.DateTimeFormat('en-IN', { dateStyle: 'medium', timeZone: 'UTC' }).format(new Date(date));
+	Object.assign(state, { readings: [ago(8), ago(0)], days: [ago(15), ago(14)] });
+	show();
+	await screen.findAllByText(`Chennai has readings from ${shown(ago(15))} to ${shown(ago(0))}.`);
+});
+
+test('the first day of a calendar that begins after the readings is not the first day with an AQI', async () => {
+	// No other test caches this year.
+	Object.assign(state, { readings: ['2010-03-01', '2018-07-01'], days: ['2018-03-01'] });
+	show();
+	await screen.findAllByText(/Chennai has readings from 1 Mar 2010 to 1 Jul/);
+	await expect.poll(() => requests.some(({ from, interval }) => from === '2018-01-01' && interval === 'day')).toBe(true);
+	await act(async () => undefined);
+	expect(screen.queryByText(/first day with an AQI/)).toBeNull();
 });

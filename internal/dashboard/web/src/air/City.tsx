@@ -128,7 +128,16 @@ function Air(props: { where: Subject; title: string }): JSX.Element {
 	const advice = useAdvice();
 	const minute = useMinute();
 	const measured = 'station' in where ? where : 'city' in where && now.data ? { city: now.data.city } : undefined;
-	const since = <Since place={station?.name ?? place} readings={readings} choose={(chosen) => change({ date: chosen, year: '' })} />;
+	const period = yearOf(shownYear(filters.year, date, readings));
+	const days = useQuery(history(where, period, 'day')).data;
+	const since = (
+		<Since
+			place={station?.name ?? place}
+			readings={readings}
+			first={readings && period.from <= readings.first ? days?.[0]?.date : undefined}
+			choose={(chosen) => change({ date: chosen, year: '' })}
+		/>
+	);
 	const top = useRef<HTMLDivElement>(null);
 	const shown = useRef(date);
 	useEffect(() => {
@@ -339,15 +348,27 @@ function Year(props: {
 /** whole writes a day that no line breaks. */
 const whole = (date: string) => day(date).replaceAll(' ', '\u00a0');
 
-/** Since shows the first and the last day of a place's readings, and leads to the last. */
-function Since(props: { place: string | undefined; readings: Readings; choose: (date: string) => void }): JSX.Element {
-	const { place, readings } = props;
+/**
+ * Since shows the first and the last day of a place's readings, and leads to the last. first is the first day with an AQI.
+ * Days can have readings and no AQI: some have too few, and those that were just stored are not computed yet.
+ */
+function Since(props: {
+	place: string | undefined;
+	readings: Readings;
+	first: string | undefined;
+	choose: (date: string) => void;
+}): JSX.Element {
+	const { place, readings, first } = props;
 	if (!place || !readings) {
 		return <p>{t('air.nodata.hint')}</p>;
 	}
+	const from = first && first < readings.first ? first : readings.first;
 	return (
 		<>
-			<p>{t('air.since', { place, first: whole(readings.first), last: whole(readings.last) })}</p>
+			<p>
+				{t('air.since', { place, first: whole(from), last: whole(readings.last) })}
+				{first && first > from && ` ${t('air.since.index', { day: whole(first) })}`}
+			</p>
 			{readings.last < today(new Date()) && (
 				<button type="button" onClick={() => props.choose(readings.last)}>
 					{t('air.since.go', { day: day(readings.last) })}

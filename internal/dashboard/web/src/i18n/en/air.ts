@@ -197,6 +197,7 @@ export const air = {
 	'air.nodata.day': 'No data for {day}',
 	'air.nodata.hint': 'Choose another period.',
 	'air.since': '{place} has readings from {first} to {last}.',
+	'air.since.index': 'The first day with an AQI is {day}.',
 	'air.since.go': 'Show {day}',
 	'air.meant': 'Did you mean',
 	'air.add': 'Add a city',

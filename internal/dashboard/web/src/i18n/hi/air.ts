@@ -198,6 +198,7 @@ export const air: Record<keyof typeof en, string> = {
 	'air.nodata.day': '{day} के आँकड़े नहीं हैं',
 	'air.nodata.hint': 'दूसरी अवधि चुनें।',
 	'air.since': '{place} के मापे गए मान {first} से {last} तक हैं।',
+	'air.since.index': 'AQI वाला पहला दिन {day} है।',
 	'air.since.go': '{day} दिखाएँ',
 	'air.meant': 'शायद ये स्थान',
 	'air.add': 'शहर जोड़ें',
