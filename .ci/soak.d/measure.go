@@ -159,7 +159,8 @@ func (r *Report) Linear(name string, all []Sample, of func(Sample) float64, slac
 	first, mid, last := all[0], all[len(all)/2], all[len(all)-1]
 	before, after := of(mid)-of(first), of(last)-of(mid)
 	share := max((last.Events-mid.Events)/max(mid.Events-first.Events, 1), (last.Requests-mid.Requests)/max(mid.Requests-first.Requests, 1))
-	r.Check(after <= before*share*1.1+slack, name, "as calculated: +%.0f, later +%.0f (limit +%.0f)", before, after, before*share*1.1+slack)
+	limit := max(before, 0)*share*1.1 + slack
+	r.Check(after <= limit, name, "as calculated: %+.0f, later %+.0f (limit +%.0f)", before, after, limit)
 }
 
 func median(all []Sample, of func(Sample) float64) float64 {
