@@ -22,6 +22,9 @@ import { type Surface, surfaces } from './surface';
 // The drawn borders are exact to about two kilometres, so a closer view would mislead.
 const closest = 11;
 
+// The step of the reader's zoom.
+const step = 0.25;
+
 // From this zoom on, a mark has the name of its place.
 const named = 7;
 
@@ -35,21 +38,24 @@ const whole: Bounds = [
 // In pixels: more than half of a mark, so that no mark at the edge of a state is cut.
 const edge = 26;
 
-/** fitted holds the bounds that a map shows, and its view of them. A view that the reader has moved is another one. */
-const fitted = new WeakMap<LeafletMap, { bounds: Bounds; view: string }>();
-
-function viewOf(map: LeafletMap): string {
-	const { lat, lng } = map.getCenter();
-	return `${map.getZoom()} ${lat.toFixed(4)} ${lng.toFixed(4)}`;
-}
+/** fitted holds the bounds that a map shows, until the reader moves it. */
+const fitted = new WeakMap<LeafletMap, Bounds>();
 
 /**
- * showBounds shows bounds. All of India has space around its marks; a state gets a margin. Without an animation no change of
- * size finds the map on its way, which it would take for a view of the reader.
+ * showBounds shows bounds. All of India has space around its marks; a state gets a margin. Without an animation, a change of
+ * the size never meets a map between two views.
  */
 function showBounds(map: LeafletMap, bounds: Bounds): void {
-	map.fitBounds(bounds, { animate: false, ...(bounds !== whole && { padding: [edge, edge] }) });
-	fitted.set(map, { bounds, view: viewOf(map) });
+	if (bounds === whole) {
+		map.fitBounds(bounds, { animate: false });
+	} else {
+		// The next lower step of the zoom would leave a margin that is up to 16 % of the map wider.
+		map.options.zoomSnap = 0;
+		map.fitBounds(bounds, { animate: false, padding: [edge, edge] });
+		map.options.zoomSnap = step;
+	}
+	// Every move of the map deletes them, also this one.
+	fitted.set(map, bounds);
 }
 
 /** resized adapts a map to the size of its element. Bounds that were fitted are fitted again. */
@@ -58,12 +64,10 @@ function resized(map: LeafletMap): void {
 	if (clientWidth === 0 || clientHeight === 0) {
 		return; // The map is not shown. Without a size, no view fits.
 	}
-	const before = fitted.get(map);
-	const old = map.getSize();
-	const still = before?.view === viewOf(map) || old.x === 0 || old.y === 0;
+	const bounds = fitted.get(map);
 	map.invalidateSize({ animate: false });
-	if (before && still) {
-		showBounds(map, before.bounds);
+	if (bounds) {
+		showBounds(map, bounds);
 	}
 }
 
@@ -135,15 +139,15 @@ function useLeaflet(frame: RefObject<HTMLDivElement>): LeafletMap | undefined {
 		}
 		const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
 		const made = new LeafletMap(frame.current, {
-			...{ zoomControl: false, attributionControl: false, maxZoom: closest, zoomSnap: 0.25, zoomDelta: 1 },
+			...{ zoomControl: false, attributionControl: false, maxZoom: closest, zoomSnap: step, zoomDelta: 1 },
 			...{ zoomAnimation: !still, fadeAnimation: false, markerZoomAnimation: !still, inertia: !still },
-			// The library would move the map before resized compares its view.
-			trackResize: false,
+			trackResize: false, // resized does it
 			maxBounds: [
 				[0, 55],
 				[42, 110],
 			],
 		});
+		made.on('movestart', () => fitted.delete(made));
 		showBounds(made, whole);
 		// The key 0 shows all of India, as in IndiaMap.
 		const pressed = (event: KeyboardEvent) => event.key === '0' && showBounds(made, whole);
