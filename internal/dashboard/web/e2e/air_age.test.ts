@@ -118,5 +118,15 @@ test('the page of a city does not call figures of another month the present', as
 		.getByRole('button', { name: /^Show / })
 		.waitFor();
 	expect(await page.getByText(/^No data for /).count()).toBe(1);
+	// On a phone the calendar begins there, too.
+	await page.setViewportSize({ width: 360, height: 740 });
+	await expect
+		.poll(() =>
+			newest.evaluate((one) => {
+				const [box, around] = [one.getBoundingClientRect(), one.closest('.scroll')?.getBoundingClientRect()];
+				return around !== undefined && box.left > around.left && box.right < around.right;
+			}),
+		)
+		.toBe(true);
 	await pictured(page, 'air-city-stale');
 });

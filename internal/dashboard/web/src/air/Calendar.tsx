@@ -53,13 +53,15 @@ export function Calendar(props: {
 	const parts = fits(half) && !fits(columns.length) ? [columns.slice(0, half), columns.slice(half)] : [columns];
 	const scrolls = !fits(half);
 	const { week, weekday } = columnsOf(width);
+	// Without a chosen day, the newest day with figures is in sight.
+	const sought = chosen ?? props.entries.at(-1)?.date;
 	useLayoutEffect(() => {
-		const day = frame.current?.querySelector('[aria-current="date"]')?.getBoundingClientRect();
+		const day = frame.current?.querySelector(`[data-date="${sought}"]`)?.getBoundingClientRect();
 		const around = frame.current?.getBoundingClientRect();
 		if (day && around && (day.left < around.left + weekdayWidth || day.right > around.right)) {
 			frame.current?.scrollBy({ left: day.left - around.left - around.width / 2, behavior: 'instant' });
 		}
-	}, [chosen, width, columns]);
+	}, [sought, width, columns]);
 	useLayoutEffect(() => {
 		if (frame.current) {
 			hideCut(frame.current);
