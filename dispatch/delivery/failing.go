@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// failingAfter is how long all attempts must fail before the account is alerted. A delivery has five attempts in the
-	// first 13 minutes, and the sixth after an hour. A deployment of a new version of the receiver takes less time.
+	// failingAfter is how long all attempts must fail before the account is alerted: longer than the deployment of a new
+	// receiver takes. A delivery has five attempts in its first 13 minutes, and the sixth after an hour.
 	failingAfter = time.Hour
 	// watchEvery is how often the watcher reads attempts, and the length of the time range that one statement reads. With
 	// a longer range, a statement could time out.

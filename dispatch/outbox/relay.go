@@ -125,8 +125,8 @@ func (o *Outbox) await(ctx context.Context, d time.Duration) (woken bool) {
 var errNotAcked = errors.New("the publisher has not acknowledged all events")
 
 // pass publishes the events of the owned outbox partitions once, batch after batch from the oldest event, and returns
-// the number of acknowledged events. After an unacknowledged event it skips the account of the event. So a Kafka
-// partition without a leader blocks only its own accounts. If pass has skipped an account, it returns the first
+// the number of acknowledged events. After an unacknowledged event it skips the other events of the same account.
+// So a Kafka partition without a leader blocks only its own accounts. If pass has skipped events, it returns the first
 // failure, or ErrYield if there was no failure.
 func (r *relay) pass(ctx context.Context) (safe int, err error) {
 	blocked := map[string]bool{} // accounts with an unacknowledged event

@@ -46,8 +46,8 @@ func (q *Queue[T]) NextStart(now time.Time) (at time.Time) {
 // all other lanes.
 const reverseEvery = 8
 
-// pickLane removes the next lane that may send from its ring, and returns it; nil if no lane may send. It tries the
-// classes in order, but in one of reverseEvery calls in reverse.
+// pickLane finds the next lane that may send, and removes it from its ring. It returns nil if no lane may send. It
+// tries the classes in order, but in one of reverseEvery calls in reverse.
 func (q *Queue[T]) pickLane(now time.Time) *lane[T] {
 	q.picks++
 	for i := range class(classes) {

@@ -19,7 +19,7 @@ const (
 	maxGrace     = 7 * 24 * time.Hour
 )
 
-// Secrets that clients choose have these lengths, in bytes. Many forms and files of receivers take at most 255.
+// Least and greatest length of a secret that a client chooses, in bytes. Many receivers store at most 255.
 const (
 	minSecret = 8
 	maxSecret = 255

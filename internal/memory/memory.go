@@ -17,8 +17,8 @@ import (
 // interval is the time between two releases. The page faults after a release take a few milliseconds.
 const interval = time.Minute
 
-// Run returns the free heap of Go, and unchanged pages of the program and of libraries, each minute until ctx ends.
-// libraries are names of files, such as libchdb.so, that the process never unloads.
+// Run gives memory back to the operating system each minute, until ctx ends: the free heap of Go, and unchanged pages
+// of the program and of libraries. libraries are names of files, such as libchdb.so, that the process never unloads.
 func Run(ctx context.Context, log *slog.Logger, libraries ...string) error {
 	failures := failurelog.New(log, "memory: /proc/self/smaps", "releasing pages of the program", "they stay mapped", nil)
 	for sleep.For(ctx, interval) {

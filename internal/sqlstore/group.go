@@ -160,7 +160,7 @@ func (s *sqlite) commit(g *group) {
 	}
 }
 
-// all returns every change that the group has received. After an early failure some changes have not started.
+// all returns every change that the group has received, also those that an early failure kept from starting.
 func (g *group) all() []*change {
 	all := g.started
 	if n := len(all); n < len(g.live) {

@@ -7,7 +7,7 @@ import (
 	"vayu/internal/sleep"
 )
 
-// backoff delays retries. The delay begins with the field first, and each failure doubles it, up to maxRetry.
+// backoff delays retries. `first` is the first delay. Each failure doubles the delay, up to maxRetry.
 type backoff struct {
 	first    time.Duration
 	failures int

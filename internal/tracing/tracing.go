@@ -151,14 +151,15 @@ func (s Span) Recording() bool { return s.of != nil && s.of.IsRecording() }
 // Kind is the role of a step in its trace, such as client or server.
 type Kind = otel.SpanKind
 
+const maxSameTrace = 10 * time.Minute // age of work at which Resume begins another trace
+
 // Kinds of a step, for [Start].
 const (
-	Internal     = otel.SpanKindInternal
-	Server       = otel.SpanKindServer   // step that serves a request from outside
-	Client       = otel.SpanKindClient   // step that calls an external system
-	Producer     = otel.SpanKindProducer // step that creates work to be processed later
-	Consumer     = otel.SpanKindConsumer // step that processes the work of a Producer
-	maxSameTrace = 10 * time.Minute      // age of work at which Resume begins another trace
+	Internal = otel.SpanKindInternal
+	Server   = otel.SpanKindServer   // step that serves a request from outside
+	Client   = otel.SpanKindClient   // step that calls an external system
+	Producer = otel.SpanKindProducer // step that creates work to be processed later
+	Consumer = otel.SpanKindConsumer // step that processes the work of a Producer
 )
 
 // Start begins a step of the trace of ctx. If ctx has no trace that is recorded, Start returns the zero Span.

@@ -129,8 +129,8 @@ const selectCached = "SELECT " + columns + ` FROM verification
 	WHERE account_id = $1 AND mode = $2 AND same = $3 AND finished_at >= $4 AND answered_by = '' AND (state = 'success' OR error_code = 'account_not_found' OR error_code = 'vpa_not_found')
 	ORDER BY finished_at DESC LIMIT 1`
 
-// useCachedAnswer fills the draft with the bank's answer of a recent verification that has the same owner and
-// CacheKey. It returns false if there is no such verification, or if caching is disabled.
+// useCachedAnswer fills the draft with the bank's answer of a recent verification that has the same owner and CacheKey.
+// It returns false if there is no such verification, if caching is disabled, or in the sandbox.
 func (s *Service) useCachedAnswer(ctx context.Context, r *request.Request, d *draft) (bool, error) {
 	if s.settings.Cache <= 0 || r.Owner.World == schema.Sandbox { // sandbox answers depend on the expected name
 		return false, nil

@@ -147,8 +147,8 @@ func queryValue(ctx context.Context, conn aggregate.Conn, to any, query string, 
 // deletion matches the clause of a table's engine that deletes rows by their time.
 var deletion = regexp.MustCompile(`(?m) TTL (\w+) \+ toInterval(Day|Hour)\((\d+)\)(?:,| SETTINGS|$)`)
 
-// keeps returns how long after their time ClickHouse keeps the rows of a table; 0 for ever. On a cluster the local
-// table has this setting.
+// keeps returns the retention of a table: how long ClickHouse keeps a row after the row's time. 0 means for ever. On a
+// cluster the local table has this setting.
 func keeps(ctx context.Context, conn aggregate.Conn, database string, t dataset.Table) (time.Duration, error) {
 	var engines string
 	err := queryValue(ctx, conn, &engines, `SELECT arrayStringConcat(groupArray(engine_full), '\n') FROM system.tables

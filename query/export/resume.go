@@ -142,7 +142,7 @@ const (
 	mostSizes = 256
 )
 
-// find returns the entry of an export; the zero value if the export was not begun.
+// find returns the entry of an export; the zero value if there is none or it has expired.
 func (s *started) find(name string, now time.Time) file {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -235,7 +235,7 @@ func (s *Search) costs(w word, out []int) {
 	}
 }
 
-// lower sets the cost of each place whose names have the word to `cost`, unless the place already has a lower cost.
+// lower lowers the costs in out of places that have the word in a name, to `cost` and the extra cost of the name.
 func (w *searchWord) lower(out []int, cost int) {
 	if cost >= noMatch {
 		return

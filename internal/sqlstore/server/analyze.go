@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// analyzeInterval is the time between two looks at the sizes of the tables while changes are committed. A look takes
-// about a millisecond of the server.
+// analyzeInterval is the time between two looks at the sizes of the tables. A look takes a millisecond of the server.
 const analyzeInterval = time.Second
 
 // grownTables selects the names of the tables that have grown to more than four times their pages at the last ANALYZE

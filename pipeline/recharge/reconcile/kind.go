@@ -136,8 +136,8 @@ func classifyFailed(l *Line, r *record.Record) Kind {
 	return ""
 }
 
-// classifyUnmatched classifies a line whose reference this provider's recharges do not have. r is the recharge whose
-// id is in that reference; nil if there is none.
+// classifyUnmatched classifies a line whose reference belongs to no recharge of this provider. r is the recharge whose
+// id is part of the reference; nil if there is none.
 func classifyUnmatched(l *Line, r *record.Record) Kind {
 	switch {
 	case r == nil:
