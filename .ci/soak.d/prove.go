@@ -24,9 +24,10 @@ func (s *Soak) prove(ctx context.Context) error {
 	// What is pending settles.
 	if err := eventually(ctx, 2*time.Minute, func() error {
 		var n int
-		err := s.state.QueryRow("SELECT (SELECT count(*) FROM recharge WHERE state = 'pending') + (SELECT count(*) FROM outbox) + (SELECT count(*) FROM delivery WHERE state = 'waiting')").Scan(&n)
+		err := s.state.QueryRow(`SELECT (SELECT count(*) FROM recharge WHERE state = 'pending' OR state = 'success' AND refund_id <> '')
+			+ (SELECT count(*) FROM verification WHERE state = 'pending') + (SELECT count(*) FROM outbox) + (SELECT count(*) FROM delivery WHERE state = 'waiting')`).Scan(&n)
 		if err == nil && n > 0 {
-			err = fmt.Errorf("%d recharges, events and deliveries are not final", n)
+			err = fmt.Errorf("%d recharges, verifications, events and deliveries are not final", n)
 		}
 		return err
 	}); err != nil {
@@ -69,7 +70,7 @@ func (s *Soak) prove(ctx context.Context) error {
 func (s *Soak) proveDeliveries(ctx context.Context) error {
 	var ids []string
 	var received, repeated, invalid, lost int
-	err := eventually(ctx, 2*time.Minute, func() (err error) { // a refund can still add an event
+	err := eventually(ctx, 2*time.Minute, func() (err error) { // the last events may be on their way
 		ids, err = column(ctx, s.state, `SELECT e.id FROM event e JOIN webhook w ON w.account_id = e.account_id AND w.mode = e.mode
 			AND w.events LIKE '%' || e.type || '%' WHERE e.created_at >= w.created_at`)
 		if err != nil {
@@ -91,8 +92,8 @@ func (s *Soak) proveDeliveries(ctx context.Context) error {
 	if err2 != nil {
 		return err2
 	}
-	s.Check(err == nil && received >= s.fired, "events delivered", "%d events, %d received, %d lost, %d repeated; deliveries: %s",
-		len(ids), received, lost, repeated, strings.Join(states, ", "))
+	s.Check(err == nil && received >= s.fired, "events delivered", "%d events, %d received, %d lost, %d repeated; deliveries: %s %v",
+		len(ids), received, lost, repeated, strings.Join(states, ", "), err)
 	s.Check(invalid == 0, "signatures", "%d of %d deliveries were not valid", invalid, received+repeated)
 	return nil
 }

@@ -91,7 +91,7 @@ var internalMay = map[string][]string{
 	"sqlstore/connection":              {},
 	"sqlstore/dump":                    {"backupfile", "sqlstore", "sqlstore/migration"},
 	"sqlstore/migration":               {},
-	"sqlstore/server":                  {"config", "sqlstore/connection"},
+	"sqlstore/server":                  {"config", "sleep", "sqlstore/connection"},
 	"sqlstore/sqlstoretest":            {"config", "sqlstore"},
 	"sse":                              {"failurelog", "httpapi", "httpapi/server", "sleep"},
 	"tablecache":                       {"failurelog", "sleep"},

@@ -46,9 +46,8 @@ func (e *edge) bars(r *request) (resp httpapi.Response, at uint32, err error) {
 // These are the sizes of a chart in pixels. The fonts of 15 and 16 pixels are readable at the width of a phone, too.
 const (
 	barsWidth, barsHeight        = 480, 210
-	barsLeft, barsRight          = 42, 472
+	barsLeft, barsRight          = 42, 452 // half a date has room beside the last hour
 	barsTop, barsBottom          = 54, 178
-	barsTickRoom                 = 28 // from the middle of a time to the edge
 	barsFont                     = "Verdana,Geneva,DejaVu Sans,sans-serif"
 	barsInk, barsMuted, barsGrid = "#15202b", "#4d5a68", "#d3d9e0"
 	barsBackground               = "#ffffff"
@@ -82,8 +81,8 @@ func drawBars(label string, end time.Time, days int, all []hour) string {
 			x(h.Hour.Add(-time.Hour)), y(h.AQI), slot, barsBottom-y(h.AQI), fill, barsMuted)
 	}
 	for at := range ticks(begin, end, days) {
-		fmt.Fprintf(&b, `<path d="M%.1f %dv4" stroke="%s"/><text x="%.1f" y="%d" text-anchor="middle">%s</text>`,
-			x(at), barsBottom, barsMuted, min(x(at), barsWidth-barsTickRoom), barsBottom+20, tickLabel(at, days))
+		fmt.Fprintf(&b, `<path d="M%.1f %dv4" stroke="%s"/><text x="%[1]f" y="%[4]d" text-anchor="middle">%[5]s</text>`,
+			x(at), barsBottom, barsMuted, barsBottom+20, tickLabel(at, days))
 	}
 	fmt.Fprintf(&b, `<text x="%d" y="%d">%s IST</text></g></svg>`, 8, 40, end.In(schema.India).Format("until 2 Jan 2006 15:04"))
 	return b.String()

@@ -245,6 +245,8 @@ test('a state fits into the map, also after each change of its size', async () =
 	// A view of the reader stays.
 	await page.getByRole('button', { name: 'Zoom in' }).click();
 	await page.setViewportSize({ width: 390, height: 844 });
-	await expect.poll(() => unfitted(page)).not.toEqual([]);
+	await expect.poll(() => page.locator('.leaflet-container').evaluate((map) => map.clientWidth)).toBeLessThan(390);
+	await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
+	expect(await unfitted(page)).not.toEqual([]);
 	expect(faults).toEqual([]);
 });

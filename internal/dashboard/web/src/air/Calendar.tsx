@@ -46,7 +46,8 @@ export function Calendar(props: {
 	const { from, to, chosen } = props;
 	const columns = useMemo(() => weeks(from, to), [from, to]);
 	const byDate = useMemo(() => new Map(props.entries.map((entry) => [entry.date, entry])), [props.entries]);
-	const [marked, setMarked] = useState(chosen && chosen >= from && chosen <= to ? chosen : to);
+	const inside = chosen && chosen >= from && chosen <= to ? chosen : undefined;
+	const [marked, setMarked] = useState(inside ?? to);
 	const { frame, width } = useWidth();
 	const fits = (count: number) => count * weekWidth + weekdayWidth <= width;
 	const half = Math.ceil(columns.length / 2);
@@ -54,14 +55,14 @@ export function Calendar(props: {
 	const scrolls = !fits(half);
 	const { week, weekday } = columnsOf(width);
 	// Without a chosen day, the newest day with figures is in sight.
-	const sought = chosen ?? props.entries.at(-1)?.date;
+	const sought = inside ?? props.entries.at(-1)?.date;
 	useLayoutEffect(() => {
 		const day = frame.current?.querySelector(`[data-date="${sought}"]`)?.getBoundingClientRect();
 		const around = frame.current?.getBoundingClientRect();
-		if (day && around && (day.left < around.left + weekdayWidth || day.right > around.right)) {
+		if (day && around && (day.left < around.left + weekday - 3 || day.right > around.right)) {
 			frame.current?.scrollBy({ left: day.left - around.left - around.width / 2, behavior: 'instant' });
 		}
-	}, [sought, width, columns]);
+	}, [sought, width, weekday, columns]);
 	useLayoutEffect(() => {
 		if (frame.current) {
 			hideCut(frame.current);

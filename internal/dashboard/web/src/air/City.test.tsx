@@ -1,5 +1,5 @@
 import { QueryClient, QueryClientProvider } from '@tanstack/preact-query';
-import { act, fireEvent, render, screen, within } from '@testing-library/preact';
+import { fireEvent, render, screen, within } from '@testing-library/preact';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { api, withKey } from '../api/client';
 import { before, today } from '../dates';
@@ -181,6 +181,6 @@ test('the first day of a calendar that begins after the readings is not the firs
 	show();
 	await screen.findAllByText(/Chennai has readings from 1 Mar 2010 to 1 Jul/);
 	await expect.poll(() => requests.some(({ from, interval }) => from === '2018-01-01' && interval === 'day')).toBe(true);
-	await act(async () => undefined);
+	await expect.poll(() => document.querySelector('[data-date="2018-03-01"]')).not.toBeNull();
 	expect(screen.queryByText(/first day with an AQI/)).toBeNull();
 });

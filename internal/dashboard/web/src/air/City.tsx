@@ -134,7 +134,8 @@ function Air(props: { where: Subject; title: string }): JSX.Element {
 		<Since
 			place={station?.name ?? place}
 			readings={readings}
-			first={readings && period.from <= readings.first ? days?.[0]?.date : undefined}
+			// The readings of a pin code are those of its city, but its days are its own.
+			first={readings && !('pincode' in where) && period.from <= readings.first ? days?.[0]?.date : undefined}
 			choose={(chosen) => change({ date: chosen, year: '' })}
 		/>
 	);
