@@ -101,7 +101,7 @@ func ConnectServer(ctx context.Context, c Config, log *slog.Logger) (*sql.DB, er
 }
 
 func (p *postgres) run(ctx context.Context) error {
-	server.AnalyzeGrown(ctx, p.pool, p.db.answerTimeout, p.commits.Load, p.db.log)
+	server.AnalyzeGrown(ctx, p.pool, p.db.cfg.Settings.StatementTimeout+answerSlack, p.commits.Load, p.db.log)
 	p.db.end()
 	return p.pool.Close()
 }

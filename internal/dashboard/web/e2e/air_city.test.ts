@@ -221,7 +221,7 @@ test('the calendar starts scrolled to its newest days at every width, also after
 				.filter(({ box }) => (box.left < start - 1 && box.right > start + 1) || (box.right > end + 1 && box.left < end - 1))
 				.map(({ text, box }) => `${text} at ${Math.round(box.left - start)} px`);
 		});
-	const hint = page.getByText('to see earlier weeks');
+	const hint = page.getByText('to see other weeks');
 	await newest.waitFor();
 	expect(await hint.count()).toBe(0);
 	for (const width of [360, 390, 412, 600]) {

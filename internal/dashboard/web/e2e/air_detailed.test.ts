@@ -109,7 +109,7 @@ test('the surface is the tiles of the service', async () => {
 		)
 		.toBe(true);
 	expect(await tiles.first().getAttribute('src')).toContain('/dashboard/v1/tiles/surface/');
-	await page.getByText('It ends 100 km from the nearest one.').waitFor();
+	await page.getByText('ends 100 km from the nearest one.').waitFor();
 	await page.getByRole('list', { name: 'Surface: PM2.5 (µg/m³)' }).waitFor();
 	// The states do not hide it.
 	expect(

@@ -145,7 +145,7 @@ function Places(props: { places: readonly Place[]; layer: Layer; filters: Filter
 			<Legend
 				figure={figure}
 				scale={scale}
-				title={scale === 'in' && figure !== 'aqi' ? titleOf(figure) : undefined}
+				title={scale === 'in' && (figure !== 'aqi' || (detailed && filters.surface)) ? titleOf(figure) : undefined}
 				counts={counts}
 				chosen={category}
 				choose={(word) => change({ category: word ?? '' })}

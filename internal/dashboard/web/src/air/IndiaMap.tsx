@@ -156,7 +156,11 @@ export function IndiaMap(props: MapProps): JSX.Element {
 					move={view.zoom > 1 ? (right, down) => setView(moved(view, right, down)) : undefined}
 				/>
 			</div>
-			{marks.some(({ places }) => places.length > 1) && <p class="hint">{t('air.map.simple.marks')}</p>}
+			{marks.some(({ places }) => places.length > 1) && (
+				<p class="hint">
+					{t('air.map.simple.marks')} {props.layer === 'stations' && t('air.map.simple.stations')}
+				</p>
+			)}
 			<Credit />
 		</div>
 	);

@@ -100,7 +100,7 @@ export function clustered(places: readonly Place[]): (area: Area, zoom: number) 
 	const hour = places[0]?.hour;
 	const index = indexed(places);
 	return (area, zoom) => {
-		const found = index.getClusters(area, Math.floor(zoom)).map(({ geometry, properties }): Found => {
+		const found = index.getClusters(area, Math.ceil(zoom)).map(({ geometry, properties }): Found => {
 			const [longitude = 0, latitude = 0] = geometry.coordinates;
 			const of = { coordinates: [longitude, latitude] as const, at: pixelOf(latitude, longitude, zoom) };
 			if ('point_count' in properties) {
