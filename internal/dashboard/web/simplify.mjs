@@ -64,6 +64,25 @@ function landOf(rings) {
 	});
 }
 
+/** sharpest is the least angle of a border at a vertex, in degrees. A sharper one is the tip of a spur of the source. */
+const sharpest = 40;
+
+/** withoutSpurs removes the tips of spurs from a ring until none is left. Two states remove the same ones of their border. */
+function withoutSpurs(ring) {
+	const kept = ring.slice(0, -1);
+	for (let i = 0; i < kept.length && kept.length > 4; ) {
+		const [a, b, c] = [kept.at(i - 1), kept[i], kept[(i + 1) % kept.length]];
+		const between = Math.abs(Math.atan2(a[1] - b[1], a[0] - b[0]) - Math.atan2(c[1] - b[1], c[0] - b[0]));
+		if ((Math.min(between, 2 * Math.PI - between) * 180) / Math.PI < sharpest) {
+			kept.splice(i, 1);
+			i = Math.max(0, i - 2); // The tip of a shorter spur is left.
+		} else {
+			i++;
+		}
+	}
+	return [...kept, kept[0]];
+}
+
 const work = mkdtempSync(join(tmpdir(), 'outlines-'));
 try {
 	// Each polygon is a feature, because the option keep-shapes keeps only the largest one of a feature.
@@ -81,7 +100,7 @@ try {
 	);
 	const lines = JSON.parse(readFileSync(output, 'utf8')).features.flatMap(({ properties, geometry }) => {
 		const all = geometry.type === 'Polygon' ? [geometry.coordinates] : geometry.coordinates;
-		return all.flat().map((ring) => {
+		return all.flat().map(withoutSpurs).map((ring) => {
 			let last = [0, 0];
 			// The last position of a ring is its first one.
 			const vertices = ring.slice(0, -1).map((at) => {
@@ -95,8 +114,8 @@ try {
 	});
 	writeFileSync(
 		target,
-		`# Outlines of India's states and union territories for the map, at most 2 km from those of schema/gazetteer/states.txt,
-# which names their sources and licences: npm run dashboard:outlines. The format is the same.
+		`# Outlines of India's states and union territories for the map, simplified by 2 km and without spurs, from those of
+# schema/gazetteer/states.txt, which names their sources and licences: npm run dashboard:outlines. The format is the same.
 ${lines.join('\n')}
 `,
 	);
