@@ -43,6 +43,7 @@
 		.now b { font-size: 28px; line-height: 1.1; }
 		p { margin: 8px 0 0; }
 		small { display: block; margin-top: 8px; color: #4d5a68; }
+		.hours { color: #4d5a68; font-size: smaller; }
 		svg { display: block; width: 100%; height: 40px; margin-top: 8px; }`;
 
 	const element = (name, content, parent) => {
@@ -130,7 +131,10 @@
 				const [fill, ink] = current.stale ? ['#d3d9e0', '#15202b'] : colours[current.category];
 				now.style.setProperty('background', fill);
 				now.style.setProperty('color', ink);
-				if (hours?.length > 1) box.append(bars(hours, words.hours));
+				if (hours?.length > 1) {
+					box.append(bars(hours, words.hours));
+					Object.assign(element('div', words.hours, box), { className: 'hours', ariaHidden: 'true' }); // the label of the bars
+				}
 				element('p', current.stale ? words.old : advice[language].general, box);
 				const when = new Intl.DateTimeFormat(`${language}-IN`, { ...(language === 'hi' ? hindi : short), timeZone: 'Asia/Kolkata' });
 				const small = element('small', `${when.format(new Date(current.updated))} ${words.zone} · ${words.data}: `, box);

@@ -100,7 +100,8 @@ try {
 	);
 	const lines = JSON.parse(readFileSync(output, 'utf8')).features.flatMap(({ properties, geometry }) => {
 		const all = geometry.type === 'Polygon' ? [geometry.coordinates] : geometry.coordinates;
-		return all.flat().map(withoutSpurs).map((ring) => {
+		const rings = all.flat().map(withoutSpurs);
+		return rings.map((ring) => {
 			let last = [0, 0];
 			// The last position of a ring is its first one.
 			const vertices = ring.slice(0, -1).map((at) => {

@@ -160,14 +160,14 @@ export const account = {
 	'signup.invite': 'Invite code',
 	'signup.submit': 'Create an account',
 	'signup.sent':
-		'This is your sandbox key, and it works now. A link is on its way to {email}: it confirms the address and gives you a live key. The link works for 24 hours.',
+		'This is your sandbox key, and it works now. A link is on its way to {email}: it confirms the address and gives you a live key.',
 	'signup.again': 'Sign up again',
 	'signup.spam':
 		'No mail after some minutes? Look in the spam folder. Signing up again makes another account with another key. An address can sign up three times an hour.',
 	'signup.spam.invite':
 		'No mail after some minutes? Look in the spam folder. Your invite code is used up: to sign up again, ask the person who gave it to you for a new one. That makes another account with another key.',
 	'signup.again.invite': 'Sign up with a new code',
-	'signup.ends': 'If the address is not confirmed, the account is erased on',
+	'signup.ends': 'The link works for 24 hours. If you do not open it, the sandbox key still works until the account is erased, on',
 	'signup.off': 'Sign-up is off. The operator of this service creates accounts.',
 	'signup.signin': 'Sign in with a key',
 	'signup.wrong.email': 'This is not a valid e-mail address.',
