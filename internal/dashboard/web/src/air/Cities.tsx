@@ -236,7 +236,7 @@ function Places(props: { places: readonly Place[]; layer: Layer; filters: Filter
 							{age && (
 								<>
 									{' '}
-									{t('air.newest')} <Time at={age.newest} />
+									{t(inHour ? 'air.time.hour' : 'air.newest')} <Time at={age.newest} />
 									{age.oldest !== age.newest && (
 										<>
 											, {t('air.oldest')} <Time at={age.oldest} />

@@ -48,6 +48,7 @@ export const air = {
 	'air.time.week': '7 days ago',
 	'air.time.shown': 'Stations in the hour ending {time}.',
 	'air.time.present': 'Current air quality.',
+	'air.time.hour': 'Hour ending',
 	'air.time.failed': 'This hour could not be loaded.',
 	'air.time.none': 'No reading in this hour',
 	'air.time.none.count': 'No reading in this hour: {count}.',

@@ -50,6 +50,7 @@ export const air: Record<keyof typeof en, string> = {
 	'air.time.week': '7 दिन पहले',
 	'air.time.shown': '{time} तक के घंटे में स्टेशन।',
 	'air.time.present': 'अभी की हवा।',
+	'air.time.hour': 'इस समय तक का घंटा:',
 	'air.time.failed': 'चुना हुआ घंटा नहीं मिल सका।',
 	'air.time.none': 'इस घंटे में कोई रीडिंग नहीं',
 	'air.time.none.count': 'इस घंटे में बिना रीडिंग: {count}।',
