@@ -67,20 +67,25 @@ function landOf(rings) {
 /** sharpest is the least angle of a border at a vertex, in degrees. A sharper one is the tip of a spur of the source. */
 const sharpest = 40;
 
-/** withoutSpurs removes the tips of spurs from a ring until none is left. Two states remove the same ones of their border. */
+/** angleAt returns the angle of a ring at b, between its neighbours a and c, in degrees. */
+function angleAt(a, b, c) {
+	const between = Math.abs(Math.atan2(a[1] - b[1], a[0] - b[0]) - Math.atan2(c[1] - b[1], c[0] - b[0]));
+	return (Math.min(between, 2 * Math.PI - between) * 180) / Math.PI;
+}
+
+/**
+ * withoutSpurs removes the tips of spurs from a ring until none is left. It removes all tips at once, in any direction, so two
+ * states remove the same ones of their border.
+ */
 function withoutSpurs(ring) {
-	const kept = ring.slice(0, -1);
-	for (let i = 0; i < kept.length && kept.length > 4; ) {
-		const [a, b, c] = [kept.at(i - 1), kept[i], kept[(i + 1) % kept.length]];
-		const between = Math.abs(Math.atan2(a[1] - b[1], a[0] - b[0]) - Math.atan2(c[1] - b[1], c[0] - b[0]));
-		if ((Math.min(between, 2 * Math.PI - between) * 180) / Math.PI < sharpest) {
-			kept.splice(i, 1);
-			i = Math.max(0, i - 2); // The tip of a shorter spur is left.
-		} else {
-			i++;
+	let kept = ring.slice(0, -1);
+	for (;;) {
+		const blunt = kept.filter((at, i) => angleAt(kept.at(i - 1), at, kept[(i + 1) % kept.length]) >= sharpest);
+		if (blunt.length === kept.length || blunt.length < 3) {
+			return [...kept, kept[0]];
 		}
+		kept = blunt;
 	}
-	return [...kept, kept[0]];
 }
 
 const work = mkdtempSync(join(tmpdir(), 'outlines-'));

@@ -157,9 +157,10 @@ test('a name that several cities share is a question, and cannot be compared', a
 	await expect.poll(() => screen.queryByRole('link', { name: 'Compare' })).toBeNull();
 });
 
+const ago = (days: number) => before(today(new Date()), days);
+const shown = (date: string) => new Intl.DateTimeFormat('en-IN', { dateStyle: 'medium', timeZone: 'UTC' }).format(new Date(date));
+
 test('the first day with readings and the first with an AQI are those of the calendar', async () => {
-	const ago = (days: number) => before(today(new Date()), days);
-	const shown = (date: string) => new Intl.DateTimeFormat('en-IN', { dateStyle: 'medium', timeZone: 'UTC' }).format(new Date(date));
 	Object.assign(state, { readings: [ago(22), ago(0)], days: [ago(15), ago(14)] });
 	show();
 	await screen.findAllByText(
@@ -168,8 +169,6 @@ test('the first day with readings and the first with an AQI are those of the cal
 });
 
 test('a day with an AQI that is older than the known readings is the first day', async () => {
-	const ago = (days: number) => before(today(new Date()), days);
-	const shown = (date: string) => new Intl.DateTimeFormat('en-IN', { dateStyle: 'medium', timeZone: 'UTC' }).format(new Date(date));
 	Object.assign(state, { readings: [ago(8), ago(0)], days: [ago(15), ago(14)] });
 	show();
 	await screen.findAllByText(`Chennai has readings from ${shown(ago(15))} to ${shown(ago(0))}.`);

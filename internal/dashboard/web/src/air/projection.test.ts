@@ -102,6 +102,18 @@ test('the outlines are simplified, and each state keeps its bounding box', () =>
 	).toBe('M1 2l.5-1zM5 5l.1 0 0 .1z');
 });
 
+test('no outline has a spur', () => {
+	const angle = ([ax = 0, ay = 0]: readonly number[], [bx = 0, by = 0]: readonly number[], [cx = 0, cy = 0]: readonly number[]) => {
+		const [first, second] = [Math.atan2(ay - by, ax - bx), Math.atan2(cy - by, cx - bx)];
+		return Math.abs(((((second - first) * 180) / Math.PI + 540) % 360) - 180);
+	};
+	const rings = [...readRings(readFileSync(join(import.meta.dirname, '../../states.txt'), 'utf8')).values()].flat();
+	for (const ring of rings.filter(({ length }) => length > 4)) {
+		const sharp = ring.filter((at, i) => angle(ring.at(i - 1) ?? at, at, ring[(i + 1) % ring.length] ?? at) < 30); // the projection changes angles
+		expect(sharp).toEqual([]);
+	}
+});
+
 const gazetteer = readRings(readFileSync(join(import.meta.dirname, '../../../../../schema/gazetteer/states.txt'), 'utf8'));
 
 test('the states are those of the gazetteer, whose names the API has', () => {
