@@ -1,6 +1,16 @@
 import type { Locator, Page } from 'playwright-core';
-import { expect } from 'vitest';
+import { expect, inject, vi } from 'vitest';
 import { ask } from './browser';
+import { command } from './service';
+
+/**
+ * pastStored waits until the sandbox has its past. A new service stores 60 days while it already serves, the newest
+ * first. A page keeps its statistics for ten minutes, so before that they can differ from its calendar.
+ */
+export async function pastStored(): Promise<void> {
+	const stored = () => command(inject('data'), 'sql', '--mode', 'sandbox', 'SELECT min(day) <= today() - 58 AS stored FROM city_day');
+	await vi.waitFor(async () => expect(await stored()).toMatch(/\b1\b/), { timeout: 800_000, interval: 3000 });
+}
 
 /**
  * same waits until a page shows what the API returns. It reads both on every attempt, because simulated readings

@@ -1,18 +1,13 @@
-import { beforeAll, expect, inject, test, vi } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { Schemas } from '../src/api/client';
-import { facts, number, rows, showTable } from './air';
+import { facts, number, pastStored, rows, showTable } from './air';
 import { accessible, ask, phone, pictured, signedIn } from './browser';
-import { command } from './service';
 
 type Statistic = Schemas['Statistic'];
 
 const year = new Date().getFullYear();
 
-// A new service stores 60 days while it already serves, the newest first. A page keeps its statistics for ten minutes.
-beforeAll(async () => {
-	const stored = () => command(inject('data'), 'sql', '--mode', 'sandbox', 'SELECT min(day) <= today() - 58 AS stored FROM city_day');
-	await vi.waitFor(async () => expect(await stored()).toMatch(/\b1\b/), { timeout: 800_000, interval: 3000 });
-}, 900_000);
+beforeAll(pastStored, 900_000);
 
 /** statistics returns the rows of a view of PM2.5 this year. */
 async function statistics(view: string, of: string): Promise<Statistic[]> {
