@@ -32,11 +32,11 @@ func (s *Service) Publish(ctx context.Context, batch []outbox.Event) (acked []ou
 	return s.accept(ctx, batch, yieldAfter)
 }
 
-// accept stores a delivery for each event and each subscription that matches the event. It skips subscriptions that
-// were created after the event. accept does not wait for attempts, and is idempotent. It stops after the event that
-// brings the number of deliveries to `most` or above. It returns the events whose deliveries are all stored. The error
-// is outbox.ErrYield if accept has stopped before the end of the batch. After any other error, some deliveries of the
-// remaining events may be stored.
+// accept stores a delivery for each event and each subscription that matches the event. It skips a subscription that
+// was created after the event, or whose health the event is about. accept does not wait for attempts, and is
+// idempotent. It stops after the event that brings the number of deliveries to `most` or above. It returns the events
+// whose deliveries are all stored. The error is outbox.ErrYield if accept has stopped before the end of the batch.
+// After any other error, some deliveries of the remaining events may be stored.
 func (s *Service) accept(ctx context.Context, batch []outbox.Event, most int) (acked []outbox.Event, err error) {
 	if len(batch) == 0 {
 		return nil, nil
@@ -108,7 +108,7 @@ func sortByFanOut(seen *subscription.Snapshot, batch []outbox.Event) []outbox.Ev
 	return sorted
 }
 
-// store inserts a group of drafts in one transaction. It skips deliveries that exist already.
+// store inserts a group of deliveries in one transaction, except existing ones, and adds the leased ones to the queue.
 func (s *Service) store(ctx context.Context, group []delivery.Draft) error {
 	now := s.Now()
 	grant := s.newLease(now)
@@ -167,7 +167,7 @@ func (s *Service) reserve(group []delivery.Draft, now time.Time) map[string]int 
 }
 
 // addStored adds leased rows to the lanes of their endpoints. It ends the reservations of drafts for which no row was
-// inserted, for example because the delivery existed before.
+// inserted, because the delivery existed before or the transaction failed.
 func (s *Service) addStored(reserved map[string]int, rows []delivery.Row, grant workqueue.Lease) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -13,8 +13,8 @@ import (
 	"vayu/internal/tracing"
 )
 
-// attempt makes one attempt. If the request cannot be sent, it releases the lease of the delivery instead. A
-// cancellation of ctx does not abort the request, because the outcome of a sent request must be recorded.
+// attempt makes one attempt. If no request was sent, for example to a paused webhook, it releases the delivery's lease.
+// A cancellation of ctx does not abort the request, because the outcome of a sent request must be recorded.
 func (s *Service) attempt(ctx context.Context, id string, w *work) {
 	sub, ok := s.freshRecipient(ctx, w)
 	ctx = context.WithoutCancel(ctx)

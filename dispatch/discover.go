@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// discoverEvery is how often this instance queries the store for due deliveries that its queue does not know.
-	// Another instance has left such deliveries, or a client has retried or resumed them.
+	// discoverEvery is how often this instance queries the store for due deliveries that its queue does not know. They
+	// appear, for example, when another instance has crashed, or when a client has resumed a webhook.
 	discoverEvery = time.Second
 	// After a query, discoverLoop sleeps for at least discoverShare times the duration of the query, because the
 	// duration grows with the number of subscriptions. It sleeps for at most maxDiscoverEvery.

@@ -16,8 +16,8 @@ import (
 // 1.5 times as long.
 const batchRows = 1 << 18
 
-// batchMissing is the number of missing values that makes a batch full. The loader queries the stored reading of each
-// missing value, so a larger number would make the query too large.
+// batchMissing is the number of missing values, or of bulletins, that makes a batch full. The loader queries the stored
+// reading of each missing value, so a larger number would make the query too large.
 const batchMissing = 1 << 16
 
 // Builder turns parsed readings into batches. A source creates a Builder, describes its stations, adds readings, and
@@ -43,7 +43,7 @@ type Builder struct {
 
 	position   int64
 	positioned bool  // the source calls At
-	err        error // error of a flush in At or Missing
+	err        error // error of a flush in At, Missing or Bulletin
 }
 
 // fields are the builder's columns with their concrete types.
@@ -56,7 +56,7 @@ type fields struct {
 	averaging       *array.Uint16Builder
 }
 
-// NewBuilder returns a builder for a fetch. The builder passes its batches to yield.
+// NewBuilder returns a builder for a fetch. The builder passes its batches to the function `yield`.
 func NewBuilder(source string, now time.Time, yield func(*Batch) error) *Builder {
 	columns := array.NewRecordBuilder(memory.DefaultAllocator, air.ReadingColumns)
 	return &Builder{
@@ -112,8 +112,8 @@ func (b *Builder) flush() error {
 // Observe makes [Builder.Field] and [Builder.Unit] report to the [Recorder] in ctx, the context of the fetch.
 func (b *Builder) Observe(ctx context.Context) { b.recorder = RecorderOf(ctx) }
 
-// Continue makes this builder continue an earlier builder of the same fetch. It copies the functions set by
-// [Builder.Describe] and [Builder.Observe]. It also copies how many rejected values were kept for each reason.
+// Continue makes this builder continue an earlier builder of the same fetch. It copies the function that
+// [Builder.Describe] has set, the recorder, and how many rejected values were kept for each reason.
 func (b *Builder) Continue(earlier *Builder) {
 	b.record, b.kept, b.recorder = earlier.record, earlier.kept, earlier.recorder
 }

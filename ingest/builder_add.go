@@ -11,7 +11,7 @@ import (
 	"vayu/schema/parameter"
 )
 
-// described is a station as the source described it. used is true if the current batch has readings of the station.
+// described is a station as the source described it. `used` is true if the current batch has readings of the station.
 type described struct {
 	air.Station
 	used bool
@@ -62,13 +62,13 @@ func (b *Builder) Add(station int, r air.Reading) error {
 	f.flag.Append(int8(r.Flag))
 	f.source.Append(b.source)
 	b.rows++
-	if b.rows < batchRows || b.positioned && b.rows < 2*batchRows { // normally At flushes, between rows of the input
+	if b.rows < batchRows || b.positioned && b.rows < 2*batchRows { // if positioned, At flushes
 		return nil
 	}
 	return b.flush()
 }
 
-// Missing reports a cell that is empty or holds a marker such as NA. Missing ignores r.Value, r.Station and r.Source.
+// Missing reports a cell that is empty or holds a marker such as NA. It ignores Value, Flag, Station and Source of r.
 // It counts the cell as [MissingValue] and adds it to [Batch.Missing], so that the store can withdraw an earlier value.
 // If the parameter is unknown or [checkTime] rejects the time, Missing only counts the cell.
 func (b *Builder) Missing(station int, r air.Reading) {

@@ -6,7 +6,7 @@ import "strconv"
 func (b *Builder) Reject(reason Reason) { b.RejectField(reason, "") }
 
 // RejectField counts a value that the source rejected. For each reason it also keeps the first [MaxKept] values with
-// their records, except for missing values. field is the name of the field or column, or "" for the whole record.
+// their records, except for missing values. `field` is the name of the field or column, or "" for the whole record.
 func (b *Builder) RejectField(reason Reason, field string) { b.reject(reason, field, "") }
 
 func (b *Builder) reject(reason Reason, field, station string) {
@@ -20,7 +20,7 @@ func (b *Builder) reject(reason Reason, field, station string) {
 }
 
 // RejectPosition counts a position as [BadPosition]. The kept text begins with latitude and longitude, because the
-// record itself need not contain them. station may be "".
+// record itself need not contain them. `station` is the id of the station, or "" if it is unknown.
 func (b *Builder) RejectPosition(station, latitude, longitude string) {
 	b.batch.Rejected.Add(BadPosition, 1)
 	if b.record == nil || b.kept[BadPosition] == MaxKept {

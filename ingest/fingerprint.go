@@ -76,7 +76,7 @@ func (f Fingerprint) Hash() string {
 	return hex.EncodeToString(sum.Sum(nil)[:16])
 }
 
-// field adds a type to the types of a field. It adds the field to f if necessary.
+// field adds a type to the types of a field. It ignores a new field if f has maxFields fields already.
 func (f *Fingerprint) field(path string, is FieldType) {
 	if len(path) > maxFieldName {
 		path = strings.ToValidUTF8(path[:maxFieldName], "")
@@ -91,7 +91,7 @@ func (f *Fingerprint) field(path string, is FieldType) {
 	f.Fields[strings.Clone(path)] = was | is
 }
 
-// unit adds a unit of a parameter.
+// unit adds a unit of a parameter, unless f has maxUnits units of it, or units of maxFields parameters.
 func (f *Fingerprint) unit(parameter, unit string) {
 	unit = strings.ToValidUTF8(unit[:min(len(unit), maxFieldName)], "")
 	all := f.Units[parameter]
@@ -114,7 +114,7 @@ func (r *Recorder) Field(path string, is FieldType) {
 	r.fingerprint.field(path, is)
 }
 
-// Unit adds a unit to the fingerprint of the fetch, in the spelling of the source.
+// Unit adds a unit of a parameter to the fingerprint of the fetch. The spelling of the unit is that of the source.
 func (r *Recorder) Unit(parameter, unit string) {
 	if r == nil {
 		return

@@ -32,8 +32,8 @@ func (p Path) String() string {
 	return fmt.Sprintf("%s: no field %q in any of %d records", p.Key, p.Path, p.Records)
 }
 
-// Note adds the result of a search for a field. key is the key of the source description that has the path. records is
-// the number of searched records, and seen states whether any of them has the field.
+// Note adds the result of a search for a field. `key` is the key of the source description that has the path. `records`
+// is the number of searched records, and `seen` states whether any of them has the field.
 func (p *Paths) Note(key, path string, records int, seen bool) {
 	if p == nil || records == 0 {
 		return

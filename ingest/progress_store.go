@@ -10,8 +10,8 @@ var ErrRevised = errors.New("the progress was changed by a command")
 
 // ProgressStore keeps the progress of sources, normally in the state store. It is safe for concurrent use.
 type ProgressStore interface {
-	// Load returns the progress of a feed if its revision differs from the given one. Otherwise changed is false and p
-	// is empty.
+	// Load returns the progress of a feed if its revision differs from the given one. Otherwise `changed` is false and
+	// p is empty.
 	Load(ctx context.Context, feed string, revision int64) (p Progress, changed bool, err error)
 	// Save stores the progress of a feed. p.Partitions has only the changed partitions. If the stored revision differs
 	// from p.Revision, Save stores nothing and returns [ErrRevised].

@@ -31,7 +31,7 @@ const (
 	AncientTime      Reason = "ancient_time"      // before 2000; for a pushed reading, more than 31 days ago
 	NoStation        Reason = "no_station"        // a reading without a known station
 	BadPosition      Reason = "bad_position"      // a position that is invalid or outside India; only push drops the reading too
-	StationMoved     Reason = "station_moved"     // a position far from the station's known position, which stays
+	StationMoved     Reason = "station_moved"     // a position far from the station's known position; the station keeps the known one
 	Duplicate        Reason = "duplicate"         // a repeated station, pollutant and time in one fetch
 	NotListed        Reason = "not_listed"        // a record that the source includes in its count but does not send
 	BadLine          Reason = "bad_line"          // a line of a file that cannot be read
@@ -64,7 +64,7 @@ var explanations = map[Reason]string{
 	UnknownAccount:   "the messages name no account that exists",
 }
 
-// Explain returns a description of the reason, or "" if explanations has none.
+// Explain returns a description of the reason for people, or "" if the map `explanations` has none.
 func (r Reason) Explain() string { return explanations[r] }
 
 // ConcernsPosition reports whether the reason rejects a station's position, not a value.
@@ -81,7 +81,7 @@ func (r *Rejections) Add(reason Reason, n int) {
 	(*r)[reason] += n
 }
 
-// Merge adds all counts of other.
+// Merge adds all counts of `other` to r.
 func (r *Rejections) Merge(other Rejections) {
 	for reason, n := range other {
 		r.Add(reason, n)
@@ -108,7 +108,7 @@ func ParseValue(text string) (float64, Reason) {
 		return 0, MissingValue
 	}
 	if len(text) > 40 || strings.ContainsAny(text, "_xXpPiI") {
-		return 0, BadNumber // ParseFloat would accept them: 0x1p4, 1_000, inf
+		return 0, BadNumber // ParseFloat would accept some of these texts: 0x1p4, inf
 	}
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil {

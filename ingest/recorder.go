@@ -12,9 +12,9 @@ import (
 	"unicode/utf8"
 )
 
-// Received counts what a run received over HTTP, or read from a file.
+// Received counts what a run received over HTTP or as messages of a stream, or read from a file.
 type Received struct {
-	Requests int    `json:"requests"`    // HTTP requests; 0 for a file
+	Requests int    `json:"requests"`    // HTTP requests, or messages of a stream; 0 for a file
 	Bytes    int64  `json:"bytes"`       // length of all bodies
 	SHA256   string `json:"body_sha256"` // hash of all bodies in order, hexadecimal; "" without a body
 }
@@ -39,7 +39,7 @@ type MessageInfo struct {
 }
 
 // Recorder counts the requests and bodies of a fetch, and collects its fields and units. It is safe for concurrent use.
-// The methods that record something do nothing if the Recorder is nil.
+// Record, RecordFile, Field and Unit do nothing if the Recorder is nil.
 type Recorder struct {
 	// Kept is the largest number of exchanges that the recorder keeps.
 	Kept int
@@ -85,7 +85,7 @@ func (r *Recorder) Keeps() bool { return r != nil && r.Kept > 0 }
 // KeepsWhole reports whether the recorder keeps exchanges with whole bodies.
 func (r *Recorder) KeepsWhole() bool { return r.Keeps() && r.Whole }
 
-// Record counts an exchange and the body of its reply. It sets e.Bytes and e.Body. clean removes secrets from a text.
+// Record counts an exchange and its reply's body. It keeps the first r.Kept of them. `clean` removes secrets from them.
 func (r *Recorder) Record(e Exchange, body []byte, clean func(string) string) {
 	if r == nil {
 		return
@@ -97,8 +97,8 @@ func (r *Recorder) Record(e Exchange, body []byte, clean func(string) string) {
 	r.keep(e, body, int64(len(body)), clean)
 }
 
-// RecordFile counts a request for a file of size bytes. head is the beginning of the file. RecordFile does not count
-// the bytes. The source counts them with [Recorder.Write], in the order in which it reads the files.
+// RecordFile counts a request for a file of `size` bytes that begins with `head`. It does not count the bytes. The
+// source counts them with [Recorder.Write], in the order in which it reads the files.
 func (r *Recorder) RecordFile(e Exchange, head []byte, size int64, clean func(string) string) {
 	if r == nil {
 		return

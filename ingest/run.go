@@ -14,7 +14,7 @@ type RunKind int8
 
 // The kinds of runs, numbered as in the table source_run.
 const (
-	LiveRun     RunKind = 1 // the newest readings, on schedule
+	LiveRun     RunKind = 1 // the newest readings, on schedule or from a stream
 	BackfillRun RunKind = 2 // past readings
 	ImportRun   RunKind = 3 // a file, by command
 )
@@ -73,7 +73,7 @@ const (
 	indianHour = hourSeconds / 2
 )
 
-// countHours counts the readings of a batch by hour.
+// countHours counts the readings of a batch in r.Hours, except those older than recentHours.
 func (r *Run) countHours(b *Batch) {
 	if b.Rows() == 0 {
 		return
@@ -97,7 +97,7 @@ func HourEndUnix(at int64) int64 {
 	return (at+indianHour-1)/hourSeconds*hourSeconds + indianHour
 }
 
-// AddRejected adds only the rejected values of a batch. Callers use it for a batch that was not stored.
+// AddRejected adds only the rejected values of a batch. The runner calls it for a batch that was not stored.
 func (r *Run) AddRejected(b *Batch) {
 	r.Rejected.Merge(b.Rejected)
 	for _, v := range b.Values {
@@ -125,7 +125,7 @@ type RejectedValue struct {
 }
 
 const (
-	// MaxKept is the largest number of rejected values that a run keeps for each reason. A run only counts the others.
+	// MaxKept is the largest number of rejected values that a run keeps for each reason. It only counts further values.
 	MaxKept = 100
 	// maxRaw is the largest length of [RejectedValue.Raw], in bytes.
 	maxRaw = 2 << 10

@@ -21,12 +21,12 @@ type Window struct{ From, To time.Time }
 
 // Source fetches and parses the readings of one network, feed or file.
 type Source interface {
-	// Fetch passes the source's readings of a window to yield in batches, and returns nil after the last one. Readings
-	// outside the window are allowed, because storing is idempotent. Fetch may be called again, but not concurrently.
-	// When ctx ends or yield returns an error, Fetch returns that error at once.
+	// Fetch passes the source's readings of a window to `yield` in batches, and returns nil after the last one.
+	// Readings outside the window are allowed, because storing is idempotent. Fetch may be called again, but not
+	// concurrently. When ctx ends or `yield` returns an error, Fetch returns that error at once.
 	//
-	// yield owns the batch, and may store an accepted batch later. If the process crashes before that, a new Source
-	// must fetch the batch again. A Source may therefore record which input was accepted, but only in memory.
+	// The function `yield` owns the batch. If it returns nil, it may store the batch later. If the process crashes
+	// first, a new Source must fetch the batch again. A Source may therefore record accepted input only in memory.
 	Fetch(ctx context.Context, w Window, yield func(*Batch) error) error
 }
 

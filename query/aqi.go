@@ -18,7 +18,7 @@ import (
 	"vayu/schema"
 )
 
-// scope is the permission that a key needs for the routes of this package.
+// scope is the permission that a key needs for each route of Routes, except for GET /v1/sources/{source}.
 const scope = "aqi:read"
 
 // Routes returns the endpoints of this package.

@@ -13,8 +13,8 @@ import (
 	"vayu/schema"
 )
 
-// box answers a query for the cities in a box with a page of their records. A page of current records without options
-// depends only on the snapshot, and is cached.
+// box answers a query for the cities in a box with a page of their records. If the query is for current records, and
+// selects no kinds, scale or detail, the page depends only on the snapshot, and is cached.
 func (s *Service) box(
 	c *httpapi.Call, w *worldState, snap *snapshot.Snapshot, q *request.Query, now time.Time,
 ) (httpapi.Response, error) {
@@ -22,7 +22,7 @@ func (s *Service) box(
 		return s.boxPage(c, w, snap, q, now, c.Reserve)
 	}
 	resp, err := w.page(c, snap, now, func() (httpapi.Response, error) {
-		return s.boxPage(c, w, snap, q, now, func(int64) error { return nil }) // all accounts share the page
+		return s.boxPage(c, w, snap, q, now, func(int64) error { return nil }) // reserved below: accounts share the page
 	})
 	if err == nil {
 		err = q.SetAge(&resp, now) // the page may be a few seconds old
@@ -35,7 +35,7 @@ func (s *Service) box(
 }
 
 // boxPage renders a page of the records of the cities in a box, each with its position. It leaves out cities without
-// a record, because the client did not name them. boxPage calls `reserve` with the number of cities.
+// a record, because the client did not name them. `reserve` reserves quota for the cities of the page.
 func (s *Service) boxPage(
 	c *httpapi.Call, w *worldState, snap *snapshot.Snapshot, q *request.Query, now time.Time, reserve func(int64) error,
 ) (resp httpapi.Response, err error) {

@@ -63,7 +63,7 @@ func appendProblem(b []byte, name string, err error) ([]byte, error) {
 	if !errors.As(err, &p) {
 		return b, err
 	}
-	if p.Field == "city" { // the client's parameter is cities
+	if p.Field == "city" { // the client sent the parameter `cities`
 		errors.As(withField(p, "cities"), &p)
 	}
 	text, err := json.Marshal(air.BulkError{Status: "error", City: name, Error: *p})

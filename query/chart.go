@@ -9,7 +9,7 @@ import (
 	"vayu/schema"
 )
 
-// chart returns the handler of a chart in a format.
+// chart returns the handler of charts in the format f.
 func (s *Service) chart(f chart.Format) httpapi.Handler {
 	return func(c *httpapi.Call) (resp httpapi.Response, err error) {
 		if err := param.Texts(c.Params); err != nil {
@@ -32,7 +32,7 @@ func (s *Service) chart(f chart.Format) httpapi.Handler {
 	}
 }
 
-// tile returns the handler of map tiles. The function `parse` parses the requests for them.
+// tile returns the handler of map tiles. The function `parse` parses the request for a tile.
 func (s *Service) tile(parse func(*httpapi.Call) (tiles.Request, error)) httpapi.Handler {
 	return func(c *httpapi.Call) (resp httpapi.Response, err error) {
 		r, err := parse(c)

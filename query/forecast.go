@@ -41,7 +41,7 @@ func parseForecast(params map[string]string) (q request.Query, r forecast.Reques
 	if err := param.Texts(params); err != nil {
 		return q, r, err
 	}
-	if q, err = request.Place(params); err != nil { // the place first, because it matters most
+	if q, err = request.Place(params); err != nil { // first, so that its error is reported even if days or hours are invalid, too
 		return q, r, err
 	}
 	r.Days = forecast.MaxDays
@@ -56,7 +56,7 @@ func parseForecast(params map[string]string) (q request.Query, r forecast.Reques
 	return q, r, err
 }
 
-// forecastScore handles GET /v1/forecast/score: the score of all models over the last 90 days.
+// forecastScore handles GET /v1/forecast/score: the scores of all models over the last 90 days, of a city or of all.
 func (s *Service) forecastScore(c *httpapi.Call) (httpapi.Response, error) {
 	if err := param.Texts(c.Params); err != nil {
 		return httpapi.Response{}, err

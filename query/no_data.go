@@ -18,8 +18,8 @@ import (
 	"vayu/schema/naqi"
 )
 
-// explainTimeout limits the query for a station's readings, which an error message needs. Without the readings,
-// the message has fewer details.
+// explainTimeout limits the query for a station's readings, from which an error message states what the station
+// measures. If the query fails, the message uses the station's figures in the snapshot.
 const explainTimeout = 500 * time.Millisecond
 
 // noStationNear returns the error for a position that has no station with current figures nearby.
@@ -60,8 +60,8 @@ func (w *worldState) noFigures(ctx context.Context, snap *snapshot.Snapshot, i i
 	if built, of := w.publisher.Built(); built != nil && of.Rollups == 0 {
 		return errNoFigures // the first roll-up has not ended yet
 	}
-	// Describe a station that has an AQI but whose kind does not count. If there is none, describe the nearest
-	// station.
+	// Describe a station that has an AQI but whose kind does not count. If there is none, describe the first station,
+	// usually the nearest to the centre of the city.
 	candidate := slices.IndexFunc(stations, func(sm aggregate.Sample) bool {
 		return sm.Figures.AQI >= 0 && !kinds.Has(snap.Stations[sm.Station].Kind)
 	})
@@ -108,8 +108,8 @@ func (w *worldState) explain(
 }
 
 // measuredPollutants returns the pollutants of the index that a station measures (`has`), and those with enough hours
-// of readings (`whole`). It reads the station's readings from ClickHouse. For a bulk query, or if the read gives nothing,
-// it uses the latest hour of the station in the snapshot.
+// of readings (`whole`). It reads the station's readings from ClickHouse. For a bulk query, or if it gets no readings,
+// it uses the station's figures in the snapshot, and returns the same list as `has` and `whole`.
 func (w *worldState) measuredPollutants(ctx context.Context, st *snapshot.Station, q *request.Query) (has, whole []air.Pollutant) {
 	if !q.Bulk && w.tables.Healthy() {
 		ctx, cancel := context.WithTimeout(ctx, w.explainTimeout)

@@ -36,8 +36,8 @@ func (s *Service) past(c *httpapi.Call, w *worldState, snap *snapshot.Snapshot, 
 	return resp, s.noDataNear(c, w, snap, q, &h)
 }
 
-// periodOf returns the history query for the days or hours that q selects. The caller sets the field City of the
-// result.
+// periodOf returns the history query for the days or hours that q selects. The caller must set the field City for a
+// query by city, and Point for a query by pin code.
 func periodOf(q *request.Query, account string) history.Query {
 	h := history.Query{
 		City: -1, Point: q.Point, Pin: q.Pin, Kinds: q.Kinds, Span: history.Span{First: q.From, Last: q.To}, Interval: history.Days, Detail: q.Detail, Account: account,

@@ -10,7 +10,7 @@ import (
 	"vayu/schema"
 )
 
-// pinTimeout is the longest time that a query waits for the pin codes. Loading them takes about a second after a start.
+// pinTimeout is how long a query waits for the pin codes to be loaded. After a start, that takes about a second.
 const pinTimeout = 3 * time.Second
 
 // waitForPins waits until the pin codes are loaded, but at most pinTimeout.

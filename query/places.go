@@ -35,7 +35,7 @@ func (s *Service) searchPlaces(c *httpapi.Call) (httpapi.Response, error) {
 	return resp, err
 }
 
-// pinsLike returns the pin codes that begin with the digits of a request.
+// pinsLike returns the first r.Limit() pin codes that begin with the digits of a request; nil if it has no digits.
 func (s *Service) pinsLike(ctx context.Context, r *search.Request) ([]places.Pin, error) {
 	digits := r.Digits()
 	if digits == "" {

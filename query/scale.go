@@ -25,7 +25,7 @@ func (s *Service) scaled(
 	w.scaled.Prepare(snap, q, now, func(cities []string) {
 		answer := s.answers(c, w, snap, &request.Query{Scale: q.Scale}, cities, now)
 		for n := range cities {
-			_, _ = answer(n) // the query for a city reports its error
+			_, _ = answer(n) // only fills the cache; a query for the city returns the error
 		}
 	})
 	u := s.unscaled(c, w, snap, q, now)
@@ -33,8 +33,8 @@ func (s *Service) scaled(
 	return u.Answer(&w.scaled, snap, q.Scale)
 }
 
-// answers returns a function that returns the answer for the nth of several cities. If the query names a scale,
-// answers first reads the hourly means of all cities together.
+// answers returns a function that returns the answer for the nth of several cities. If the query names a scale that
+// needs hourly means, it first reads the means of all cities together.
 func (s *Service) answers(
 	c *httpapi.Call, w *worldState, snap *snapshot.Snapshot, q *request.Query, names []string, now time.Time,
 ) func(n int) (httpapi.Response, error) {
@@ -130,8 +130,8 @@ func (s *Service) figuresOf(
 	return r, of, err
 }
 
-// stationsOf returns the stations of a city, or the stations from which the figures of a position are interpolated.
-// If q has a pin code, it sets q.Point.
+// stationsOf returns the stations of a city, or those from which the figures of a position follow: all within
+// InterpolationReach, or else the nearest within NearestReach. If q has a pin code, stationsOf sets q.Point.
 func (s *Service) stationsOf(ctx context.Context, snap *snapshot.Snapshot, q *request.Query) (of scales.Stations, err error) {
 	kinds := snap.KindsFor(q.Kinds)
 	if q.Has(request.HasCity) {

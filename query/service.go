@@ -75,7 +75,7 @@ const (
 	// listPeriod is how long a cached page may be used although it states the ages of an earlier time. The ages are
 	// in hours, so the error is small.
 	listPeriod = 10 * time.Second
-	// maxLists and maxListBytes limit the pages in memory to 32 MB for each world. Larger, rare pages are not cached.
+	// maxLists and maxListBytes limit the cached pages of each world to 32 MB. A page above maxListBytes is not cached.
 	maxLists, maxListBytes = 800, 40 << 10
 )
 
@@ -174,8 +174,8 @@ func (s *Service) Restore() int {
 	return n
 }
 
-// Run loads the pin codes, and refreshes the snapshots until ctx ends. If a refresh
-// fails, Run logs and counts the failure, and the last snapshot stays published.
+// Run loads the pin codes, and refreshes the snapshots and forecasts until ctx is done. While refreshes of a snapshot
+// fail, the last snapshot stays published. Run counts each failure, and logs the first one after a success.
 func (s *Service) Run(ctx context.Context) error {
 	var wait sync.WaitGroup
 	wait.Go(func() { s.loadPins(ctx) })
@@ -198,7 +198,7 @@ func (s *Service) loadPins(ctx context.Context) {
 	}
 }
 
-// follow polls for new roll-ups of a world until ctx ends. It logs when polls begin
+// follow polls for new roll-ups of a world until ctx is done. It logs when polls begin
 // to fail, and when they succeed again.
 func (s *Service) follow(ctx context.Context, w *worldState) {
 	tick := time.NewTicker(s.poll)
@@ -223,8 +223,8 @@ func (s *Service) follow(ctx context.Context, w *worldState) {
 	}
 }
 
-// Refresh publishes a new snapshot of a world in three cases: there is none yet, there is a new roll-up, or an
-// hour becomes current (see [aggregate.CurrentHour]). Calls for the same world run one after the other.
+// Refresh publishes a new snapshot of a world if there is none yet, after a roll-up that changed its rows, and when an
+// hour becomes current (see [snapshot.Publisher.Refresh]). Calls for the same world run one after the other.
 func (s *Service) Refresh(ctx context.Context, world schema.World) error {
 	w := s.worlds[world]
 	w.mu.Lock()

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Inbox receives the webhooks. It verifies the signature and its time as docs/webhooks.md describes, and counts.
+// Inbox receives and counts deliveries. It verifies signatures and their times as docs/webhooks.md describes.
 type Inbox struct {
 	clock *Clock
 
@@ -24,7 +24,7 @@ type Inbox struct {
 	repeated int
 }
 
-// Trust adds the secret of a webhook. The one before stays valid until the next call.
+// Trust adds a secret of the webhook with a path. The previous secret of the webhook stays valid until the next call.
 func (in *Inbox) Trust(path, secret string) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
@@ -33,7 +33,7 @@ func (in *Inbox) Trust(path, secret string) {
 }
 
 // ServeHTTP receives a delivery, as POST of the JSON event (docs/webhooks.md). It answers 200, or 400 for an invalid
-// signature or body. A body that cannot be read is not counted, because the sender repeats it.
+// signature or body. A delivery whose body cannot be read is not counted, because the sender repeats the delivery.
 func (in *Inbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -64,7 +64,7 @@ func (in *Inbox) Received(id string) bool {
 	return in.got[id] > 0
 }
 
-// Counts returns the numbers of events, repeated deliveries, and deliveries with an invalid signature.
+// Counts returns the numbers of events, repeated deliveries, and deliveries with an invalid signature or body.
 func (in *Inbox) Counts() (events, repeated, invalid int) {
 	in.mu.Lock()
 	defer in.mu.Unlock()

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Load sends the requests of the flows at fixed rates. Its gate is locked while the clock leaps or the service restarts,
-// so that no request is in flight then.
+// Load sends the requests of the flows at fixed rates. The mutex `gate` is locked while the clock leaps or the service
+// restarts, so that no request is in flight then.
 type Load struct {
 	gate  sync.RWMutex
 	flows []*Flow
@@ -32,7 +32,7 @@ type Flow struct {
 	fails map[string]int // by error
 }
 
-// Run sends until ctx ends, and returns when no request is in flight.
+// Run sends requests until ctx ends, and returns when no request is in flight.
 func (l *Load) Run(ctx context.Context) {
 	var all sync.WaitGroup
 	for _, f := range l.flows {
@@ -60,8 +60,8 @@ func (l *Load) Run(ctx context.Context) {
 	all.Wait()
 }
 
-// once sends a request, which is idempotent, and retries it as clients should: if the service is busy or unavailable, or has
-// closed an idle connection when the clock leapt.
+// once sends an idempotent request. It retries the request if the service is busy or unavailable, or if the service has
+// closed the connection, which was idle, when the clock leapt. Clients of the service should do the same.
 func (f *Flow) once(n int) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -85,8 +85,8 @@ func (f *Flow) once(n int) {
 
 var retryable = regexp.MustCompile(`: (429|5..) |querying the engine|: EOF$|connection reset`)
 
-// Counts returns the numbers of requests, of those that were answered after a retry, and of failed ones, and an example
-// of an error.
+// Counts returns the number of requests, the number of requests that succeeded after a retry, and the number of failed
+// requests. It also returns the text of one of the errors.
 func (f *Flow) Counts() (sent, again, failed int, example string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -96,7 +96,7 @@ func (f *Flow) Counts() (sent, again, failed int, example string) {
 	return f.sent, f.again, failed, example
 }
 
-// Percentiles returns the median and the 99th percentile of the times.
+// Percentiles returns the median and the 99th percentile of the durations of the requests, including their retries.
 func (f *Flow) Percentiles() (p50, p99 time.Duration) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -106,7 +106,7 @@ func (f *Flow) Percentiles() (p50, p99 time.Duration) {
 	return f.times[len(f.times)/2], f.times[len(f.times)*99/100]
 }
 
-// flows returns the flows under load. Events are fired by a command, so they are not among them.
+// flows returns the kinds of requests that Load sends. Test events are not among them, because a command fires these.
 func flows(s *Service, cities []string) []*Flow {
 	city := func(n int) string { return url.QueryEscape(cities[n%len(cities)]) }
 	mobiles := []string{"9000000001", "9000000002", "9000000003", "9000000006", "9000000009"}
@@ -128,7 +128,7 @@ func flows(s *Service, cities []string) []*Flow {
 			err := s.Call(ctx, http.MethodPost, "/v1/recharge", fmt.Sprintf(`{"mobile":%q,"operator":"auto","amount":10,"type":"prepaid","ref_id":"soak-%d"}`,
 				mobiles[n%len(mobiles)], n), nil)
 			if err != nil && strings.Contains(err.Error(), `"transaction_id"`) {
-				return nil // a pending order has failed while the call waited
+				return nil // the service has accepted the recharge, which failed while the call waited
 			}
 			return err
 		}},

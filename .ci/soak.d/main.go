@@ -1,4 +1,4 @@
-// Command soak runs a week of the service in an hour (docs/operations/soak.md). ../soak prepares its folder.
+// Command soak runs a simulated week of the service in an hour (docs/operations/soak.md). .ci/soak prepares its folder.
 package main
 
 import (
@@ -27,7 +27,7 @@ type Soak struct {
 	Report
 	hours, events int
 	each          time.Duration // real time of a window, at least
-	programs      []string      // the first, and those of the upgrades
+	programs      []string      // paths of the first program and of those that replace it in upgrades
 
 	inbox     *Inbox
 	load      *Load
@@ -36,13 +36,13 @@ type Soak struct {
 	upgraded  int // window of the last upgrade
 	fired     int
 	webhooks  map[string]string // id by path
-	old       *Key              // that was rotated in an earlier window
+	old       *Key              // key before the last rotation; nil once it was found invalid
 	rotatedAt int
 	limited   Key         // a live key of an account with a quota
-	quota     map[int]int // replies to it, by status: before the change of the month; and after it, with a minus
+	quota     map[int]int // replies to the key `limited`, by status; the status is negative after the change of the month
 	stale     int
 	errors    int       // failed requests so far
-	example   string    // one of their errors
+	example   string    // error of one of the failed requests
 	month     time.Time // the change of the month
 	backups   []string
 }
@@ -103,7 +103,7 @@ engine:
 source: {simulator: {history: 72h}}
 `
 
-// The engine may only read the folders of its disks, and its clock's library is in this one.
+// engineSettings makes the folder of the clock's library a disk, because the engine may read only folders of its disks.
 const engineSettings = `<clickhouse><storage_configuration><disks><soak><type>local</type><path>%s/clock/</path></soak></disks></storage_configuration></clickhouse>
 `
 
@@ -111,7 +111,7 @@ func (s *Soak) prepare(ctx context.Context) (err error) {
 	if s.clock.file, err = os.OpenFile(filepath.Join(s.dir, "clock/offset"), os.O_RDWR, 0); err != nil {
 		return err
 	}
-	// The month changes after a third of the run.
+	// Choose the start of the simulated time so that the month changes after a third of the run.
 	now := time.Now().UTC()
 	part := time.Duration(s.hours) * time.Hour / 3
 	for s.month = time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC); s.month.Add(-part).Before(now.Add(48 * time.Hour)); {
@@ -165,7 +165,7 @@ func (s *Soak) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	var cities struct{ Data []struct{ Name string } }
-	if err := eventually(ctx, 5*time.Minute, func() error { // the history is rolled up
+	if err := eventually(ctx, 5*time.Minute, func() error { // wait until the simulator's history is rolled up
 		day := s.clock.Now().Add(-24 * time.Hour).Format(time.DateOnly)
 		return errors.Join(s.Call(ctx, http.MethodGet, "/v1/aqi?city=Delhi", "", nil), s.Call(ctx, http.MethodGet, "/v1/aqi?city=Delhi&date="+day, "", nil))
 	}); err != nil {
@@ -218,7 +218,7 @@ func (s *Soak) subscribe(ctx context.Context) error {
 	return nil
 }
 
-// windows runs the hours. An Indian hour begins at half past the hour in UTC.
+// windows runs one window for each simulated hour. An Indian hour begins at half past the hour in UTC.
 func (s *Soak) windows(ctx context.Context) error {
 	fmt.Printf("from %s, the month changes at %s\n\n", s.clock.Now().Format(time.DateTime), s.month.Format(time.DateTime))
 	fmt.Println("window time (UTC)      took   RSS  engine   fd engine  gor thr    data   state   events dup bad  event rows delivery readings parts retries errors")
@@ -226,7 +226,7 @@ func (s *Soak) windows(ctx context.Context) error {
 	signal.Notify(early, syscall.SIGUSR1)
 	for w := 1; w <= s.hours; w++ {
 		began := time.Now()
-		if len(early) > 0 { // the checks follow at once
+		if len(early) > 0 { // SIGUSR1 ends the windows early; the final checks follow
 			s.hours = w - 1
 			break
 		}
@@ -245,8 +245,8 @@ func (s *Soak) windows(ctx context.Context) error {
 func (s *Soak) leap(ctx context.Context, w int, to time.Time) error {
 	s.load.gate.Lock()
 	defer s.load.gate.Unlock()
-	// A leap ends the queries in flight, as their time limits pass. Once a day it does; else each window would wait for the
-	// retry of a roll-up.
+	// A leap ends the engine's queries in flight, because it exceeds their time limits. So leap first waits for these
+	// queries, except once a day. Otherwise each window would wait until a roll-up is retried.
 	if w%24 != 5 {
 		quiet := 0
 		_ = eventually(ctx, 30*time.Second, func() error {
@@ -302,7 +302,7 @@ func (s *Soak) window(ctx context.Context, w int, hour, began time.Time) error {
 	if err := g.Wait(); err != nil {
 		return err
 	}
-	// The hour that has just ended is served, and every delivery is acknowledged.
+	// Wait until the hour that has just ended is served, and no attempted delivery waits for a retry.
 	err := eventually(ctx, 2*time.Minute, func() error {
 		var air struct{ Updated time.Time }
 		var waiting int
@@ -347,7 +347,7 @@ func (s *Soak) window(ctx context.Context, w int, hour, began time.Time) error {
 	return nil
 }
 
-// daily does what happens once a day: rotations, a backup; and twice in the run, a new certificate.
+// daily rotates the keys and makes a backup, each once a day. Twice in the run, it replaces the certificate.
 func (s *Soak) daily(ctx context.Context, w int) error {
 	if s.old != nil && w >= s.rotatedAt+2 {
 		if status, _ := s.CallAs(ctx, s.old.Secret, http.MethodGet, "/v1/account", "", nil); status != http.StatusUnauthorized {

@@ -20,11 +20,11 @@ type Sample struct {
 	Window               int
 	Memory, EngineMemory float64            // resident, MB
 	Files, EngineFiles   float64            // open file descriptors
-	Goroutines, Threads  float64            // of the service; of the engine
+	Goroutines, Threads  float64            // goroutines of the service, threads of the engine
 	Data, State          float64            // size of the data directory and of the state store, MB
 	Readings, Parts      float64            // rows of readings in the engine, and its active parts
-	Events, Requests     float64            // received, and sent, so far
-	Rows                 map[string]float64 // by table of the state store
+	Events, Requests     float64            // events received and requests sent since the start of the run
+	Rows                 map[string]float64 // rows of the state store, by table
 	Took                 time.Duration
 }
 
@@ -60,7 +60,7 @@ func (s *Service) Sample(ctx context.Context, state *sql.DB) (x Sample, err erro
 	x.Threads = float64(len(dir(fmt.Sprintf("/proc/%d/task", engine))))
 	_ = filepath.WalkDir(filepath.Join(s.dir, "data"), func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
-			return nil // the engine removes files meanwhile
+			return nil // an error means that the engine has removed the file meanwhile
 		}
 		if info, err := d.Info(); err == nil {
 			x.Data += float64(info.Size()) / 1e6
@@ -115,7 +115,7 @@ func rows(ctx context.Context, state *sql.DB) (map[string]float64, error) {
 	return all, nil
 }
 
-// column reads the texts of a query with one column.
+// column returns the rows of a query whose result is one column of text.
 func column(ctx context.Context, state *sql.DB, query string) (all []string, err error) {
 	found, err := state.QueryContext(ctx, query)
 	if err != nil {
@@ -132,10 +132,10 @@ func column(ctx context.Context, state *sql.DB, query string) (all []string, err
 	return all, found.Err()
 }
 
-// Report collects results. Each is printed at once.
+// Report prints the results of checks, and counts the failed checks.
 type Report struct{ failed int }
 
-// Check prints a result.
+// Check prints the result of a check. The check has failed if `ok` is false.
 func (r *Report) Check(ok bool, name, format string, args ...any) {
 	word := "ok    "
 	if !ok {
@@ -145,8 +145,8 @@ func (r *Report) Check(ok bool, name, format string, args ...any) {
 	fmt.Printf("%s %-28s %s\n", word, name, fmt.Sprintf(format, args...))
 }
 
-// Flat checks a measure after the last upgrade: its trend in the second half of that time, as the difference of the
-// medians of its two parts, is at most a share of the first, or the absolute slack.
+// Flat checks that a measure does not grow in the second half of `all`. The median of the last quarter may exceed the
+// median of the third quarter by the fraction `share` of that median, or by `slack` if that is more.
 func (r *Report) Flat(name string, all []Sample, of func(Sample) float64, share, slack float64) {
 	half := all[len(all)/2:]
 	before, after := median(half[:len(half)/2], of), median(half[len(half)/2:], of)
@@ -154,7 +154,7 @@ func (r *Report) Flat(name string, all []Sample, of func(Sample) float64, share,
 		before, after, half[0].Window, of(all[0]), max(before*share, slack))
 }
 
-// Linear checks that a measure grows at most as it did before, in proportion to the events or to the requests.
+// Linear checks that per event (or request) a measure grows at most 10 % plus `slack` more in the second half of `all`.
 func (r *Report) Linear(name string, all []Sample, of func(Sample) float64, slack float64) {
 	first, mid, last := all[0], all[len(all)/2], all[len(all)-1]
 	before, after := of(mid)-of(first), of(last)-of(mid)

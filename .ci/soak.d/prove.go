@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// prove checks the books, the windows, the deliveries, the restored backup and the trends.
+// prove checks the requests, the deliveries, the windows, the books, the restored backup, the quota and the trends.
 func (s *Soak) prove(ctx context.Context) error {
 	fmt.Println()
 	for _, f := range s.load.flows {
@@ -21,7 +21,7 @@ func (s *Soak) prove(ctx context.Context) error {
 		p50, p99 := f.Percentiles()
 		s.Check(failed == 0 && sent > 0, f.Name, "%d requests, %d answered after a retry, %d failed, median %s, 99 %% in %s %s", sent, repeated, failed, p50.Round(10*time.Microsecond), p99.Round(100*time.Microsecond), example)
 	}
-	// What is pending settles.
+	// Wait until nothing is pending.
 	if err := eventually(ctx, 2*time.Minute, func() error {
 		var n int
 		err := s.state.QueryRow(`SELECT (SELECT count(*) FROM recharge WHERE state = 'pending' OR state = 'success' AND refund_id <> '')

@@ -43,7 +43,7 @@ type Service struct {
 // Key is an API key.
 type Key struct{ ID, Secret string }
 
-// Vayu runs a command of the program and returns its standard output. variables are added to its environment.
+// Vayu runs a command of the program and returns its standard output. `variables` are added to its environment.
 func (s *Service) Vayu(ctx context.Context, variables []string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, s.program, args...)
 	cmd.Dir, cmd.Env = s.dir, append(s.environment(), variables...)
@@ -86,7 +86,7 @@ func (s *Service) Start(ctx context.Context) error {
 		if _, err := s.get(ctx, s.internal+"/readyz"); err != nil {
 			return err
 		}
-		_, err := s.Query(ctx, "analyst", "SELECT count() FROM city_hour") // current answers do not wait for the engine
+		_, err := s.Query(ctx, "analyst", "SELECT count() FROM city_hour") // /readyz does not wait for the engine
 		return err
 	})
 }
@@ -107,7 +107,7 @@ func (s *Service) Stop() error {
 	}
 }
 
-// Upgrade replaces the program, and the encryption key of the state store.
+// Upgrade stops the service. With the new program it rotates the encryption key of the state store, and starts again.
 func (s *Service) Upgrade(ctx context.Context, program string) error {
 	if err := s.Stop(); err != nil {
 		return fmt.Errorf("stopping for the upgrade: %w", err)
@@ -119,7 +119,7 @@ func (s *Service) Upgrade(ctx context.Context, program string) error {
 	return s.Start(ctx)
 }
 
-// Certify writes a certificate of the service, or of the receiver of webhooks.
+// Certify writes a new key and certificate to NAME.key and NAME.pem. The first call makes the issuer of the others.
 func (s *Service) Certify(name string) error {
 	s.serial++
 	now := s.clock.Now()
@@ -204,7 +204,7 @@ func (s *Service) get(ctx context.Context, url string) (string, error) {
 	return text(r)
 }
 
-// text sends a request without TLS, and returns the body of the reply. The error is that of every status but 200.
+// text sends a request without TLS, and returns the body of the reply. A status other than 200 is an error.
 func text(r *http.Request) (string, error) {
 	reply, err := http.DefaultClient.Do(r)
 	if err != nil {
@@ -218,7 +218,7 @@ func text(r *http.Request) (string, error) {
 	return string(body), err
 }
 
-// Query queries the engine over HTTP: as the user analyst, or as default, who reads the system tables, too.
+// Query queries the engine over HTTP, as the user "analyst", or as "default", which may also read the system tables.
 func (s *Service) Query(ctx context.Context, user, sql string) (string, error) {
 	file := map[string]string{"analyst": "analyst.password", "default": "engine.password"}[user]
 	password, err := os.ReadFile(filepath.Join(s.dir, "data", file))
@@ -243,7 +243,7 @@ func (s *Service) Query(ctx context.Context, user, sql string) (string, error) {
 
 type stop struct{ error }
 
-// eventually repeats do until it succeeds or returns a stop, for at most limit.
+// eventually calls `do` until `do` succeeds or returns an error of type stop, but not after `limit`.
 func eventually(ctx context.Context, limit time.Duration, do func() error) error {
 	for end := time.Now().Add(limit); ; {
 		err := do()

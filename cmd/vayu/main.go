@@ -36,8 +36,8 @@ func main() {
 	os.Exit(exitStatus(err))
 }
 
-// exitStatus returns 0 without an error, else 1. It returns 78 (EX_CONFIG of sysexits.h) if serve cannot load its
-// settings, because systemd must not restart such an instance.
+// exitStatus returns the exit status of the program: 0 if err is nil, else 1. It returns 78 (EX_CONFIG of sysexits.h)
+// if serve cannot load its settings. The systemd unit does not restart an instance that exits with 78.
 func exitStatus(err error) int {
 	switch {
 	case err == nil:
@@ -49,7 +49,7 @@ func exitStatus(err error) int {
 	}
 }
 
-// stopSignals returns the signals that stop the program gracefully. A program started with nohup ignores SIGHUP.
+// stopSignals returns the signals that stop the program gracefully. It omits SIGHUP if nohup has started the program.
 func stopSignals() []os.Signal {
 	all := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -58,8 +58,8 @@ func stopSignals() []os.Signal {
 	return all
 }
 
-// userMessage returns the text of an error for a user of the command line. A problem (an error body of the API) with a
-// status below 500 gets another text. That text names flags in place of JSON fields, and omits the error code.
+// userMessage returns the text of an error for a user of the command line. For a problem (an error body of the API)
+// with a status below 500, the text names flags in place of JSON fields, and omits the error code.
 func userMessage(err error) string {
 	var refused *schema.Problem
 	if !errors.As(err, &refused) || refused.Code.Status() >= http.StatusInternalServerError {
@@ -75,12 +75,12 @@ func userMessage(err error) string {
 	return strings.Join(lines, "\n      ")
 }
 
-// flagNames maps fields of API requests to flags, in the form in which a message begins.
+// flagNames maps a field of an API request to the start of an error message, which names the flag for that field.
 var flagNames = map[string]string{
 	"allow_list": "--allow: ", "amount": "--amount: ", "expires_at": "--expires: ", "grace_seconds": "--grace: ", "name": "--name: ", "note": "--note: ", "plan": "--plan: ", "scopes": "--scopes: ",
 }
 
-// flagPrefix returns the entry of flagNames for a field of the API, or "" if the field has no flag.
+// flagPrefix returns the entry of flagNames for the part of `field` before the first dot, or "" if there is none.
 func flagPrefix(field string) string {
 	name, _, _ := strings.Cut(field, ".")
 	return flagNames[name]
@@ -114,7 +114,7 @@ func newRoot() *cobra.Command {
 	return root
 }
 
-// rejectUnknown returns an error for an unknown subcommand, which package cobra rejects for the root command only.
+// rejectUnknown returns an error for an unknown subcommand. Package cobra itself does so for the root command only.
 func rejectUnknown(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil

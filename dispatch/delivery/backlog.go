@@ -16,7 +16,7 @@ const (
 	// The comparison reads one index entry for each waiting delivery, up to the limit. It reads rows of deliveries
 	// only if there are more than the limit.
 	boundEvery = 10 * time.Second
-	// A failing endpoint counts as dead if it has acknowledged no delivery for deadAfter.
+	// An endpoint is dead if an attempted delivery has waited for deadAfter, and none was acknowledged in that time.
 	deadAfter = 10 * time.Minute
 	// boundMost is the maximum number of a webhook's deliveries that are marked as failed after one comparison.
 	boundMost = 10_000
@@ -96,7 +96,7 @@ func (s *Service) dead(ctx context.Context, webhook string) (bool, error) {
 	return acknowledged <= before, err
 }
 
-// boundOne marks the oldest waiting deliveries of a webhook as failed if more are waiting than the limit allows.
+// boundOne marks the oldest waiting deliveries of a webhook above the limit as failed, at most boundMost in one call.
 func (s *Service) boundOne(ctx context.Context, webhook string) error {
 	var waiting int
 	view := s.DB.View(ctx)

@@ -14,13 +14,13 @@ import (
 
 const (
 	// failingAfter is how long all attempts must fail before the account is alerted: longer than the deployment of a new
-	// receiver takes. A delivery has five attempts in its first 13 minutes, and the sixth after an hour.
+	// receiver takes. A delivery has five attempts in its first 13 minutes, and the sixth an hour after the fifth.
 	failingAfter = time.Hour
 	// watchEvery is how often the watcher reads attempts, and the length of the time range that one statement reads. With
 	// a longer range, a statement could time out.
 	watchEvery = time.Minute
-	// watchAgain is how much of the time before the last look a look reads again. A transaction may commit
-	// its attempts up to 30 s after their timestamps, and the clocks of instances differ.
+	// watchAgain is the length of the time range that look reads although its previous call has read it. A transaction
+	// may commit its attempts up to 30 s after their timestamps, and the clocks of instances differ.
 	watchAgain = 2 * time.Minute
 )
 
@@ -35,7 +35,7 @@ type WebhookFailing struct {
 	URL     string `json:"url"` // without user name, password and query, which may be secret
 	Since   string `json:"failing_since"`
 	Waiting int    `json:"waiting"` // number of waiting deliveries
-	// Stage, HTTPStatus and Error are those of the last attempt of the newest delivery.
+	// Stage, HTTPStatus and Error are those of the last attempt of the newest attempted, unacknowledged delivery.
 	Stage      schema.Stage `json:"stage"`
 	HTTPStatus *int         `json:"http_status"`
 	Error      string       `json:"error"`
@@ -88,8 +88,8 @@ type results struct {
 // webhook_failing has the webhooks that fail.
 type watcher struct {
 	*Service
-	looked  time.Time // all attempts before this time have been read
-	until   time.Time // up to which time it has read all attempts
+	looked  time.Time // when the method look was last called
+	until   time.Time // the watcher has read the attempts up to this time
 	started bool      // deleteMissed has run
 }
 
@@ -134,8 +134,8 @@ func (w *watcher) look(ctx context.Context, now time.Time) error {
 	return w.alertDue(ctx)
 }
 
-// watch reads the attempts recorded after `from`, up to `to`. If a webhook is failing, watch adds it to `watched` and
-// webhook_failing. If it has acknowledged an attempt, watch removes it.
+// watch reads the attempts recorded after `from`, up to `to`. A webhook whose attempts have all failed is added to
+// `watched` and webhook_failing. A webhook that has acknowledged an attempt is removed from both.
 func (s *Service) watch(ctx context.Context, from, to time.Time, watched map[string]bool) error {
 	all, err := sqlstore.All(s.DB.View(ctx), func(row sqlstore.Scanner) (t results, err error) {
 		err = row.Scan(&t.webhook, &t.failed, &t.acknowledged)

@@ -19,7 +19,7 @@ type filter struct {
 	retried        string               // "true" or "false"; "" for both
 	class          string               // key of statusClasses; "" for all
 	webhook, event string               // "" for all
-	from, to       int64                // microseconds; to is exclusive
+	from, to       int64                // microseconds; `to` is exclusive
 	after          string               // id after which the page begins; "" for the first page
 	// readable are the event types to list; nil means all. They are the types that the key may read, or the one that
 	// the client has requested.
@@ -149,8 +149,8 @@ func (f *filter) lowest(c *httpapi.Call) (string, []any) {
 }
 
 // page returns the matching deliveries and the id after which the next page begins; "" on the last page. If a condition
-// has no index, or the key may not read events of customers, scanMost limits the scan. Then a page may be shorter than
-// the limit although more pages follow. One event has no such limit, because it has few deliveries.
+// has no index, or the filter excludes types of events for customers, scanMost limits the scan. Then a page may be
+// shorter than the limit although more pages follow. The scan of one event's few deliveries is never limited.
 func (f *filter) page(q sqlstore.Querier, c *httpapi.Call, now time.Time) (all []schema.Delivery, next string, err error) {
 	floor := ""
 	// A key that lacks only the rare events about the service needs no bound, because its scan skips few events.

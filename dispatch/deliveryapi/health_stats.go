@@ -14,8 +14,8 @@ type healthStats struct {
 	now         int64
 	all         map[string]healthDelivery // by id
 	attemptRows []healthAttempt
-	// states counts all waiting and failed deliveries. oldest is when the oldest waiting delivery was created, and
-	// next is when the next one is due. Both are Unix times in microseconds, or 0 if no delivery is waiting.
+	// states counts all waiting and failed deliveries. `oldest` is when the oldest waiting delivery was created. `next`
+	// is when the next one without a lease is due. Both are Unix microseconds, or 0 if there is no such delivery.
 	states       schema.DeliveryCounts
 	oldest, next int64
 }

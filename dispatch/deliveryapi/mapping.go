@@ -50,7 +50,7 @@ func scanShown(now time.Time, more ...any) func(sqlstore.Scanner) (schema.Delive
 	}
 }
 
-// lastScan receives the columns of the last attempt of a delivery. The columns are null if the delivery has no attempt.
+// lastScan receives the columns of an attempt, usually the last of a delivery. They are null if there is no attempt.
 type lastScan struct {
 	at, duration, status sql.NullInt64
 	stage, text          sql.NullString

@@ -43,7 +43,7 @@ func (l *Listener) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	var event schema.Envelope
 	duplicate := false
-	if json.Unmarshal(body.Bytes(), &event) == nil && err == nil { // else a forged event could mark the real one as a duplicate
+	if json.Unmarshal(body.Bytes(), &event) == nil && err == nil { // only if verified: a forged event could mark the real one as a duplicate
 		duplicate, _ = l.seen.ContainsOrAdd(event.ID, struct{}{})
 	}
 	l.print(at, r.Header, event, body.Bytes(), fmt.Sprintf("%s  answer %d", verified, answer), duplicate)

@@ -30,8 +30,8 @@ type Log struct {
 	published, publishFailures prometheus.Counter
 }
 
-// New returns a Log without connecting. It sets the names, the reasons and the limits in c. It fails if settings, files
-// or broker addresses are invalid. It panics if a metric is already registered.
+// New returns a Log without connecting. It sets the names, the limits, and the reasons of dead letters in c. It fails
+// if settings, files or broker addresses are invalid. It panics if a metric is already registered.
 func New(c topic.Config) (*Log, error) {
 	c.Name, c.Content, c.Worker = "the event log", "events", "the dispatcher"
 	c.Prefix, c.Section, c.Reasons, c.Limits = "vayu_eventlog", "event-log", []string{reasonHeaders, reasonRefused}, limits

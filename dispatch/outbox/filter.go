@@ -18,14 +18,14 @@ type filter struct {
 	// the type.
 	readable []schema.EventType
 	subject  string // "" for all
-	from, to int64  // microseconds; to is exclusive
+	from, to int64  // microseconds; `to` is exclusive
 	after    string // id; "" for the first page
 	limit    int
 	newest   bool // the newest event comes first
 }
 
-// idRange is a range of event ids. If the newest event comes first, the range includes lower and excludes upper.
-// Otherwise it excludes lower and includes upper.
+// idRange is a range of event ids. If the newest event comes first, the range includes the id `lower` and excludes
+// `upper`. Otherwise it excludes `lower` and includes `upper`.
 type idRange struct{ lower, upper string }
 
 // condition returns the SQL condition for an idRange whose bounds are $3 and $4, and the ORDER BY clause.
@@ -36,7 +36,7 @@ func (f filter) condition() (ids, order string) {
 	return "id > $3 AND id <= $4", " ORDER BY id"
 }
 
-// ids returns the range of ids in which the events of a page are.
+// ids returns the range of ids that the filter's times and its page allow.
 func (f filter) ids() idRange {
 	ids := idRange{idAt(f.from), idAt(min(f.to, math.MaxInt64-999) + 999)}
 	switch {

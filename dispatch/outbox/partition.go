@@ -15,7 +15,7 @@ import (
 )
 
 // partitions is the number of partitions of the outbox, and so of instances that can relay at the same time. All events
-// of an account are in one partition. The rows of the outbox contain their partition, so that this number cannot change
+// of an account are in one partition. The rows of the outbox contain their partition, so this number cannot change
 // without a migration.
 const partitions = 8
 
@@ -29,7 +29,7 @@ func partitionOf(account string) int {
 // owned is the set of the partitions whose events this instance relays.
 type owned [partitions]bool
 
-// share gets and loses partitions of the relay until ctx ends.
+// share divides the partitions among the instances: until ctx ends, this instance claims and gives up partitions.
 func (r *relay) share(ctx context.Context) error {
 	jobs := make([]share.Job, partitions)
 	for p := range jobs {
@@ -37,7 +37,7 @@ func (r *relay) share(ctx context.Context) error {
 			r.own(p, true)
 			ctx, end := context.WithCancel(ctx)
 			var purging sync.WaitGroup
-			if p == 0 { // one instance purges
+			if p == 0 { // only the owner of partition 0 purges
 				purging.Go(func() { r.purge(ctx) })
 			}
 			select {
@@ -56,16 +56,16 @@ func (r *relay) share(ctx context.Context) error {
 	})
 }
 
-// own adds a partition to those of this instance, or removes it. It waits for the batch in progress. So an instance
-// that has given the partition up publishes no event that its next owner publishes. If the lease was lost, both may
-// publish the events of the batch. The order stays, because each relay begins with the oldest event of an account in
-// the outbox.
+// own adds a partition to those of this instance, or removes it. It first waits for the batch in progress, so that the
+// next owner of a removed partition does not publish the same events. If the lease was lost during the batch, both may
+// publish the events of the batch. The order of an account's events stays, because each relay begins with the oldest
+// event of the account in the outbox.
 func (r *relay) own(p int, owns bool) {
 	r.batching.Lock()
 	r.owned[p] = owns
 	r.gained = r.gained || owns
 	if !owns {
-		r.acked = nil // the next owner publishes and deletes them, and they may be replayed after that
+		r.acked = nil // the next owner deletes these events; if they are replayed later, this instance must not delete them
 	}
 	r.batching.Unlock()
 	r.wake()
@@ -80,8 +80,8 @@ func (r *relay) ownsNone() bool {
 
 var setPartition = sqlstore.NewBatchStatement(1, "UPDATE outbox SET partition = $1 WHERE event_id IN (", "?", ")")
 
-// assign stores the partitions of events of older versions, which have none. Relays of two instances may assign the same
-// events. They do so in the same order, and so without a deadlock.
+// assign stores the partition of each event that an older version has appended without one. Relays of two instances may
+// assign the same events. They do so in the same order, and so without a deadlock.
 func (r *relay) assign(ctx context.Context, events []Event) error {
 	var of [partitions][]any
 	for i := range events {

@@ -18,8 +18,8 @@ const (
 	// firstRetry and lastRetry bound the exponential backoff after failures.
 	firstRetry = 100 * time.Millisecond
 	lastRetry  = 5 * time.Second
-	// lastPartial is the longest delay if only some accounts fail. A commit of another process, which does not wake the
-	// relay, waits for it.
+	// lastPartial is the longest delay if only some accounts fail. Other processes cannot wake the relay, so the events
+	// that they commit for other accounts wait for this delay.
 	lastPartial = time.Second
 )
 

@@ -44,7 +44,7 @@ type relay struct {
 	*Outbox
 	to Publisher
 
-	batching sync.Mutex // held during a batch; guards the following
+	batching sync.Mutex // locked during a batch; guards the fields below
 	owned    owned
 	gained   bool // a partition was added since the last batch
 	// acked are the ids of acknowledged events that are still in the outbox. The relay deletes them before it reads the
@@ -52,7 +52,7 @@ type relay struct {
 	acked []string
 }
 
-// leadName is the group of the leases of the partitions.
+// leadName is the common name of the leases with which instances divide the partitions (see share.Config.Group).
 const leadName = "outbox"
 
 // Run publishes events and purges expired ones until ctx ends. On PostgreSQL, instances divide the partitions of the
@@ -86,8 +86,8 @@ func (r *relay) run(ctx context.Context) {
 		if err != nil {
 			delay := p.failure(safe > 0)
 			if errors.Is(err, ErrPartial) {
-				// Events of other accounts do not wait for the retry. The first delay limits how often a pass reads
-				// the blocked ones.
+				// An event that this process commits ends await, so events of other accounts do not wait for the retry.
+				// The sleep limits how often a pass reads the blocked events.
 				sleep.For(ctx, firstRetry)
 				r.await(ctx, min(delay, lastPartial)-firstRetry)
 			} else {
@@ -124,10 +124,10 @@ func (o *Outbox) await(ctx context.Context, d time.Duration) (woken bool) {
 
 var errNotAcked = errors.New("the publisher has not acknowledged all events")
 
-// pass publishes the events of the owned outbox partitions once, batch after batch from the oldest event, and returns
-// the number of acknowledged events. After an unacknowledged event it skips the other events of the same account.
-// So a Kafka partition without a leader blocks only its own accounts. If pass has skipped events, it returns the first
-// failure, or ErrYield if there was no failure.
+// pass publishes the events of the owned outbox partitions, batch after batch from the oldest event, and returns the
+// number of acknowledged events. After an unacknowledged event it skips later events of the same account. So a Kafka
+// partition without a leader blocks only its own accounts. pass returns the first error of a batch; ErrYield only if
+// there was no other. A batch that fails without an acknowledged event ends the pass, unless its error is ErrPartial.
 func (r *relay) pass(ctx context.Context) (safe int, err error) {
 	blocked := map[string]bool{} // accounts with an unacknowledged event
 	for after := ""; ctx.Err() == nil; {
@@ -154,7 +154,7 @@ func (r *relay) batch(ctx context.Context, after string, blocked map[string]bool
 	if err := r.deleteAcked(ctx); err != nil {
 		return nil, 0, err
 	}
-	if r.gained { // the events of the new partition may be older
+	if r.gained { // the ids of events in the new partition may be lower than `after`
 		r.gained, after = false, ""
 	}
 	if all, err = r.read(ctx, after); err != nil {
@@ -219,7 +219,7 @@ func ByIDs(view sqlstore.View, ids []string) (all []Event, err error) {
 	return all, err
 }
 
-// scanEvent reads the columns of an event, and then those that `more` takes.
+// scanEvent reads the columns of an event, and then further columns into the pointers in `more`.
 func scanEvent(row sqlstore.Scanner, more ...any) (e Event, err error) {
 	var mode string
 	var at int64
@@ -272,9 +272,9 @@ const deleteTimeout = 2 * time.Second
 
 var deleteRelayed = sqlstore.NewBatchStatement(0, "DELETE FROM outbox WHERE event_id IN (", "?", ")")
 
-// deleteAcked deletes acknowledged events from the outbox. It does so even if ctx has ended, so that the next leader
-// does not publish them again. It deletes by single ids, because a range of ids could include unpublished events that
-// were committed late.
+// deleteAcked deletes acknowledged events from the outbox. It does so even if ctx has ended, so that the next owner of
+// the partition does not publish them again. It deletes by single ids, because a range of ids could include unpublished
+// events that were committed late.
 func (r *relay) deleteAcked(ctx context.Context) error {
 	if len(r.acked) == 0 {
 		return nil

@@ -38,7 +38,7 @@ type Replayed struct {
 	Scanned int64     // events of the selected account and type that have been scanned
 	Missing int64     // events with a missing delivery, except excluded test events
 	Tests   int64     // excluded test events with a missing delivery
-	Queued  int64     // events that were added to the outbox: those of Missing that it did not contain; 0 in a dry run
+	Queued  int64     // events of Missing that were not in the outbox and were added to it; 0 in a dry run
 	Until   time.Time // events before this time have been scanned
 }
 

@@ -11,7 +11,7 @@ type Result struct {
 	TimedOut bool
 }
 
-// Done records the end of an attempt at the endpoint id.
+// Done records the end of an attempt at the endpoint of the lane `id`, and frees its slot.
 func (q *Queue[T]) Done(id string, e Result) {
 	l := q.lane(id)
 	q.addInFlight(l, -1)

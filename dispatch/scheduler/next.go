@@ -2,8 +2,8 @@ package scheduler
 
 import "time"
 
-// Next returns an item whose attempt must start now, and the id of its lane. ok is false if no item may start. After
-// the attempt, the caller calls Done or Abandon for the lane.
+// Next returns an item whose attempt must start now, and the id of its lane. `ok` is false if no item may start. After
+// the attempt, the caller calls Done or Abandon for the lane. Items whose leases end too soon are left to Expired.
 func (q *Queue[T]) Next(now time.Time) (id string, value T, ok bool) {
 	q.refill(now)
 	for q.inFlight < q.limits.All {

@@ -17,7 +17,7 @@ func (q *Queue[T]) Reserve(id string, n int, now time.Time) int {
 	return n
 }
 
-// Unreserve returns n reservations of the lane `id`, for which the caller will add no items.
+// Unreserve ends n reservations of the lane `id`, for which the caller will add no items.
 func (q *Queue[T]) Unreserve(id string, n int) {
 	l := q.lane(id)
 	q.addReserved(l, -n)

@@ -25,18 +25,18 @@ const (
 	wait
 )
 
-// attempt follows one request through net/http, whose goroutines call the methods. The goroutine that dials may call
-// methods even after the request has ended, so an attempt is never reused.
+// attempt records the stage of one request and signs it. Goroutines of net/http call its methods. The goroutine that
+// dials may call methods even after the request has ended, so an attempt is never reused.
 type attempt struct {
 	sign     func(now time.Time) (string, error)
 	header   http.Header
 	value    [1]string // value of the signature header
 	cancel   context.CancelFunc
 	slow     atomic.Bool // the attempt reached its timeout
-	unsigned atomic.Bool // sign has failed
-	// dialed is the stage that the dial for this request has reached. sent is 0 until the request has a connection, and
-	// then the stage of the request. If sent is not 0, dialed does not count: the request may use a pooled connection that
-	// became idle during the dial.
+	unsigned atomic.Bool // the function `sign` has failed
+	// `dialed` is the stage that the dial for this request has reached. `sent` is 0 until the request has a connection,
+	// and then the stage of the request. If `sent` is not 0, `dialed` does not count: the request may use a pooled
+	// connection that became idle during the dial.
 	dialed, sent atomic.Int32
 }
 

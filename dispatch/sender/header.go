@@ -12,8 +12,8 @@ import (
 const (
 	// Masked replaces a value, or a part of a value, that may be secret.
 	Masked = "[masked]"
-	// Cut is the last line of Result.Header if lines are missing. No line of a header equals Cut, because Cut has no
-	// colon.
+	// Cut is the last line of Result.Header if lines are missing. It also ends a value that was shortened. No line of a
+	// header equals Cut, because Cut has no colon.
 	Cut = "…"
 )
 
@@ -46,7 +46,7 @@ func headerText(h http.Header) string {
 	return b.String()
 }
 
-// masked returns the value of a header, with Masked in place of the parts that may be secret.
+// masked returns the value of a header with Masked in place of parts that may be secret. It also removes user names.
 func masked(name, value string) string {
 	lower := strings.ToLower(name)
 	for _, part := range secretNames {

@@ -23,11 +23,11 @@ const httpsPort = 443
 
 // Guard decides which addresses, names and ports are allowed. It is safe for concurrent use.
 type Guard struct {
-	allow  []netip.Prefix // unmapped and masked
+	allow  []netip.Prefix // in the form that the function unmapped returns
 	ports  []uint16       // ascending
 	public *ssrf.Guardian
-	// local means that the operator allows a network. Then the guard accepts names that are valid only inside a
-	// network, and any port after a name. loopback means that an allowed network overlaps the loopback addresses.
+	// `local` means that the operator allows a network. Then the guard accepts names that are valid only inside a
+	// network, and any port after a name. `loopback` means that an allowed network overlaps the loopback addresses.
 	// Then the guard also accepts the names of this machine.
 	local, loopback bool
 }

@@ -23,8 +23,8 @@ var (
 	numeric = regexp.MustCompile(`(^|\.)([0-9]+|0x[0-9a-f]*)$`)
 )
 
-// target is a well-formed URL: a name or an address, a port, and the path and query as rest.
-// The rest is empty or starts with / or ?.
+// target is a well-formed URL: a name or an address, a port, and the path with the query in the field `rest`. That
+// field is empty or starts with / or ?.
 type target struct {
 	name string // lower case; empty for an address
 	addr netip.Addr

@@ -132,7 +132,7 @@ func (cache *Cache) Rotate(tx *sqlstore.Tx, of schema.Owner, id string, n Rotati
 }
 
 // testable returns the subscription for a test event, and the type of the event. If `event` is "", the type is the
-// first type of the subscription.
+// first type of the subscription. If the subscription does not have the type `event`, testable returns a problem.
 func testable(tx *sqlstore.Tx, of schema.Owner, id string, event schema.EventType) (*record, schema.EventType, error) {
 	r, err := recordOf(tx, of, id)
 	switch {

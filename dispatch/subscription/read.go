@@ -26,7 +26,7 @@ const (
 		created_at, COALESCE(previous_until, 0), deleted_at IS NOT NULL FROM webhook`
 )
 
-// read brings the cache up to date: it reads the changed rows into a new snapshot.
+// read brings the cache up to date: it reads the changed rows, or the whole table, into a new snapshot.
 func (cache *Cache) read(ctx context.Context, now time.Time) error {
 	r := &reading{Cache: cache, ctx: ctx, now: now, lists: map[string][]schema.EventType{}}
 	revision, err := r.revision()
@@ -58,7 +58,7 @@ type reading struct {
 	ctx        context.Context //nolint:containedctx // a reading lasts for one refresh
 	now        time.Time
 	generation *generation
-	lists      map[string][]schema.EventType // parsed lists by their text; most subscriptions share a few lists
+	lists      map[string][]schema.EventType // parsed lists of event types, by their text; most subscriptions share a few lists
 	unreadable map[string]error              // decryption errors of secrets, by subscription id
 }
 

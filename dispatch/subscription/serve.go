@@ -118,7 +118,7 @@ func (cache *Cache) rotate(c *httpapi.Call) (httpapi.Response, error) {
 		made, e, err := cache.Rotate(tx, c.Owner(), idOf(c), wanted, cache.Now())
 		return shown(http.StatusOK, made), e, err
 	})
-	if err == nil { // also for a stored reply, because the first reply may still be delayed
+	if err == nil { // also for the replayed reply to a repeated request: the original reply may still be delayed
 		sleep.For(c.Context(), rotateDelay)
 	}
 	return resp, err

@@ -13,8 +13,8 @@ import (
 	"fmt"
 )
 
-// MaxBytes limits the memory that one stream needs, in bytes. It limits the sum of all decompressed buffers. It also
-// limits the sum of all texts, because a hostile stream can make many texts refer to the same bytes.
+// MaxBytes limits the memory that one stream needs, in bytes. It limits the total size of the decompressed buffers. It
+// also limits the total size of the texts, because many rows of a hostile stream can refer to the same bytes.
 const MaxBytes = 32 << 20
 
 // MaxText is the length of the longest readable text, in bytes. Many rows can refer to one dictionary text, and the
@@ -60,7 +60,7 @@ type reader struct {
 }
 
 // Read calls `visit` with each batch of a stream. The batch is valid during the call only. The stream need not have all
-// wanted columns, see [Batch.Has]. The error is an *Error or the error of visit.
+// wanted columns, see [Batch.Has]. The error is an *Error or the error that `visit` returned.
 func Read(stream []byte, wanted []string, visit func(*Batch) error) error {
 	r := &reader{
 		rest: stream, wanted: make(map[string]bool), dictionaries: make(map[int64][]string),
@@ -101,7 +101,7 @@ func (r *reader) take(n int64) ([]byte, error) {
 	return part, nil
 }
 
-// message reads the next message of the stream. more is false at the end of the stream.
+// message reads the next message of the stream. `more` is false at the end of the stream.
 func (r *reader) message(visit func(*Batch) error) (more bool, err error) {
 	if len(r.rest) == 0 {
 		return false, nil

@@ -41,7 +41,7 @@ func (r *reader) batch(header table, body []byte, visit func(*Batch) error) erro
 	return visit(b)
 }
 
-// dictionary reads a message DictionaryBatch, and stores the texts of the dictionary.
+// dictionary reads a message DictionaryBatch. It stores the texts of the dictionary if a wanted column refers to it.
 func (r *reader) dictionary(header table, body []byte) error {
 	id := header.scalar(0, 8)
 	of, wanted := r.texts[id]
@@ -105,7 +105,7 @@ func (r *reader) arrays(header table, body []byte) (*arrays, error) {
 	return a, nil
 }
 
-// end returns an error unless next has returned every array of the batch.
+// end returns an error if the batch has arrays or buffers that the calls of next have not used.
 func (a *arrays) end() error {
 	if a.node != a.nodes.length || a.buffer != a.buffers.length || a.views != a.variadic.length {
 		return errCut()

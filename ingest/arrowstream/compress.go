@@ -23,7 +23,7 @@ type decompressor struct {
 	lz4  *lz4.Reader
 }
 
-// decompress returns a buffer of exactly size bytes.
+// decompress decompresses a buffer. A result that has not exactly `size` bytes is an error.
 func (d *decompressor) decompress(c codec, part []byte, size int) ([]byte, error) {
 	var out []byte
 	var err error

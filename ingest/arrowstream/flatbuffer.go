@@ -2,8 +2,8 @@ package arrowstream
 
 import "encoding/binary"
 
-// table is a table in a FlatBuffer: text has the bytes of the FlatBuffer, and at is the position of the table. Every
-// access checks the bounds. An access out of bounds sets *broken, and all later accesses return zero.
+// table is a table in a FlatBuffer. `text` has the bytes of the FlatBuffer, and `at` is the position of the table in
+// them. Every access checks the bounds. An access out of bounds sets *broken, and all later accesses return zero.
 type table struct {
 	text   []byte
 	at     int
@@ -43,8 +43,8 @@ func (t table) field(number int) int {
 	return t.at + offset
 }
 
-// scalar returns an integer field, sign-extended, or 0 if the table lacks the field. size is the length of the field in
-// bytes.
+// scalar returns an integer field, sign-extended, or 0 if the table lacks the field. `number` is the number of the
+// field, from 0. `size` is its length in bytes.
 func (t table) scalar(number, size int) int64 {
 	at := t.field(number)
 	if at == 0 {
@@ -62,8 +62,8 @@ func (t table) scalar(number, size int) int64 {
 	return int64(binary.LittleEndian.Uint64(b))
 }
 
-// table returns the table to which a field refers. number is the number of the field, from 0. ok is false if the field
-// is absent.
+// table returns the table to which a field refers. `number` is the number of the field, from 0. `ok` is false if the
+// field is absent.
 func (t table) table(number int) (inner table, ok bool) {
 	at := t.field(number)
 	if at == 0 {
@@ -81,7 +81,7 @@ type vector struct {
 	size   int // bytes of an element
 }
 
-// vector returns the vector to which a field refers. number is the number of the field, from 0, and size is the size of
+// vector returns the vector to which a field refers. `number` is the number of the field, from 0. `size` is the size of
 // an element in bytes. An absent vector is empty.
 func (t table) vector(number, size int) vector {
 	at := t.field(number)
@@ -113,8 +113,8 @@ func (v vector) tableAt(element int) table {
 // maxName is the length of the longest accepted name of a column or a time zone, in bytes.
 const maxName = 256
 
-// string returns the name to which a field refers, or "" if the field is absent. number is the number of the field,
-// from 0.
+// string returns the name to which a field refers, or "" if the field is absent. `number` is the number of the field,
+// from 0. A name of more than maxName bytes sets *broken.
 func (t table) string(number int) string {
 	v := t.vector(number, 1)
 	if v.length > maxName {

@@ -8,11 +8,11 @@ type column struct {
 	name       string
 	wanted     bool
 	value      valueType // type of the values in the column or in its dictionary
-	index      valueType // type of the positions in the dictionary; its kind is none without one
+	index      valueType // type of the positions in the dictionary; its kind is `none` for a column without dictionary
 	dictionary int64     // id of the dictionary
 }
 
-// valueType is a data type of Arrow. buffers is the number of buffers that an array of the type has.
+// valueType is a data type of Arrow. `buffers` is the number of buffers that an array of the type has.
 type valueType struct {
 	kind    kind
 	buffers int
@@ -103,7 +103,7 @@ func (r *reader) column(field table) (column, error) {
 	return c, nil
 }
 
-// readType returns the data type for a number of the union Type. kind is none for an unknown or nested type.
+// readType returns the data type for a number of the union Type. For an unknown or nested type, its kind is `none`.
 func readType(number int64, details table) valueType {
 	if details.broken == nil { // the table is absent, so all its fields have their defaults
 		details = table{text: make([]byte, 8), at: 4, broken: new(bool)}

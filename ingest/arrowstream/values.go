@@ -18,7 +18,7 @@ type values struct {
 	dictionary []string
 }
 
-// check checks the sizes of the column's buffers. nulls is the number of missing values.
+// check checks the sizes of the column's buffers. `nulls` is the number of missing values that the stream states.
 func (v *values) check(nulls int64) error {
 	if v.kind == null || v.rows == 0 {
 		return nil
@@ -65,8 +65,8 @@ func (v *values) integer(at int) int64 {
 	return int64(binary.LittleEndian.Uint64(b))
 }
 
-// text returns the text of a row. left is the number of bytes that the texts may still have, and text reduces it. ok
-// is false if the text is missing, not UTF-8, outside its buffer, or longer than left or MaxText.
+// text returns the text of a row. *left is the number of bytes that further texts of the stream may have. `ok` is false
+// if the text is missing, not UTF-8, outside its buffer, or longer than *left or MaxText.
 func (v *values) text(row int, left *int) (s string, ok bool) {
 	switch {
 	case !v.valid(row):
@@ -86,7 +86,7 @@ func (v *values) text(row int, left *int) (s string, ok bool) {
 	return string(part), true
 }
 
-// span returns the bytes of the text of a row.
+// span returns the bytes of the text of a row. It returns false if they are not within a buffer of the column.
 func (v *values) span(row int) ([]byte, bool) {
 	if v.kind == text {
 		return cut(v.buffers[2], v.integer(row), v.integer(row+1))
@@ -125,7 +125,7 @@ type Value any
 type Local struct{}
 
 // Unreadable stands for a value of an unsupported type, or for an invalid text. A text is invalid if it is not UTF-8,
-// longer than MaxText, or beyond the limit MaxBytes of the stream.
+// longer than MaxText, or beyond the limit MaxBytes of the stream. In a dictionary, an invalid text becomes "" instead.
 type Unreadable struct{}
 
 // Value returns the value of a column in a row.

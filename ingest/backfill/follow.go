@@ -46,8 +46,8 @@ func (s *Store) Follow(ctx context.Context, source string, w io.Writer, terminal
 	}
 }
 
-// line returns the progress as one line of text, with an estimate of the remaining time. first is the backfill as the
-// command found it at the start. The estimate uses the progress since then.
+// line returns the progress as one line of text. `first` is the backfill as the command read it first. If j is running
+// and has progress since then, the line has an estimate of the remaining time, which uses this progress.
 func (j *Job) line(first Job, now time.Time) string {
 	if !j.Listed {
 		return j.Source + ": listing the partitions" + j.trouble()

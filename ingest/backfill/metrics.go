@@ -29,14 +29,14 @@ func NewMetrics(registry prometheus.Registerer) *Metrics {
 	return m
 }
 
-// begin sets the gauges of a backfill on which this process works.
+// begin sets the gauges when this process starts to work on a backfill. The fraction is 0 until the first progress.
 func (m *Metrics) begin(j *Job) {
 	m.advanced.WithLabelValues(j.Source).Set(float64(j.Updated.Unix()))
 	m.fraction.WithLabelValues(j.Source).Set(0)
 }
 
-// advance sets the gauges of the progress. now is the time of the last progress, and fraction is the fetched fraction,
-// 0 to 1.
+// advance sets the gauges of the progress. `now` is the time of the last progress. `fraction` is the fetched part of
+// the backfill's range, 0 to 1.
 func (m *Metrics) advance(source string, fraction float64, now time.Time) {
 	m.advanced.WithLabelValues(source).Set(float64(now.Unix()))
 	m.fraction.WithLabelValues(source).Set(fraction)

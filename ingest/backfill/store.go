@@ -24,7 +24,7 @@ type Store struct {
 	now   func() time.Time
 }
 
-// New returns a store of the backfills of a scope. now is time.Now except in tests.
+// New returns a store of the backfills of a scope. `now` is time.Now except in tests.
 func New(db *sqlstore.DB, scope string, now func() time.Time) *Store { return &Store{db, scope, now} }
 
 // OtherError means that another backfill of the source is running.
@@ -41,19 +41,19 @@ func (e *OtherError) Error() string {
 var (
 	// ErrNone means that the backfill does not exist, or is not running.
 	ErrNone = errors.New("no such backfill")
-	// ErrEmpty means that the wanted range begins in the future.
+	// ErrEmpty means that the wanted range begins in the future, or not before its end.
 	ErrEmpty = errors.New("the time range begins in the future")
 )
 
 const columns = "id, source, from_at, to_at, partitions, parallel, state, error, created_at, updated_at, listed, stored, requests"
 
-// Start starts a backfill with the source, window, partitions and parallelism of wanted, and returns the backfill. If
-// wanted.Window has no end, the backfill ends at the present time.
+// Start starts a backfill with the source, window, partitions and parallelism of `wanted`, and returns the backfill. If
+// wanted.Window has no end or ends in the future, the backfill ends at the present time. If no time range is left, the
+// error is [ErrEmpty].
 //
-// If the last backfill of the source is unfinished and matches wanted, Start continues that backfill. Two backfills
-// match if they have the same window and partitions. If wanted.Window has no end, Start ignores the end of the last
-// backfill, and continues it only if it was not cancelled. If a different backfill is running, the error is an
-// [*OtherError].
+// If the last backfill of the source is not done and matches `wanted` (see continues), Start continues that backfill
+// with the new parallelism, and sets its counts of failures to 0. If another backfill of the source is running, the
+// error is an [*OtherError].
 func (s *Store) Start(ctx context.Context, wanted Job) (Job, error) {
 	if wanted.Parallel < 1 || wanted.Parallel > mostParallel {
 		return Job{}, fmt.Errorf("--parallel: %d is not between 1 and %d", wanted.Parallel, mostParallel)
@@ -98,8 +98,8 @@ func (s *Store) Start(ctx context.Context, wanted Job) (Job, error) {
 	return job, nil
 }
 
-// continues reports whether j is unfinished and matches wanted, so that Start continues j. A cancelled job matches only
-// the same end time.
+// continues reports whether Start continues j: j is not done, and has the start and the partitions of `wanted`. If
+// `wanted` has an end, j must have the same end. If it has none, any end matches, but j must not be cancelled.
 func (j *Job) continues(wanted *Job) bool {
 	if j.State == Done || !j.Window.From.Equal(wanted.Window.From) || !slices.Equal(j.Partitions, wanted.Partitions) {
 		return false
@@ -265,8 +265,8 @@ func (s *Store) load(ctx context.Context, id string) (Job, []*part, error) {
 // make other writers wait too long.
 const partsPerChange = 500
 
-// list stores the partitions of a backfill, and then sets the flag listed. It is idempotent, so the caller can call it
-// again after an error.
+// list stores the partitions of a backfill, and then sets its column `listed`. It is idempotent, so the caller can call
+// it again after an error.
 func (s *Store) list(ctx context.Context, j *Job, parts []*part) error {
 	statement := sqlstore.NewBatchStatement(0, "INSERT INTO source_backfill_part (backfill_id, part, fields, fetched_from, failures) VALUES ",
 		"(?, ?, ?, ?, 0)", " ON CONFLICT (backfill_id, part) DO NOTHING")
@@ -292,8 +292,8 @@ func (s *Store) list(ctx context.Context, j *Job, parts []*part) error {
 	return s.change(ctx, j.ID, "listed = 1", nil)
 }
 
-// change sets columns of a running backfill. set has the assignments in SQL, and args are their values from $3 on. If
-// more is not nil, change calls it in the same transaction. If the backfill is not running, the error is [ErrNone].
+// change sets columns of a running backfill: `set` has the assignments in SQL, `args` the values from $3 on. If `more`
+// is not nil, the same transaction calls it. If the backfill is not running, the error is [ErrNone].
 func (s *Store) change(ctx context.Context, id, set string, more func(tx *sqlstore.Tx) error, args ...any) error {
 	err := s.db.Update(ctx, func(tx *sqlstore.Tx) error {
 		n, err := tx.Exec("UPDATE source_backfill SET updated_at = $2, "+set+" WHERE id = $1 AND state = 'running'",
@@ -326,7 +326,7 @@ func (s *Store) advance(ctx context.Context, id string, parts map[string]part, s
 	}, stored)
 }
 
-// note adds to the request count of a backfill, and replaces its last error by fault. fault is "" if there is no error.
+// note adds `requests` to the request count of a backfill, and replaces its last error by `fault` ("" for none).
 func (s *Store) note(ctx context.Context, id string, requests int, fault string) error {
 	return s.change(ctx, id, "requests = requests + $3, error = $4", nil, requests, fault)
 }

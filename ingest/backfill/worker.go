@@ -21,12 +21,11 @@ import (
 // Worker works on backfills. All fields are required.
 type Worker struct {
 	Store *Store
-	// Feed returns a new source with its schedule. A source is not safe for concurrent use, so each goroutine calls
-	// Feed.
+	// Feed returns a new source with its schedule. Each goroutine calls it, because a source allows no concurrent use.
 	Feed func(name string) (runner.Feed, error)
 	// Runner stores readings and records runs.
 	Runner *runner.Runner
-	// Changed notifies the roll-up of stored readings.
+	// Changed notifies the roll-up that readings were stored or withdrawn.
 	Changed func()
 	Metrics *Metrics
 	Log     *slog.Logger
@@ -41,11 +40,11 @@ const (
 	longestRetry = 10 * time.Minute
 )
 
-// errRefused means that the backfill fails until an operator changes something, such as the API key.
+// errRefused means that the backfill cannot continue until an operator changes something, such as the API key.
 var errRefused = errors.New("the backfill cannot continue")
 
 // Work fetches the missing readings of a running backfill, the newest first. It returns nil when the backfill or ctx
-// has ended. When quit is closed, it finishes the calls in progress and returns. The error is an error of the store.
+// has ended. When `quit` is closed, it ends after the runs in progress. The error is one of the store or of w.Feed.
 func (w *Worker) Work(ctx context.Context, id string, quit <-chan struct{}) error {
 	job, parts, err := w.Store.load(ctx, id)
 	if errors.Is(err, ErrNone) {
@@ -77,7 +76,7 @@ type backfill struct {
 	parts []*part
 }
 
-// run lists the partitions, fetches them with several workers, and ends the backfill.
+// run lists the partitions if necessary, fetches them with at most job.Parallel workers, and ends the backfill.
 func (b *backfill) run(ctx context.Context) error {
 	feed, err := b.Feed(b.job.Source)
 	if err == nil && !feed.AnyWindow {
@@ -113,12 +112,11 @@ func (b *backfill) run(ctx context.Context) error {
 	return b.end(ctx)
 }
 
-// ErrNoHistory means that the requests of a source cannot name a time range. Past readings can therefore not be
-// fetched.
+// ErrNoHistory means that past readings cannot be fetched, because the source's requests cannot name a time range.
 var ErrNoHistory = errors.New("the source serves no past readings: its requests do not name a time range")
 
-// failed ends the backfill as failed if err is errRefused. It returns any other error, and the caller then retries the
-// work.
+// failed ends the backfill as failed if err is errRefused. It returns any other error unchanged. Work then returns that
+// error, and its caller calls Work again.
 func (b *backfill) failed(ctx context.Context, err error) error {
 	if errors.Is(err, errRefused) {
 		return b.finish(ctx, Failed, err.Error())
@@ -135,8 +133,8 @@ func (b *backfill) finish(ctx context.Context, state State, fault string) error 
 	return err
 }
 
-// end ends the backfill, unless a partition remains to be fetched. The state is Failed if a partition was skipped after
-// maxFailures failures, else Done.
+// end ends the backfill, unless a partition with fewer than maxFailures failures remains to be fetched. The state is
+// Failed if a partition was skipped after maxFailures failures, else Done.
 func (b *backfill) end(ctx context.Context) error {
 	left := 0
 	for _, p := range b.parts {
@@ -154,7 +152,8 @@ func (b *backfill) end(ctx context.Context) error {
 	return b.finish(ctx, Done, "")
 }
 
-// list requests the wanted partitions from the source and stores them.
+// list requests the list of partitions from the source and stores the wanted ones. It skips partitions whose newest
+// reading is before the window. It stores one part for a source without partitions.
 func (b *backfill) list(ctx context.Context, feed runner.Feed) error {
 	divided, ok := feed.Source.(ingest.Partitioned)
 	if !ok {
@@ -188,8 +187,8 @@ func (b *backfill) list(ctx context.Context, feed runner.Feed) error {
 	return b.Store.list(ctx, &b.job, b.parts)
 }
 
-// work fetches chunks of partitions, with retries, until none remains or quit is closed. worker is the number of this
-// worker, from 0. workers is the number of all workers.
+// work fetches chunks of partitions, with retries, until none remains or quit is closed. `worker` is the number of this
+// worker, from 0. `workers` is the number of all workers.
 func (b *backfill) work(ctx context.Context, worker, workers int) error {
 	feed, err := b.Feed(b.job.Source)
 	if err != nil {
@@ -198,9 +197,9 @@ func (b *backfill) work(ctx context.Context, worker, workers int) error {
 	return b.retry(ctx, func() (bool, error) { return b.chunks(ctx, feed, worker, workers) })
 }
 
-// retry calls `do` until it succeeds, until quit is closed, or until ctx ends. It stores each error as the last error
-// of the backfill. It does not retry after errRefused, or after a reply that refuses the API key. The delay between
-// two calls grows with each failure, and begins again at firstRetry after a call that made progress.
+// retry calls `do` until it succeeds, quit is closed, or ctx ends. It stores the error of each retried call as the last
+// error of the backfill. It does not retry after errRefused, [ErrNone], or a reply for which refused is true. The delay
+// between two calls grows with each failure, and begins again at firstRetry after a call that made progress.
 func (b *backfill) retry(ctx context.Context, do func() (progress bool, err error)) error {
 	for failures := 0; ; failures++ {
 		progress, err := do()
@@ -237,7 +236,7 @@ func refused(err error) bool {
 }
 
 // chunks fetches chunks of partitions until none remains, quit is closed, or a failure affects all partitions.
-// progress reports whether at least one chunk was fetched.
+// `progress` reports whether at least one chunk was fetched.
 func (b *backfill) chunks(ctx context.Context, feed runner.Feed, worker, workers int) (progress bool, err error) {
 	for ctx.Err() == nil {
 		select {
@@ -259,8 +258,8 @@ func (b *backfill) chunks(ctx context.Context, feed runner.Feed, worker, workers
 	return progress, nil
 }
 
-// claim returns the next partitions for one worker. Partitions with the fewest failures come first. Among these,
-// partitions that lack the newest readings come first.
+// claim returns the next partitions for one worker: at most chunkParts, and at most an equal share of all partitions.
+// Those with the fewest failures come first. Among these, partitions that lack the newest readings come first.
 func (b *backfill) claim(workers int) []*part {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -313,7 +312,7 @@ func (b *backfill) fetch(ctx context.Context, feed runner.Feed, chunk []*part, w
 	}
 	run.Stored = func(ctx context.Context, batch *ingest.Batch) error {
 		results := batch.Partitions
-		if !ok { // the window is complete when the source has yielded all batches
+		if !ok { // without partitions, the window is complete only after the last batch, see below
 			results = nil
 		}
 		return b.advance(ctx, byKey, feed, results, batch.Rows())
@@ -331,7 +330,8 @@ func (b *backfill) fetch(ctx context.Context, feed runner.Feed, chunk []*part, w
 	return b.Store.note(ctx, b.job.ID, done.Received.Requests, "")
 }
 
-// window returns the next window of a partition. The window ends where the fetched range begins, and is one step long.
+// window returns the next window of a partition. It ends where the fetched range begins. It is one BackfillStep of the
+// feed long, or shorter at the start of the backfill's range.
 func (b *backfill) window(p *part, feed runner.Feed) ingest.Window {
 	w := ingest.Window{From: p.from.Add(-feed.BackfillStep()), To: p.from}
 	if w.From.Before(b.job.Window.From) {

@@ -52,7 +52,7 @@ func Assemble(p Parts) (*Collector, error) {
 	c := Config{DB: p.State, Local: local, Metrics: runner.NewMetrics(p.Registry), Backfill: backfill.NewMetrics(p.Registry), Registry: p.Registry, Log: p.Log}
 	if !p.Embedded && p.State.Name() != "sqlite" {
 		c.Place = func(ctx context.Context) (id string, err error) {
-			// The table has the same UUID on all nodes of a cluster.
+			// The table `migration` has the same UUID on all nodes of a cluster, so it identifies the cluster.
 			err = p.Conn.QueryRow(ctx, "SELECT toString(uuid) FROM system.tables WHERE database = '"+schema.Live.Database()+"' AND name = 'migration'").Scan(&id)
 			return id, err
 		}

@@ -24,7 +24,7 @@ import (
 	"vayu/schema"
 )
 
-// Config configures a Collector. All fields are required.
+// Config configures a Collector. All fields except Local and Place are required.
 type Config struct {
 	// DB is the state store. It has the leases of the sources, and the lease of the roll-up's leader.
 	DB *sqlstore.DB
@@ -116,7 +116,7 @@ func (c *Collector) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// place returns the result of c.Place, and retries until ctx ends.
+// place calls c.Place until it succeeds, and returns the id. It returns "" if c.Place is nil, or if ctx ends first.
 func (c *Collector) place(ctx context.Context) string {
 	for c.Place != nil {
 		id, err := c.Place(ctx)
@@ -131,8 +131,8 @@ func (c *Collector) place(ctx context.Context) string {
 	return ""
 }
 
-// Until collects until the function `follow` returns, and then rolls up a last time. A command calls Until when no
-// service is running.
+// Until collects until the function `follow` returns. It then rolls up a last time, unless collecting or `follow`
+// failed. A command calls Until when no service is running.
 func (c *Collector) Until(ctx context.Context, follow func(context.Context) error) error {
 	running, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -16,20 +16,20 @@ import (
 
 // BackfillCommand starts, cancels or shows the backfill of a source for an operator.
 type BackfillCommand struct {
-	// Wanted describes the backfill to start: source, window, partitions and parallelism. Without a begin of the
-	// window, the command shows or cancels the last backfill of the source.
+	// Wanted describes the backfill to start: source, window, partitions and parallelism. If the window has no start,
+	// the command starts no backfill, and shows or cancels the last one of the source.
 	Wanted backfill.Job
-	Cancel bool // end the running backfill
+	Cancel bool // end the running backfill of the source, and start none
 	Detach bool // do not follow the backfill
 	// Data is the data directory. Local has the meaning of [Config.Local].
 	Data, Local string
-	// Collect works on backfills until the function follow returns. The command calls Collect if no service is running
-	// that would do the work.
+	// Collect works on backfills until the function `follow` returns. The command calls Collect if no service is
+	// running that would do the work.
 	Collect func(follow func(context.Context) error) error
 }
 
-// Run starts, continues or cancels a backfill, and follows its progress. It writes the progress to stderr and the
-// result to out, and returns the backfill.
+// Run starts, continues or cancels a backfill. Unless c.Detach is set, it follows a running backfill to its end. It
+// writes the progress to stderr and the last state to `out`, and returns the backfill.
 func (c *BackfillCommand) Run(ctx context.Context, db *sqlstore.DB, w schema.World, out io.Writer) (last backfill.Job, err error) {
 	store := backfill.New(db, progress.Scope(w, c.Local), time.Now)
 	if c.Cancel {

@@ -12,7 +12,7 @@ import (
 	"vayu/schema"
 )
 
-// jobs returns the jobs that instances share: one for each source, and one for each running backfill.
+// jobs returns the jobs that instances share: one for each source, and one for each running backfill of a known source.
 func (c *Collector) jobs(ctx context.Context) ([]share.Job, error) {
 	var all []share.Job
 	for _, w := range c.Worlds {
@@ -54,7 +54,7 @@ func BackfillJob(w schema.World, source string) string {
 	return w.String() + "/" + source + " backfill"
 }
 
-// backfill fetches the windows of the backfill with the given id. After an error it retries with backoff.
+// backfill works on the backfill with the given id. It retries with backoff after an error, until ctx ends.
 func (c *Collector) backfill(ctx context.Context, w World, id string, fence leader.Fence, quit <-chan struct{}) error {
 	r, err := runner.New(c.runnerConfig(w, fence, quit))
 	if err != nil {

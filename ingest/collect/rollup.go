@@ -60,8 +60,8 @@ func newScheduler(w World, log *slog.Logger) *scheduler {
 	return &scheduler{world: w, log: log, wake: make(chan struct{}, 1)}
 }
 
-// changed starts a roll-up of stored readings. If wait is true and this instance is the leader, changed returns after
-// that roll-up. A backfill run waits, so that it does not store readings faster than the roll-up can compute.
+// changed wakes the roll-up of new readings. On the leader, if `wait` is true, changed returns after the roll-up that
+// begins next. A backfill run waits, so that it does not store readings faster than the roll-up can process them.
 func (r *scheduler) changed(ctx context.Context, wait bool) {
 	r.mu.Lock()
 	done := r.next
@@ -114,7 +114,7 @@ func (r *scheduler) setNext(next chan struct{}) {
 	r.next = next
 }
 
-// rollUp makes one roll-up. It returns the description of the stored readings from before the roll-up.
+// rollUp makes one roll-up. It returns the description of the readings that were stored before the roll-up began.
 func (r *scheduler) rollUp(ctx context.Context) (Stored, error) {
 	found, err := r.world.Stored(ctx)
 	if err != nil {
@@ -128,7 +128,7 @@ func (r *scheduler) rollUp(ctx context.Context) (Stored, error) {
 	return found, err
 }
 
-// await waits until there are new readings, or ctx ends.
+// await returns when readings were stored after the description `last`, when a check for them fails, or when ctx ends.
 func (r *scheduler) await(ctx context.Context, last Stored) {
 	for {
 		select {

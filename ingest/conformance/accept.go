@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 )
 
-// Accept builds the source with open, fetches from the replies of the case, and stores the result as the expected
-// result.
+// Accept builds the source with the function `open`, fetches from the replies of the case, and stores the result as the
+// expected result.
 func (c *Case) Accept(ctx context.Context, open Opener) (*Fetched, error) {
 	got, err := c.expect(ctx, open)
 	if err == nil {
@@ -22,7 +22,7 @@ func (c *Case) Accept(ctx context.Context, open Opener) (*Fetched, error) {
 	return got, nil
 }
 
-// saveExpected writes the files with the expected results. It removes a file that would have no lines.
+// saveExpected writes the files with the expected results, and case.json. It removes a file that would have no lines.
 func (c *Case) saveExpected(got *Fetched) error {
 	for name, text := range map[string]string{
 		readingsFile: got.readingText(), missingFile: lines(got.Missing), bulletinsFile: lines(got.Bulletins), stationsFile: got.stationText(), rejectedFile: got.rejectedText(),

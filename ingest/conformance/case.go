@@ -55,7 +55,7 @@ type Case struct {
 	AnyOrder bool `json:"any_order,omitempty"`
 	// Input is the input file or folder, for a source that reads files.
 	Input string `json:"input,omitempty"`
-	// Error is part of the expected error of Fetch, or of opening the source.
+	// Error is a part of the expected error of Fetch, or of opening the source. It is "" if no error is expected.
 	Error string `json:"error,omitempty"`
 	// Reason is the expected reason if the expected error is an [ingest.BatchError]. Otherwise it is empty.
 	Reason ingest.Reason `json:"reason,omitempty"`

@@ -15,8 +15,8 @@ type Opener func(c *Case) (ingest.Source, error)
 
 // Fault is a difference between the expected and the actual behaviour of a source.
 type Fault struct {
-	// Part is the failed step of the check: "result" compares with the expected result, and "again" is a second fetch.
-	// In "cancelled" the context has ended, and in "refused" the store returns an error.
+	// Part is the failed step of the check. "result" compares a fetch with the expected result. "again" is a second
+	// fetch. "cancelled" is a fetch with an ended context. In "refused", the function yield returns an error.
 	Part string
 	Text string
 }
@@ -33,7 +33,7 @@ func (k *checking) faultf(part, format string, args ...any) {
 	k.faults = append(k.faults, Fault{part, fmt.Sprintf(format, args...)})
 }
 
-// restart makes the server begin again with the first reply. It adds the faults of the earlier requests to k.faults.
+// restart makes the server begin again with the first reply. It moves the server's faults to k.faults, for `part`.
 func (k *checking) restart(part string) {
 	if k.server == nil {
 		return
@@ -149,8 +149,8 @@ func (k *checking) fetchCancelled(ctx context.Context) {
 // errRefused is the error of a store that cannot store a batch.
 var errRefused = errors.New("the store is down")
 
-// fetchRefused checks that Fetch returns the error of yield after one call of yield, and that a second fetch yields the
-// batch again.
+// fetchRefused fetches twice with a function yield that returns an error. It checks that each fetch calls that function
+// once, and returns its error. The second fetch must therefore yield the refused batch again.
 func (k *checking) fetchRefused(ctx context.Context) {
 	src, err := k.open(k.c)
 	if err != nil {

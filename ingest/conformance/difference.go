@@ -8,8 +8,8 @@ import (
 // shownLines is the largest number of lines in the text of a difference.
 const shownLines = 6
 
-// Difference returns the lines that only one of two lists has: those of want after "-", and those of got after "+". It
-// returns "" if the lists have the same lines.
+// Difference returns the lines that only one of two lists has: those of `want` after "-", and those of `got` after "+".
+// It returns the first six of them, and the number of the others. It returns "" if the lists have the same lines.
 func Difference(want, got []string) string { return difference(lines(want), lines(got)) }
 
 // difference does the same as [Difference], for the lines of two texts.

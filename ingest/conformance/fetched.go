@@ -26,7 +26,7 @@ type Fetched struct {
 	Batches int
 }
 
-// Fetch fetches a window and checks the batches. now is the present time of the source under test. The error is the
+// Fetch fetches a window and checks the batches. `now` is the present time of the source under test. The error is the
 // error of the source.
 func Fetch(ctx context.Context, src ingest.Source, w ingest.Window, now time.Time) (*Fetched, error) {
 	f := &Fetched{Stations: make(map[string]string)}

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// Serve serves a handler on a free port of this machine while use runs. It passes the address to use, such as
-// http://127.0.0.1:40123.
+// Serve serves a handler on a free port of this machine while the function `use` runs. The argument of `use` is the
+// address of the server, such as http://127.0.0.1:40123.
 func Serve(ctx context.Context, handler http.Handler, use func(address string)) error {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -33,8 +33,8 @@ func Serve(ctx context.Context, handler http.Handler, use func(address string)) 
 	return err
 }
 
-// Serve serves the replies of the case at c.URL while use runs. It returns the faults of
-// the requests, and the error of use. A case with an input file needs no server.
+// Serve sets c.URL, and serves the replies of the case there while the function `use` runs. It returns the faults of
+// the requests, and the error of `use`. A case with an input file needs no server.
 func (c *Case) Serve(ctx context.Context, use func() error) (faults []string, err error) {
 	if len(c.Replies) == 0 {
 		return nil, use()

@@ -16,9 +16,9 @@ import (
 // ErrOtherRequests means that a source sent requests for which the case has no replies.
 var ErrOtherRequests = errors.New("the source cannot repeat the fetch")
 
-// Write creates the folder dir with a new case, and writes files into it. It builds the source with open, fetches, and
-// stores the result as the expected result of the case. It also sets c.Error, c.Reason and c.Rejected from the fetch.
-// If open is nil, the case has no expected result until [Case.Accept]. After an error, no part of the case remains.
+// Write creates the folder `dir` with a new case and the content of `files`. It builds the source with `open`, fetches,
+// and stores the result as the expected result. It also sets c.Error, c.Reason and c.Rejected from the fetch. If `open`
+// is nil, the case has no expected result until [Case.Accept]. After an error, no part of the case remains.
 func Write(ctx context.Context, dir string, c *Case, files map[string][]byte, open Opener) (*Fetched, error) {
 	if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("writing the case %s: the folder exists", dir)

@@ -22,8 +22,8 @@ const Owner = "Central Pollution Control Board (CPCB)"
 // License – India, Gazette of India, 10 February 2017.
 const Licence = "GODL-India"
 
-// Station returns the station that CPCB calls name, e.g. "Anand Vihar, Delhi - DPCC". If city is "", the city is taken
-// from the name. The position is in WGS 84 degrees; 0, 0 if unknown.
+// Station returns the station with CPCB's name `name`, e.g. "Anand Vihar, Delhi - DPCC". If city is "", Station takes
+// the city from the name. The position is in WGS 84 degrees; 0, 0 if unknown.
 func Station(name, city, state string, latitude, longitude float64) air.Station {
 	name = air.CleanPlace(name)
 	s := air.Station{

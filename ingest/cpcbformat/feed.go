@@ -153,7 +153,7 @@ type feedWalk struct {
 	stations    []feedStation
 
 	builder    *ingest.Builder
-	attributes map[attributeOf]bool // attributes that builder already knows
+	attributes map[attributeOf]bool // attributes that were reported to the builder
 }
 
 // attributeOf identifies an attribute by its element and its name.

@@ -102,8 +102,8 @@ var states = []string{
 	"sikkim", "tamilnadu", "telangana", "tripura", "uttarpradesh", "uttarakhand", "westbengal",
 }
 
-// afterAgency reports whether text is the name of a known city or of the given one, or ends in a state. Some tables
-// repeat the city or state after the agency: "Chennai, Tamil Nadu". city is the city in the station's name, or "".
+// afterAgency reports whether `text` is `city` or a known city, or ends in a state. `city` is the city in the station's
+// name, or "". Some tables repeat the city or state after the agency: "Chennai, Tamil Nadu".
 func afterAgency(text, city string) bool {
 	key := gazetteer.Key(text)
 	ends := func(state string) bool { return strings.HasSuffix(key, state) }

@@ -8,7 +8,7 @@ import (
 )
 
 // Position parses a station's position in degrees. For a missing or invalid position it returns 0, 0. For an invalid
-// position, reason is [ingest.BadPosition]. The position 0, 0 is invalid.
+// position, `reason` is [ingest.BadPosition]. The position 0, 0 is invalid.
 func Position(latitude, longitude string) (lat, lon float64, reason ingest.Reason) {
 	latitude, longitude = strings.TrimSpace(latitude), strings.TrimSpace(longitude)
 	if blank(latitude) && blank(longitude) {

@@ -8,8 +8,8 @@ import (
 	"vayu/schema/parameter"
 )
 
-// SubIndex makes a reading from a value of the live feed or of data.gov.in. average is a sub-index (0–500) in both
-// sources. p and at are zero if the caller could not parse them. If no reading can be made, SubIndex returns the
+// SubIndex makes a reading from a value of the live feed or of data.gov.in. `average` is a sub-index (0–500) in both
+// sources. p and `at` are zero if the caller could not parse them. If no reading can be made, SubIndex returns the
 // reason. [ingest.MissingValue] means that everything except the value is valid, see [ingest.Builder.Missing].
 func SubIndex(p parameter.Parameter, at time.Time, average string) (air.Reading, ingest.Reason) {
 	if !p.Indexed() {

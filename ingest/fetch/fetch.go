@@ -35,8 +35,8 @@ type Client struct {
 	limit int64
 }
 
-// New returns a client. timeout limits the time of a request including its whole reply. limit is the largest size of a
-// reply in bytes, after decompression.
+// New returns a client. `timeout` limits the time of a request including its whole reply. `limit` is the largest size
+// of a reply in bytes, after decompression. It does not apply to [Client.Download].
 func New(timeout time.Duration, limit int64) *Client {
 	return &Client{limit: limit, http: &http.Client{Timeout: timeout, CheckRedirect: redirect}}
 }
@@ -105,7 +105,7 @@ func redirect(next *http.Request, via []*http.Request) error {
 // unconditional.
 type Validators struct{ ETag, LastModified string }
 
-// Reply is a server's reply. Body is nil if the content has not changed (status 304).
+// Reply is a server's reply. Body is nil if the content has not changed (status 304), and after [Client.Download].
 type Reply struct {
 	Body       []byte
 	Validators Validators
@@ -159,8 +159,8 @@ func (e *StatusError) Error() string {
 // messageBytes is the number of bytes of a server's explanation that an error quotes.
 const messageBytes = 200
 
-// message returns the explanation in a reply with an error status. It returns "" if the reply might repeat a key of the
-// request that Clean would not remove.
+// message returns the explanation in a reply with an error status. It returns "" for a web page. It also returns "" if
+// the reply might repeat a key of the request, and r.Clean is nil, so that nothing would remove the key.
 func (r *Request) message(u *url.URL, body []byte) string {
 	if IsHTML(body) || r.Clean == nil && (u.RawQuery != "" || r.Header != nil || r.Sign != nil) {
 		return ""
@@ -202,8 +202,8 @@ func (c *Client) Do(ctx context.Context, r Request) (*Reply, error) {
 	return reply, nil
 }
 
-// Download downloads a file, with the errors of [Client.Do]. It writes at most limit bytes of the body to the writer,
-// and reply.Body is nil. modified is false if the server replied with status 304. An empty file is not an error.
+// Download downloads a file to the writer `to`, with the errors of [Client.Do]. It ends with an error once it has
+// written more than `limit` bytes. reply.Body is nil. `modified` is false after status 304. An empty file is no error.
 func (c *Client) Download(ctx context.Context, r Request, to io.Writer, limit int64) (reply *Reply, modified bool, err error) {
 	reply, err = c.exchange(ctx, r, func(resp *http.Response, got *received) error {
 		modified = true
@@ -233,7 +233,7 @@ const (
 	wholeBytes = 32 << 20
 )
 
-// headWriter keeps the first bytes that are written to it. most is the largest number of bytes that it keeps.
+// headWriter keeps the first bytes that are written to it. `most` is the largest number of bytes that it keeps.
 type headWriter struct {
 	text []byte
 	most int
@@ -251,7 +251,7 @@ func tooLarge(limit int64) error {
 	return &ingest.BatchError{Reason: ingest.BadReply, Detail: fmt.Sprintf("the reply exceeds %d bytes", limit)}
 }
 
-// exchange sends a request and records it. It calls read for a reply with status 200. The Body of the result is nil.
+// exchange sends a request and records it. It calls `read` for a reply with status 200. The Body of the result is nil.
 func (c *Client) exchange(ctx context.Context, r Request, read func(*http.Response, *received) error) (*Reply, error) {
 	recorder := ingest.RecorderOf(ctx)
 	got := received{}
@@ -274,7 +274,7 @@ type received struct {
 	status   int // 0 if no reply came
 	header   http.Header
 	body     []byte // for a file, only its beginning
-	size     int64  // size of the whole body
+	size     int64  // number of received bytes of the body
 	streamed bool   // the body is a file
 }
 
@@ -290,7 +290,7 @@ func (r *Request) shown() string {
 	return http.MethodGet + " " + safeURL(u)
 }
 
-// do sends a request as [Client.exchange] does, but does not record it. It fills got even if it returns an error.
+// do sends a request as [Client.exchange] does, but does not record it. It fills `got` even if it returns an error.
 func (c *Client) do(ctx context.Context, r Request, got *received, read func(*http.Response, *received) error) (*Reply, error) {
 	known := r.Known
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.URL, nil)

@@ -44,8 +44,8 @@ func Try(ctx context.Context, out io.Writer, open file.Opener, path string) erro
 	return errors.Join(preview.Sample(out, sample), err)
 }
 
-// Each calls the function `do` with each file. After an error, it prints the error and continues with the
-// next file, unless ctx has ended.
+// Each calls the function `do` with each file. After an error, it prints the error and continues with the next file.
+// If ctx has ended, it returns the error instead. At the end, its error states how many files failed.
 func Each(ctx context.Context, out io.Writer, paths []string, do func(path string) error) error {
 	failed := 0
 	for _, path := range paths {
@@ -63,8 +63,8 @@ func Each(ctx context.Context, out io.Writer, paths []string, do func(path strin
 	return nil
 }
 
-// All imports files into the live world in order, and returns the number of stored readings. dir is the data directory,
-// which keeps the progress of interrupted imports.
+// All imports files into the live world in order, and returns the number of stored readings. `dir` is the data
+// directory, which keeps the progress of interrupted imports.
 func All(ctx context.Context, out io.Writer, conn driver.Conn, all *source.Catalogue, dir string, paths []string) (stored int, err error) {
 	store, record := loader.New(conn, schema.Live.Database()), journal.New(conn, schema.OpsDatabase, schema.Live)
 	importer := runner.NewImporter(store, record, filepath.Join(dir, "import"))

@@ -20,7 +20,7 @@ import (
 type Journal struct {
 	conn     driver.Conn
 	database string
-	world    int8 // in the column world: 1 for live, 2 for sandbox
+	world    int8 // value of the column `world`: 1 for live, 2 for sandbox
 }
 
 // New returns a journal in a database, normally [schema.OpsDatabase]. It does not connect; the caller owns conn.
@@ -32,7 +32,7 @@ func New(conn driver.Conn, database string, world schema.World) *Journal {
 	return j
 }
 
-// runColumns are the columns of source_run with the types that the client sends.
+// runColumns are the columns of the table `source_run` with the types that the client sends.
 var runColumns = []clickhouse.ColumnNameAndType{
 	{Name: "run", Type: "UInt64"}, {Name: "world", Type: "Int8"}, {Name: "source", Type: "String"},
 	{Name: "kind", Type: "Int8"}, {Name: "started", Type: "DateTime64(6, 'UTC')"}, {Name: "seconds", Type: "Float64"},
@@ -45,7 +45,7 @@ var runColumns = []clickhouse.ColumnNameAndType{
 	{Name: "hours", Type: "Map(DateTime('UTC'), UInt32)"},
 }
 
-// valueColumns are the columns of rejected with the types that the client sends.
+// valueColumns are the columns of the table `rejected` with the types that the client sends.
 var valueColumns = []clickhouse.ColumnNameAndType{
 	{Name: "run", Type: "UInt64"}, {Name: "world", Type: "Int8"}, {Name: "source", Type: "String"},
 	{Name: "started", Type: "DateTime64(6, 'UTC')"}, {Name: "number", Type: "UInt32"}, {Name: "reason", Type: "String"},

@@ -20,8 +20,8 @@ type Rejected struct {
 }
 
 // Rejected describes the runs of a source that rejected values for one of the given reasons. A run counts if its window
-// overlaps `within`. If reasons is empty, every reason counts except [ingest.MissingValue]. Imports and runs without a
-// window do not count. If `within` has no end, it ends at the present time. The returned window lies inside `within`.
+// overlaps `within`. If `reasons` is empty, every reason counts except [ingest.MissingValue]. Imports and runs without
+// a window do not count. If `within` has no end, it ends at the present time. The returned window lies inside `within`.
 func (j *Journal) Rejected(ctx context.Context, source string, within ingest.Window, reasons []string) (found Rejected, err error) {
 	if within.To.IsZero() {
 		within.To = time.Now()

@@ -44,9 +44,9 @@ func Aliases(ctx context.Context, conn driver.Conn, database string) ([]Alias, e
 // ErrNoStation is returned for a station that does not exist.
 var ErrNoStation = errors.New("no such station")
 
-// Merge makes one station an alias of another, the target. It copies the stored readings of the alias to the target,
-// and redirects future readings to the target. If both stations have a reading of the same time, the target's reading
-// stays. The alias's own row and readings are kept. Merge is idempotent: after an error, call it again.
+// Merge makes the station `from` an alias of the station `into`, the target. It copies the stored readings of the alias
+// to the target, and redirects future readings to the target. If both have the same reading, that of the target stays.
+// The alias's own row and readings are kept. Merge is idempotent: after an error, call it again.
 //
 // Withdrawn readings are not copied. A running service reads the new alias within [cacheLifetime]. It then copies the
 // readings that it stored under the old id in the meantime. The next roll-up computes the target's hourly values again.

@@ -58,7 +58,7 @@ var readingColumns = []clickhouse.ColumnNameAndType{
 // batch.
 //
 // Load refuses a position far from the station's known position, unless the new position's source ranks higher (see
-// positionRank). On success it counts each refusal in b.Rejected as [ingest.StationMoved].
+// positionRank in package station). On success it counts each refusal in b.Rejected as [ingest.StationMoved].
 func (l *Loader) Load(ctx context.Context, b *ingest.Batch) error {
 	withdrawn, err := l.retract(ctx, b.Missing)
 	if err != nil {
@@ -105,8 +105,8 @@ func (l *Loader) loadReadings(ctx context.Context, b *ingest.Batch, aliases map[
 	return nil
 }
 
-// readingSlices returns the columns of a record in the order of readingColumns, without
-// the column run. The slices share the record's memory.
+// readingSlices returns the columns of a record in the order of readingColumns, without the column `run`. The slices
+// share the record's memory.
 func readingSlices(record arrow.Record) []any {
 	at := record.Column(air.ReadingAt).(*array.Timestamp).TimestampValues()
 	int8s := func(column int) []int8 { return record.Column(column).(*array.Int8).Int8Values() }

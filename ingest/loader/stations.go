@@ -15,12 +15,12 @@ import (
 	"vayu/schema/air"
 )
 
-// Limits of the age of cached aliases and stations. They expire because another process, such as an import, may change
-// the tables. To write an outdated cached row would undo such a change. Aliases expire after cacheLifetime.
+// Limits of the age of cached aliases and stations. The cache expires because another process, such as an import, may
+// change the tables. Writing an outdated cached row would undo such a change. Aliases expire after cacheLifetime.
 //
-// Reading a million stations takes seconds. After a slow read, stations therefore expire later: reads take at most the
-// share maxReadShare of the time. But a busy engine can make a single read slow. So stations expire after
-// longestLifetime at the latest.
+// Reading a million stations takes seconds. The lifetime of cached stations is therefore so long that the reads take at
+// most the share maxReadShare of the time. A busy engine can make a single read slow, so the lifetime is at most
+// longestLifetime.
 const (
 	cacheLifetime   = 10 * time.Second
 	longestLifetime = 5 * time.Minute
@@ -91,8 +91,8 @@ func stationLifetime(read time.Duration) time.Duration {
 	return min(max(cacheLifetime, time.Duration(float64(read)/maxReadShare)), longestLifetime)
 }
 
-// refreshCache reads the aliases if they are older than cacheLifetime. It reads the stations if there is a new alias,
-// or if the cached stations have expired. The caller holds l.mu.
+// refreshCache reads the aliases if they are older than cacheLifetime. It then also reads the stations, if there is a
+// new alias, or if the cached stations have expired. If there is no cache, it reads both. The caller has locked l.mu.
 func (l *Loader) refreshCache(ctx context.Context) error {
 	first := l.cache == nil
 	if !first && time.Since(l.loadedAt) <= cacheLifetime {
@@ -159,8 +159,8 @@ func (l *Loader) canonical(ctx context.Context, readings []air.Reading) ([]air.R
 	return readings, nil
 }
 
-// storeChanges writes the changed stations and the log of changes. It writes the log first. A crash between the two
-// writes may thus repeat a line of the log, but loses none.
+// storeChanges writes the log of changes, then the new aliases and the changed stations. A crash between these writes
+// may thus repeat a line of the log, but loses none.
 func (l *Loader) storeChanges(ctx context.Context) error {
 	b := l.cache
 	if len(b.Changes) > 0 {

@@ -19,30 +19,29 @@ type Limits struct {
 // Thresholds of problems. A problem begins and ends at different values, so that a source near a limit does not change
 // its state with each run.
 const (
-	// leastCompared is the least number of earlier runs with which the fields of the last runs are compared.
+	// leastCompared is the least number of earlier runs that the monitor needs to compare fields or units with them.
 	leastCompared = 8
 	// The monitor reports a field as gone if earlier runs usually had it: at least the share goneFrom of the runs up to
 	// its last occurrence. The problem ends when the field returns, when the configuration changes, or after a week.
 	goneFrom = 0.9
-	// A field or unit is new if it first occurred among the last runs of a week. newUntil is the share of runs that
-	// count as the last ones.
+	// A field or unit is new if it first occurred in one of the last runs. newUntil is the share of the week's runs
+	// that count as the last ones, see isNew.
 	newUntil = 0.2
 	// If a source has more fields than mostFields, the monitor does not compare them. Their names are then probably
 	// data, such as station ids.
 	mostFields = 300
-	// A problem of coverage begins when two consecutive hours have less than lowFrom of their usual readings. It ends
-	// when both hours have at least lowUntil.
+	// A problem of coverage begins when each of the last two complete hours has less than lowFrom of its usual
+	// readings. It ends when each of them has at least lowUntil.
 	lowFrom, lowUntil = 0.6, 0.8
 	// The monitor checks the coverage of an hour only if the usual number of readings in that hour is at least
 	// leastUsual. With a smaller number, one or two missing readings would already be reported as a problem.
 	leastUsual = 5
-	// The monitor checks the coverage of an hour only if at least leastDays of the last 7 days have readings in that
-	// hour.
+	// It checks the coverage of an hour only if at least leastDays of the last 7 days have readings in that hour.
 	leastDays = 3
 	// failedRuns consecutive failed runs begin a problem. doneRuns consecutive successful runs end it.
 	failedRuns, doneRuns = 3, 2
-	// A clock problem begins when futureRuns of the last lastRuns runs have times in the future. It ends when none of
-	// the last lastRuns runs has such times.
+	// A clock problem begins when at least futureRuns of the last lastRuns runs have times in the future. It ends when
+	// none of the last lastRuns runs has such times.
 	futureRuns = 3
 	// shownNames is the largest number of fields or stations that the text of a problem names.
 	shownNames = 5
@@ -102,7 +101,8 @@ func (f *facts) silent(l Limits, now time.Time) finding {
 	return finding{is, is, fmt.Sprintf("%s; the limit is %s", what, l.MaxSilence)}
 }
 
-// drift compares the fields and units of the last fieldRuns runs with those of the earlier runs.
+// drift compares the fields and units of the last fieldRuns runs with those of earlier runs. It finds nothing if one of
+// the last runs has another configuration, with fewer than leastCompared earlier runs, or with too many fields.
 func (f *facts) drift() finding {
 	if f.compare < leastCompared || f.recent < fieldRuns || len(f.fields) > mostFields {
 		return finding{}
@@ -142,8 +142,8 @@ func (s *share) isNew(total int) bool {
 	return float64(s.earliest) <= max(fieldRuns, newUntil*float64(total))
 }
 
-// changedUnits returns the parameters with new units. `begins` has those whose unit occurs only in the last fieldRuns
-// runs. `stays` has all whose unit is new (see isNew).
+// changedUnits returns the parameters with new units (see isNew), if enough earlier runs state a unit of the parameter.
+// `stays` has all of them. `begins` has those whose new unit occurs only in the last fieldRuns runs.
 func (f *facts) changedUnits(total int) (begins, stays []string) {
 	earlier := make(map[string]int)
 	for _, s := range f.units {
@@ -162,8 +162,8 @@ func (f *facts) changedUnits(total int) (begins, stays []string) {
 	return begins, stays
 }
 
-// coverage compares the last two hours with the same hours of the last 7 days. ratio is the number of readings in the
-// last hour, divided by the usual number. It is negative if unknown.
+// coverage compares the last two complete hours with the same hours of the last 7 days. `ratio` is the number of
+// readings in the last of these hours, divided by the usual number. It is negative if unknown.
 func (f *facts) coverage(l Limits, now time.Time) (out finding, ratio float64) {
 	if l.MaxSilence <= 0 {
 		return finding{}, -1
@@ -181,15 +181,15 @@ func (f *facts) coverage(l Limits, now time.Time) (out finding, ratio float64) {
 	return out, ratio
 }
 
-// hourBefore returns the latest end of an Indian hour that is not after at. Both are Unix seconds. Indian hours end at
-// minute 30 of UTC.
+// hourBefore returns the latest end of an Indian hour that is not after `at`. Both are Unix seconds. Indian hours end
+// at minute 30 of UTC.
 func hourBefore(at int64) int64 {
 	const hour, half = 3600, 1800
 	return (at-half)/hour*hour + half
 }
 
-// ratio returns the number of readings in the hour that ends at `end`, divided by the usual number. It also returns
-// both numbers. ratio is negative if the usual number is unknown.
+// ratio returns the number `is` of readings in the hour that ends at `end`, the median `usual` of that hour on the last
+// 7 days, and their quotient. The quotient is negative if leastDays or leastUsual forbids the check.
 func (f *facts) ratio(end time.Time) (ratio, is, usual float64) {
 	var same []float64
 	for day := 1; day <= 7; day++ {

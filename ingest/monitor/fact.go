@@ -27,11 +27,11 @@ type facts struct {
 	first   time.Time  // start of the first run of the last 7 days
 	newest  time.Time  // newest reading of the runs of the last 7 days; zero for none
 	fields  []share
-	units   []share // one for each parameter and unit
-	hours   map[time.Time]float64
-	clocks  []string // stations whose times were in the future in the last day, the most frequent first
-	compare int      // number of earlier runs, with which the last fieldRuns runs are compared
-	recent  int      // number of runs with fields among the last fieldRuns runs
+	units   []share               // one for each parameter and unit
+	hours   map[time.Time]float64 // number of readings, by the end of the hour
+	clocks  []string              // stations whose times were in the future in the last day, the most frequent first
+	compare int                   // number of earlier runs with fields and the same configuration, to compare with
+	recent  int                   // how many of the last fieldRuns runs with fields have the present configuration
 }
 
 // runFacts has the outcome of one run of a source.

@@ -35,7 +35,7 @@ type Group struct {
 	monitors []*Monitor
 }
 
-// NewGroup returns one monitor for the live world and one for the sandbox. It panics if a metric is already registered.
+// NewGroup returns the monitors of both worlds. It panics if a metric is already registered.
 func NewGroup(c GroupConfig) (*Group, error) {
 	g := &Group{GroupConfig: c}
 	metrics := NewMetrics(c.Metrics)

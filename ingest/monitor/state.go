@@ -33,7 +33,7 @@ type key struct {
 // counter counts the consecutive checks that contradict the present state of a problem.
 type counter struct{ begins, ends int }
 
-// observe counts a check of a problem, and reports whether its state changes.
+// observe counts a check of a problem, and reports whether the problem begins or, if it is `active` (present), ends.
 func (c *counter) observe(active bool, f finding) (changes bool) {
 	if active {
 		c.begins = 0

@@ -71,7 +71,7 @@ func bulletinOf(b air.Bulletin) Bulletin {
 	return out
 }
 
-// New returns the preview of a sample. failed is the error of the fetch, or nil.
+// New returns the preview of a sample. `failed` is the error of the fetch, or nil.
 func New(s runner.Sample, recorder *ingest.Recorder, failed error) *Preview {
 	p := &Preview{
 		Requests: append([]ingest.Exchange{}, recorder.Exchanges()...), Readings: []Reading{}, Stations: []Station{},

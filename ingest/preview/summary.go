@@ -8,7 +8,7 @@ import (
 	"vayu/schema"
 )
 
-// Summary writes the summary of an import. path and format describe the input.
+// Summary writes the summary of an import. `path` and `format` describe the input.
 func Summary(w io.Writer, path, format string, s runner.Summary) {
 	resumed := ""
 	if s.Resumed {

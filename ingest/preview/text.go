@@ -15,7 +15,7 @@ import (
 	"vayu/ingest/runner"
 )
 
-// Sample writes the readings and the rejected values of a sample as text.
+// Sample writes the readings, bulletins, stations and rejected values of a sample as text.
 func Sample(w io.Writer, s runner.Sample) error {
 	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	if len(s.Readings) > 0 {
@@ -106,7 +106,7 @@ func retained(m *ingest.MessageInfo) string {
 	return ""
 }
 
-// Exchanges writes the requests with the beginnings of their replies.
+// Exchanges writes the recorded requests with the beginnings of their replies, and the recorded messages.
 func Exchanges(w io.Writer, recorder *ingest.Recorder) {
 	all := recorder.Exchanges()
 	for _, e := range all {

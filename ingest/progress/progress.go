@@ -23,7 +23,7 @@ type Store struct {
 	now   func() time.Time
 }
 
-// New returns a store of the progress of a scope, see [Scope]. now is time.Now except in tests.
+// New returns a store of the progress of a scope, see [Scope]. `now` is time.Now except in tests.
 func New(db *sqlstore.DB, scope string, now func() time.Time) *Store {
 	return &Store{db: db, scope: scope, now: now}
 }
@@ -78,11 +78,11 @@ const (
 			oldest = excluded.oldest, newest = excluded.newest, target = excluded.target, updated_at = excluded.updated_at
 		WHERE source_progress.revision = excluded.revision`
 	deletePartitions = "DELETE FROM source_partition WHERE scope = $1 AND source = $2"
-	// deleteForgotten deletes partitions without a fetch since $3, because the network probably no longer lists them.
+	// deleteForgotten deletes partitions that were not updated since $3. The network probably no longer lists them.
 	deleteForgotten = deletePartitions + " AND updated_at < $3"
 )
 
-// keepPartitions is the retention of the row of a partition after its last fetch, successful or not.
+// keepPartitions is how long Save keeps the row of a partition after its last fetch (even if failed) or SetWatermark.
 const keepPartitions = 90 * 24 * time.Hour
 
 // Save implements [ingest.ProgressStore].

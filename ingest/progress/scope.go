@@ -34,7 +34,7 @@ func Local(db *sqlstore.DB, embedded bool, data string) (string, error) {
 	return string(id), nil
 }
 
-// Scope returns the scope of a world for [New]. local is the result of [Local].
+// Scope returns the scope of a world for [New]. `local` is the result of [Local].
 func Scope(w schema.World, local string) string {
 	if local == "" {
 		return w.String()

@@ -62,7 +62,7 @@ func (s *Store) SetText(ctx context.Context, source, partition, text string) err
 }
 
 // Columns returns the watermarks of the sources of both worlds as text, by the name of the source. A source belongs to
-// only one of the worlds.
+// only one of the worlds. A source without a watermark has no entry.
 func Columns(ctx context.Context, db *sqlstore.DB, local string) (map[string]string, error) {
 	texts := make(map[string]string)
 	for _, w := range schema.Worlds {

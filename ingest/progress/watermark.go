@@ -69,7 +69,7 @@ func (s *Store) Sources(ctx context.Context) (map[string]*air.SourceProgress, er
 	return all, nil
 }
 
-// addOldest adds to each source the partitions with the oldest watermarks.
+// addOldest adds to each source the air.MaxOldest partitions with the oldest watermarks.
 func (s *Store) addOldest(ctx context.Context, all map[string]*air.SourceProgress) error {
 	return sqlstore.Each(s.db.View(ctx), func(row sqlstore.Scanner) error {
 		var name string
@@ -91,15 +91,15 @@ func (s *Store) addOldest(ctx context.Context, all map[string]*air.SourceProgres
 
 // Errors of SetWatermark.
 var (
-	// ErrFuture means that a watermark is in the future. The source would then never fetch the readings from now to the
-	// watermark.
+	// ErrFuture means that a watermark is in the future. The source would never fetch the readings from now until then.
 	ErrFuture = errors.New("a watermark cannot be in the future")
-	// ErrNoPartition means that no progress of the partition is stored, because it was never fetched.
+	// ErrNoPartition means that no progress of the partition is stored. It was never fetched, or not since its row was
+	// deleted: by a new watermark of the whole source, by a save with Progress.Restart, or after keepPartitions.
 	ErrNoPartition = errors.New("no such partition")
 )
 
-// SetWatermark sets the watermark of a partition, or of the source and all its partitions if partition is "". The next
-// run of the source continues at that time.
+// SetWatermark sets the watermark of a partition. If `partition` is "", it sets that of the source, and deletes the
+// progress of its partitions. The next run of the source continues at the time `at`.
 func (s *Store) SetWatermark(ctx context.Context, source, partition string, at time.Time) error {
 	now := s.now()
 	if at.After(now) {

@@ -20,7 +20,7 @@ const (
 
 var errStopping = errors.New("the service is stopping")
 
-// request has the accepted readings of one request. now is the time at which the readings were checked.
+// request has the accepted readings of one request. `now` is the time at which the readings were checked.
 type request struct {
 	readings []stationReading
 	now      time.Time
@@ -39,7 +39,7 @@ type stationReading struct {
 type committer struct {
 	store   Store
 	queue   chan *request
-	stopped chan struct{} // closed when run has ended
+	stopped chan struct{} // closed when the method run has ended
 	log     *slog.Logger
 	metrics *metrics
 }

@@ -69,7 +69,7 @@ func decodeJSON(body []byte) ([]row, error) {
 	return rows, err
 }
 
-// decodeMembers reads the members of an object. found reports whether the object has the field `readings`.
+// decodeMembers reads the members of an object. `found` reports whether the object has the field `readings`.
 func decodeMembers(d *jsontext.Decoder) (rows []row, found bool, err error) {
 	if _, err := d.ReadToken(); err != nil {
 		return nil, false, err
@@ -94,7 +94,7 @@ func decodeMembers(d *jsontext.Decoder) (rows []row, found bool, err error) {
 	return rows, found, err
 }
 
-// decodeArray decodes the array of readings.
+// decodeArray decodes the array of readings. More than maxReadings elements are an error.
 func decodeArray(d *jsontext.Decoder) (rows []row, err error) {
 	if kind := d.PeekKind(); kind != jsontext.KindBeginArray && kind != jsontext.KindInvalid {
 		return nil, schema.NewProblem(schema.InvalidRequest, "readings", "The field readings must be an array.")
@@ -152,14 +152,14 @@ func decodeLines(body []byte) ([]row, error) {
 
 var errLongLine = &fault{ingest.BadLine, "", fmt.Sprintf("The line has more than %d bytes.", maxLine)}
 
-// columns are the names of the columns of CSV and Arrow. They equal the names of the JSON fields. The first
-// requiredColumns columns are required.
+// columns are the names of the columns of CSV and Arrow. They equal the names of the JSON fields.
 var columns = [...]string{"station", "parameter", "value", "unit", "at", "averaging_minutes", "latitude", "longitude", "name"}
 
-// requiredColumns is the number of required columns, which come first.
+// requiredColumns is the number of required columns. They come first in the list `columns`.
 const requiredColumns = 5
 
-// columnIndexes returns the position of each known column in a header line, or -1 for an absent column.
+// columnIndexes returns the position of each known column in a header line, or -1 for an absent column. A repeated
+// column, or an absent required one, is an error.
 func columnIndexes(names []string) (at [len(columns)]int, err error) {
 	for i := range at {
 		at[i] = -1
@@ -217,7 +217,7 @@ func decodeCSV(body []byte) ([]row, error) {
 	return rows, nil
 }
 
-// cells splits a line of CSV (RFC 4180) at its commas. A line that is too long is an error.
+// cells splits a line of CSV (RFC 4180) at its commas. A line of more than maxLine bytes is an error.
 func cells(line string) ([]string, error) {
 	line = strings.TrimSuffix(line, "\r")
 	if len(line) > maxLine {

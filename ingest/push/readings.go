@@ -75,12 +75,12 @@ func (w *world) stationsOf(ctx context.Context, account string, rows []row, now 
 	})
 }
 
-// lacksStation reports whether a decoded row names a station that is not in known.
+// lacksStation reports whether a decoded row names a station that is not in the map `known`.
 func lacksStation(known map[string]*station, rows []row) bool {
 	return slices.ContainsFunc(rows, func(r row) bool { return r.fault == nil && known[r.Station] == nil })
 }
 
-// newStations returns the stations to register for the rows of an account, up to the limit maxStations.
+// newStations returns the unknown stations that valid rows of an account can register, up to the limit maxStations.
 func newStations(account string, known map[string]*station, rows []row, now time.Time) []station {
 	var out []station
 	added := make(map[string]bool)
@@ -129,7 +129,7 @@ func (p *pushed) add(r *row, known map[string]*station) *fault {
 	return nil
 }
 
-// noStation returns why a row that names an unknown station cannot register that station. known is the number of
+// noStation returns why a row that names an unknown station cannot register that station. `known` is the number of
 // stations of the account.
 func noStation(r *row, known int) *fault {
 	located, wrong := r.registers()
@@ -142,7 +142,7 @@ func noStation(r *row, known int) *fault {
 	return &fault{ingest.NoStation, "station", "The station is not registered. Send PUT /v1/stations/" + r.Station + ", or a latitude and longitude with its first reading."}
 }
 
-// reject adds a rejected row to the reply.
+// reject counts a rejected row. The reply lists the first maxRejected of them.
 func (p *pushed) reject(index int, f *fault) {
 	p.counts[f.reason]++
 	p.reply.RejectedTotal++

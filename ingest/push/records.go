@@ -78,14 +78,14 @@ func (s *Service) StoreRecords(ctx context.Context, runs Runs, records []Record)
 	return results, nil
 }
 
-// owner is an account in one world (live or sandbox). Its stations and readings are separate in each world.
+// owner is an account in one world (live or sandbox). The account has separate stations and readings in each world.
 type owner struct {
 	world   schema.World
 	account string
 }
 
-// decodeRecords returns the owners in the order of their first records, and the rows of each owner. The batches of a
-// retry therefore equal those of the first attempt.
+// decodeRecords returns the owners in the order of their first records, and the rows of each owner. The order is fixed,
+// so that the batches of a retry equal those of the first attempt.
 func decodeRecords(records []Record) (owners []owner, decoded map[owner][]row) {
 	counts := make(map[owner]int)
 	for i := range records {
@@ -104,7 +104,7 @@ func decodeRecords(records []Record) (owners []owner, decoded map[owner][]row) {
 	return owners, decoded
 }
 
-// count adds a row to p, and counts the row in the result of its record.
+// count adds a valid row to p. In the result of its record, it counts the row as stored, missing or rejected.
 func (s *Service) count(p *pushed, r *row, known map[string]*station, result *Result, records []Record) {
 	wrong := p.add(r, known)
 	switch {
@@ -141,7 +141,7 @@ func (s *Service) countAll(results []Result) {
 	}
 }
 
-// decodeRecord decodes a record and appends its rows to rows. number is the position of the record in its batch.
+// decodeRecord appends the rows of a record to `rows`, or one row with its fault. `number` is the record's index.
 func decodeRecord(rows []row, r *Record, number int) []row {
 	first := len(rows)
 	rows, err := r.appendRows(rows)

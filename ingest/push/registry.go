@@ -29,7 +29,7 @@ const (
 	// If a reading names a station that is not among the account's cached stations, the cache is used only up to the
 	// age freshLifetime.
 	freshLifetime = time.Second
-	// registryTimeout bounds the reads and writes of one call of register or stations.
+	// registryTimeout bounds the reads and writes of one call of registry.register or registry.stations.
 	registryTimeout = 5 * time.Second
 	// cachedAccounts is the number of accounts whose stations are cached.
 	cachedAccounts = 256
@@ -58,8 +58,8 @@ func (s *station) place(latitude, longitude float64) {
 
 func (s *station) point() geo.Point { return geo.Point{Latitude: s.Latitude, Longitude: s.Longitude} }
 
-// public returns the description of a published station for all accounts. The kind is always sensor. If an account
-// could declare its station a monitor, the station would change the AQI of its city.
+// public returns the description that the table `station` gets if the station is published. The kind is always sensor.
+// If an account could declare its station a monitor, the station would change the AQI of its city.
 func (s *station) public() air.Station {
 	return air.Station{
 		ID: s.ID, Name: s.Name, City: s.City, State: s.State, Latitude: s.Latitude, Longitude: s.Longitude,
@@ -109,7 +109,7 @@ func (r *registry) stations(ctx context.Context, account string, maxAge time.Dur
 	return r.load(ctx, account)
 }
 
-// load reads the stations of an account from ClickHouse. The caller holds the account's lock.
+// load reads the stations of an account from ClickHouse, and caches them. The caller has locked the account's mutex.
 func (r *registry) load(ctx context.Context, account string) (map[string]*station, error) {
 	began := time.Now()
 	rows, err := r.conn.Query(ctx, `SELECT station, id, name, city, state, latitude, longitude, toString(kind), licence, attribution, published
@@ -135,11 +135,11 @@ func (r *registry) load(ctx context.Context, account string) (map[string]*statio
 	return byName, nil
 }
 
-// register calls choose with the stored stations of the account. It stores and caches the stations that choose
-// returns, and returns all stations of the account. If a station is registered several times, the latest registration
-// is valid. `at` is the time of the new registrations; if it is zero, they get the time of ClickHouse's clock. If the
-// account would have more than maxStations stations, the error is a *schema.Problem. register returns an error of
-// choose unchanged.
+// register calls the function `choose` with the stored stations of the account. It stores and caches the stations that
+// `choose` returns, and returns all stations of the account. If a station is registered several times, the latest
+// registration is valid. `at` is the time of the new registrations; if it is zero, they get the time of ClickHouse's
+// clock. If the account would have more than maxStations stations, the error is a *schema.Problem. register returns an
+// error of `choose` unchanged.
 func (r *registry) register(ctx context.Context, account string, at time.Time, choose func(known map[string]*station) ([]station, error)) (map[string]*station, error) {
 	ctx, cancel := context.WithTimeout(ctx, registryTimeout)
 	defer cancel()

@@ -28,8 +28,8 @@ type row struct {
 	Longitude *float64 `json:"longitude"`
 	Name      string   `json:"name"`
 
-	// instant is the time of the reading if the format of the body has a type for times, such as Arrow. At is then
-	// unused.
+	// instant is the time of the reading if the format of the body has a type for times, such as Arrow. The field At is
+	// then unused.
 	instant time.Time
 	// fault is set if the row could not be decoded.
 	fault *fault
@@ -40,7 +40,7 @@ type row struct {
 	record, index int
 }
 
-// fault is the reason for rejecting a reading. field is the invalid field, or "" if the whole reading is invalid.
+// fault is the reason for rejecting a reading. `field` is the invalid field, or "" if the whole reading is invalid.
 type fault struct {
 	reason         ingest.Reason
 	field, message string
@@ -146,7 +146,7 @@ func faultOf(reason ingest.Reason, r *air.Reading) *fault {
 func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
 // registers reports whether the row can register an unknown station. The row needs a valid position and, if it has a
-// name, a valid name. wrong is the fault of an invalid position or name.
+// name, a valid name. `wrong` is the fault of an invalid position or name. It is nil for a row without position.
 func (r *row) registers() (located bool, wrong *fault) {
 	if r.Latitude == nil && r.Longitude == nil {
 		return false, nil

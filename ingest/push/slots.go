@@ -31,8 +31,8 @@ func newSlots() slots {
 	return slots{total: semaphore.NewWeighted(slotsTotal), mu: new(sync.Mutex), used: make(map[string]int)}
 }
 
-// acquire waits for a slot for a request of an account. The caller must call release. The error is a *schema.Problem if
-// the account already uses all its slots, or if no slot becomes free within slotTimeout.
+// acquire waits for a slot for a request of an account. The caller must call `release`. The error is or wraps a
+// *schema.Problem: the account already uses all its slots, or no slot becomes free before ctx ends or slotTimeout.
 func (s slots) acquire(ctx context.Context, account string) (release func(), err error) {
 	s.mu.Lock()
 	full := s.used[account] == slotsPerAccount

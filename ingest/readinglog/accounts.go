@@ -16,8 +16,8 @@ import (
 const (
 	// cachedAccounts is the number of accounts in the cache.
 	cachedAccounts = 4096
-	// knownFor is how long the entry of an existing account is valid. Accounts are never deleted. unknownFor is the
-	// same for an account that does not exist. It is short, because the account may be created later.
+	// knownFor is how long the cache entry of an existing account is valid. Accounts are never deleted. unknownFor is
+	// the time for an account that does not exist. It is short, because the account may be created later.
 	knownFor   = time.Hour
 	unknownFor = 10 * time.Second
 )

@@ -31,15 +31,15 @@ const (
 	headerRows  = "dead-rows"  // number of rejected readings
 )
 
-// accountID matches ids of accounts. A record key that does not match is the name of a station.
+// accountID matches ids of accounts. Without the header account, a key that matches is the id. Other keys are stations.
 var accountID = regexp.MustCompile(`^acc_[0-9A-Za-z]{1,60}$`)
 
-// process stores a batch of records. A record with a rejected reading becomes a dead letter after its valid readings
-// are stored.
+// process stores a batch of records. A record that cannot be read becomes a dead letter. So does a record with a
+// rejected reading, after its valid readings are stored.
 func (l *Log) process(ctx context.Context, batch []kafka.Message) (dead []topic.Dead, err error) {
 	b := &processing{Log: l}
 	records := make([]push.Record, 0, len(batch))
-	of := make([]int, 0, len(batch)) // index of each record in the batch
+	of := make([]int, 0, len(batch)) // for each element of `records`, its index in `batch`
 	for i := range batch {
 		record, wrong, err := l.record(ctx, &batch[i])
 		switch {
@@ -71,7 +71,7 @@ type wrong struct {
 	field, message string
 }
 
-// record returns the readings of a message with their account.
+// record returns the body of a message with its account, world, station and media type. It decodes no readings.
 func (l *Log) record(ctx context.Context, m *kafka.Message) (push.Record, *wrong, error) {
 	r := push.Record{Body: m.Value, World: schema.Live}
 	for _, h := range m.Headers {
@@ -116,7 +116,7 @@ type processing struct {
 	dead   []topic.Dead
 }
 
-// received counts a message in the run of a world.
+// received counts a message in the run of a world. The first message of a world in a batch begins or continues a run.
 func (b *processing) received(m *kafka.Message, w schema.World) {
 	if !b.began[w] {
 		b.began[w] = true
@@ -153,7 +153,7 @@ func (b *processing) add(m *kafka.Message, w schema.World, result *push.Result) 
 	}
 }
 
-// deadLetter adds a dead letter for a message with rejected readings.
+// deadLetter adds a dead letter. `row` and `rows` are the values of the headers headerRow and headerRows.
 func (b *processing) deadLetter(m *kafka.Message, reason, field, message string, row, rows int) {
 	b.dead = append(b.dead, topic.Dead{Message: *m, Reason: reason, Err: errors.New(message), Headers: []kafka.Header{
 		{Key: headerField, Value: []byte(field)},

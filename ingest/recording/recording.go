@@ -33,9 +33,9 @@ type Recording struct {
 // Marker replaces the secrets of the source description (YAML) in recorded exchanges.
 const Marker = "***"
 
-// New makes a case from the exchanges of a fetch. The exchanges must have whole bodies, without the secrets of the
-// source description (YAML). New replaces secrets and serial numbers in the replies. now is the present time for the
-// source.
+// New makes a case from the exchanges of a fetch. The exchanges must have whole bodies, in which [Marker] replaces the
+// secrets of the source description (YAML). New replaces other secrets, serial numbers and personal addresses. `now` is
+// the present time for the source.
 func New(exchanges []ingest.Exchange, w ingest.Window, now time.Time) (*Recording, error) {
 	if len(exchanges) == 0 {
 		return nil, errors.New("recording the fetch: there was no request")
@@ -69,7 +69,7 @@ func New(exchanges []ingest.Exchange, w ingest.Window, now time.Time) (*Recordin
 // inputFile is the name of the input file of a case for a source that reads a file.
 const inputFile = "input.csv"
 
-// OfFile makes a case from a file. now is the present time for the source.
+// OfFile makes a case from the content of a file. `now` is the present time for the source.
 func OfFile(body []byte, now time.Time) *Recording {
 	var scrub Scrubber
 	scrub.Learn(body)
@@ -79,7 +79,7 @@ func OfFile(body []byte, now time.Time) *Recording {
 	}
 }
 
-// newReply returns the reply of an exchange without its body.
+// newReply returns the reply of an exchange without its body. It omits secret parameters other than the source's key.
 func newReply(e ingest.Exchange, scrub *Scrubber) (conformance.Reply, error) {
 	_, address, _ := strings.Cut(e.Request, " ")
 	u, err := url.Parse(scrub.Text(address))

@@ -21,7 +21,7 @@ type Scrubber struct {
 	Replaced map[string]int
 
 	placeholders map[string]string // placeholder of each replaced value
-	numbers      map[string]int    // number in the last new placeholder of a kind, by kind
+	numbers      map[string]int    // largest number in a placeholder, by its kind
 }
 
 // Kinds of placeholders.
@@ -79,8 +79,7 @@ var patterns = map[string]*regexp.Regexp{
 // The placeholder of a number is a number above firstNumber, so that the type of the field stays the same.
 const firstNumber = 1_000_000
 
-// A value of at least leastReplaced bytes is also replaced outside its own field. A shorter value can occur elsewhere
-// by chance.
+// Outside its own field, only a value of leastReplaced bytes or more is replaced. A shorter one can occur by chance.
 const leastReplaced = 6
 
 // Learn finds the values in a body that must be replaced, and assigns their placeholders.
@@ -115,7 +114,8 @@ func (s *Scrubber) placeholder(kind, value string) string {
 	return s.placeholders[value]
 }
 
-// Body returns a body in which placeholders replace the values that Learn has found. The rest of the body is unchanged.
+// Body returns a body in which placeholders replace the values of fields for which kindOf returns a kind, and the
+// values that [Scrubber.Text] replaces. The rest of the body is unchanged.
 func (s *Scrubber) Body(body []byte) []byte {
 	var out bytes.Buffer
 	at := 0
@@ -150,7 +150,8 @@ func (s *Scrubber) count(name string) {
 	s.Replaced[name]++
 }
 
-// Text returns a text in which placeholders replace the values that Learn has found.
+// Text returns a text in which placeholders replace the values that Learn has found. Values of fewer than leastReplaced
+// bytes stay, and so do values within a longer word or number.
 func (s *Scrubber) Text(text string) string {
 	values := make([]string, 0, len(s.placeholders))
 	for value := range s.placeholders {
@@ -210,9 +211,8 @@ func scalarText(value jsontext.Value) string {
 	return ""
 }
 
-// eachScalar calls `visit` with the name and value of each scalar in a JSON text. An element of a list has the name of
-// the list. If visit does not return nil, eachScalar calls the optional function `replace` with the position of the value
-// and the result of visit.
+// eachScalar calls `visit` with each scalar of a JSON text and its name. Elements of a list have the list's name. If
+// `visit` returns a text, eachScalar calls `replace`, if given, with this text and the position of the value.
 func eachScalar(body []byte, visit func(name string, value jsontext.Value) []byte, replace ...func(start, end int, replacement []byte)) error {
 	in := jsontext.NewDecoder(bytes.NewReader(body))
 	for {

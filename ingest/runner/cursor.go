@@ -15,7 +15,7 @@ type cursor struct {
 	config     string
 	partitions partitionPlan
 	newest     time.Time // end of the newest stored averaging interval; zero for none
-	restart    bool      // the stored partitions are wrong, and the next save deletes them
+	restart    bool      // ClickHouse lacks stored readings, so the next save deletes the stored partitions
 }
 
 // unknown is the revision of a feed whose progress is not loaded. It differs from every stored revision.
@@ -54,8 +54,7 @@ func (r *Runner) tryLoadPlan(ctx context.Context, f *feedRun) (due time.Time, er
 	f.plan = newFetchPlan(f.Feed, first, last, now)
 	f.revision, f.config = stored.Revision, stored.Config
 	r.metrics.feed(f.Feed, f.interval(now))
-	// The gauge begins with the present time. If the source never yields a reading, the gauge then shows the time since
-	// the start.
+	// The gauge begins with the present time, so that its age is the time since the start until a reading comes.
 	r.metrics.newest.WithLabelValues(f.Name).Set(float64(now.Unix()))
 	r.noteNewest(f, last)
 	if stored.Newest.After(last) && !stored.Newest.Before(since) {
@@ -71,7 +70,8 @@ func (r *Runner) tryLoadPlan(ctx context.Context, f *feedRun) (due time.Time, er
 }
 
 // firstDue returns the time of the first live run. The run is due now if no run was completed, if the last run was
-// interrupted, or if the configuration has changed.
+// interrupted, or if the configuration has changed. Otherwise the run is due at the first scheduled time after the
+// watermark, or now if that time has passed.
 func (f *feedRun) firstDue(now time.Time, stored ingest.Progress) time.Time {
 	if stored.Watermark.IsZero() || !stored.Target.IsZero() || stored.Config != f.ConfigSHA256 {
 		return now
@@ -79,8 +79,8 @@ func (f *feedRun) firstDue(now time.Time, stored ingest.Progress) time.Time {
 	return later(now, f.next(earlier(stored.Watermark, now)))
 }
 
-// reload loads the progress again if an operator has changed it. After an error, the feed continues with the progress
-// in memory.
+// reload loads the progress if an operator has changed it since the feed loaded it. If the store fails, the feed
+// continues with the progress in memory.
 func (r *Runner) reload(ctx context.Context, f *feedRun) {
 	stored, changed, err := r.progress.Load(ctx, f.key(), f.revision)
 	if err != nil {

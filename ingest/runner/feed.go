@@ -20,11 +20,11 @@ type Feed struct {
 	Source ingest.Source
 	// ConfigSHA256 is the SHA-256 of the source's configuration, hexadecimal. The journal stores it with each run.
 	ConfigSHA256 string
-	// Schedule has five cron fields in Indian time ("5 * * * *"), or "@every 10m".
-	// Default "@hourly". The first run starts at once.
+	// Schedule has five cron fields in Indian time ("5 * * * *"), or "@every 10m". Default "@hourly". A feed without
+	// stored progress also runs at once.
 	Schedule string
-	// Jitter is the upper bound of a random delay of each scheduled run. It
-	// spreads the load on a public server. Default none.
+	// Jitter is the upper bound of a random delay of each scheduled run. It spreads the load on a public server.
+	// Default none.
 	Jitter time.Duration
 	// Timeout bounds one fetch. Default 10 minutes.
 	Timeout time.Duration
@@ -98,7 +98,7 @@ func (f *feedRun) next(now time.Time) time.Time {
 	return at
 }
 
-// interval returns the longest time between scheduled runs of the next two weeks.
+// interval returns the longest time between scheduled runs of the next two weeks, or the first one if below an hour.
 func (f *feedRun) interval(now time.Time) (longest time.Duration) {
 	at := f.schedule.Next(now.In(schema.India))
 	for end := now.Add(14 * 24 * time.Hour); ; {

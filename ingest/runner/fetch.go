@@ -80,8 +80,8 @@ func (r *Runner) source(ctx context.Context, f *feedRun, kind runKind, run *inge
 	}}
 }
 
-// callThroughBreaker calls fetch if the circuit breaker permits it. A half-open breaker permits only live runs. Only
-// live runs can open the breaker, so that a failing backfill does not stop live runs.
+// callThroughBreaker calls the function `fetch` if the circuit breaker permits it. A half-open breaker permits only
+// live runs. Only live runs can open the breaker, so that a failing backfill does not stop live runs.
 func (f *feedRun) callThroughBreaker(kind runKind, fetch func() error) error {
 	if kind == backfillRun {
 		if f.breaker.State() != gobreaker.StateClosed {
@@ -110,8 +110,8 @@ func (r *Runner) storeUnstored(
 }
 
 // transfer fetches a window and stores its batches in order. It parses the next batch while it stores the previous one.
-// After each acknowledged batch it calls stored, always from one goroutine, and then releases the batch. If storing
-// fails, left has the fetched batches that are not stored, in order, and the caller owns them.
+// After each acknowledged batch it calls `stored`, always from one goroutine, and then releases the batch. If `load` or
+// `stored` fails, `left` has that batch and the later fetched ones, in order, and the caller owns them.
 func transfer(ctx context.Context, src ingest.Source, w ingest.Window, load, stored func(context.Context, *ingest.Batch) error) (left []*ingest.Batch, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -173,7 +173,7 @@ func (r *Runner) load(ctx context.Context, run *ingest.Run) func(context.Context
 	})
 }
 
-// loadWithRetry returns a function that calls [Store.Load] with retries. After each failed attempt it calls failed.
+// loadWithRetry returns a function that calls [Store.Load] with retries. After each failed attempt it calls `failed`.
 func loadWithRetry(store Store, failed func(error)) func(context.Context, *ingest.Batch) error {
 	return func(ctx context.Context, b *ingest.Batch) error {
 		for try := 0; ; try++ {

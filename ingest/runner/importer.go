@@ -81,8 +81,8 @@ func (i *Importer) Import(ctx context.Context, job Job) (Summary, error) {
 	return summary, err
 }
 
-// run stores the input of a job. It counts stored, withdrawn and rejected values in recorded, which the caller then
-// writes to the journal.
+// run stores the input of a job. It counts stored, withdrawn and rejected values in `recorded`, the run that the caller
+// then writes to the journal.
 func (i *Importer) run(ctx context.Context, job Job, recorded *ingest.Run) (Summary, error) {
 	state := i.progress.load(job.Key)
 	src, err := job.Open(state.Position)
@@ -129,13 +129,13 @@ func (e *NothingStoredError) Error() string {
 type importRun struct {
 	job      Job
 	folder   progressFolder
-	state    progress // progress to be saved next
+	state    progress // counts up to now, and the last saved position
 	begun    time.Time
 	recorded *ingest.Run // the run for the journal
 	stations map[string]bool
 }
 
-// stored counts a batch that ClickHouse has acknowledged, and saves its position.
+// stored counts a batch that ClickHouse has acknowledged, and saves its position if it is after the last saved one.
 func (r *importRun) stored(_ context.Context, b *ingest.Batch) error {
 	r.recorded.Add(b)
 	r.state.Stored += b.Count()

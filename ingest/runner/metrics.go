@@ -97,7 +97,7 @@ func (m *Metrics) setLastOutcome(source string, is Outcome) {
 	}
 }
 
-// feed sets the gauges of a feed that depend only on its settings. interval is the time between two runs.
+// feed sets the gauges of a feed that depend only on its settings. `interval` is the longest time between two runs.
 func (m *Metrics) feed(f Feed, interval time.Duration) {
 	m.interval.WithLabelValues(f.Name).Set(interval.Seconds())
 	silence := f.MaxSilence
@@ -109,8 +109,8 @@ func (m *Metrics) feed(f Feed, interval time.Duration) {
 	}
 }
 
-// reset removes the gauges of a source that no longer runs in this process. It keeps gauges whose values stay valid,
-// such as lastSuccess.
+// reset removes the gauges of a source that no longer runs in this process, and sets the breaker's gauge to 0 (closed).
+// It keeps gauges whose values stay valid, such as lastSuccess.
 func (m *Metrics) reset(source string) {
 	m.outcome.DeletePartialMatch(prometheus.Labels{"source": source})
 	m.backlog.DeleteLabelValues(source)

@@ -50,7 +50,7 @@ func (r *Runner) Once(ctx context.Context, o Once) (ingest.Run, error) {
 	return run, err
 }
 
-// id returns the id of the run that began at the given time.
+// id returns the ID of the run that began at the given time. Its remainder modulo Workers is the number of the worker.
 func (o *Once) id(begun time.Time) uint64 {
 	workers := uint64(max(o.Workers, 1))
 	id := ingest.NewRunID(begun)

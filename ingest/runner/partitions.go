@@ -12,7 +12,7 @@ import (
 // partitionPlan chooses the windows in which the partitions of one source are fetched.
 type partitionPlan struct {
 	states  map[string]ingest.PartitionProgress
-	unsaved map[string]ingest.PartitionProgress // states that the store lacks
+	unsaved map[string]ingest.PartitionProgress // states that the last save failed to store; nil for none
 }
 
 const (
@@ -22,10 +22,10 @@ const (
 	maxBehind   = 7 * 24 * time.Hour
 )
 
-// windows returns the partitions to fetch, with their windows. The window of a partition begins at its own watermark
-// minus the lookback. The window is at most one step long, and the next runs fetch the rest. If the watermark is in
-// the future, the end of the run's window replaces it. Failing partitions come last. Otherwise, the partitions with
-// the oldest watermarks come first.
+// windows returns the partitions to fetch, with their windows. A new partition has the run's window w. The window of
+// any other begins at its watermark minus the lookback, and ends at most one step after the watermark. A watermark in
+// the future counts as w.To. windows omits partitions that are fetched up to w.To, or whose newest reading is before
+// their window. Failing partitions come last. Otherwise, those with the oldest watermarks come first.
 func (p *partitionPlan) windows(listed []ingest.Partition, w ingest.Window, feed Feed, now time.Time) []ingest.Partition {
 	wanted := make([]ingest.Partition, 0, len(listed))
 	for _, part := range listed {
@@ -63,8 +63,8 @@ func rank(p ingest.Partition) int {
 	return 0
 }
 
-// apply updates the states with the results of partitions, and returns the changed states. w is the window of the run,
-// and lookback is that of the feed.
+// apply updates the states with the results of partitions, and returns the changed states. `w` is the window of the
+// run, and `lookback` is that of the feed.
 func (p *partitionPlan) apply(results []ingest.PartitionResult, w ingest.Window, lookback time.Duration, now time.Time) map[string]ingest.PartitionProgress {
 	if p.states == nil {
 		p.states = make(map[string]ingest.PartitionProgress)
@@ -98,8 +98,8 @@ func (p *partitionPlan) failing() (n int) {
 	return n
 }
 
-// partitionFetch is an [ingest.Source] that fetches all partitions of a network, with the windows that the function
-// windows chooses.
+// partitionFetch is an [ingest.Source] that lists the partitions of a network, and fetches those that the function
+// `windows` returns, each with its window.
 type partitionFetch struct {
 	ingest.Partitioned
 

@@ -10,8 +10,8 @@ import (
 	"vayu/ingest"
 )
 
-// save stores the progress of a feed, with the given partitions. After an error, the next save stores them again. If
-// the process restarts before that, it fetches some readings a second time.
+// save stores the progress of a feed, with `partitions`. After [ingest.ErrRevised] it drops them, because an operator
+// changed the progress. After another error, the next save stores them, unless the process restarts before that.
 func (r *Runner) save(ctx context.Context, f *feedRun, partitions map[string]ingest.PartitionProgress) {
 	p := ingest.Progress{
 		Revision: f.revision, Config: f.ConfigSHA256, Watermark: f.plan.watermark, Target: f.plan.target, Newest: f.newest,
@@ -51,8 +51,8 @@ func (r *Runner) noteNewest(f *feedRun, at time.Time) {
 	}
 }
 
-// noteWatermark sets the metrics of the watermark. It counts and logs a watermark in the future, which the plan treats
-// as the present time.
+// noteWatermark sets the metrics of the watermark and the partitions. It counts and logs a watermark of the source or a
+// partition that is more than clockSkew in the future. The plan treats a watermark in the future as the present time.
 func (r *Runner) noteWatermark(ctx context.Context, f *feedRun, now time.Time) {
 	mark := f.plan.watermark
 	for _, state := range f.partitions.states {

@@ -78,7 +78,7 @@ func (p *fetchPlan) fetched(w ingest.Window, kind runKind) {
 }
 
 // record adds a run to the journal, together with earlier runs that could not be stored in it. It omits a run without
-// requests, readings and rejections, such as the poll of an unchanged folder.
+// error, requests, readings and rejections, such as the poll of an unchanged folder.
 func (r *Runner) record(ctx context.Context, f *feedRun, run ingest.Run) {
 	if run.Error == "" && run.Received.Requests+run.Stored+run.Withdrawn+len(run.Rejected) == 0 {
 		return

@@ -30,14 +30,14 @@ type Runner struct {
 	feeds    []*feedRun
 }
 
-// Config configures a Runner. All fields except Progress are required.
+// Config configures a Runner. All fields except Progress and Quit are required.
 type Config struct {
 	Archive Archive
 	Journal Journal
 	// Progress stores the progress of feeds. If it is nil, the progress is in memory only.
 	Progress ingest.ProgressStore
 	// OnChange notifies the roll-up. The runner calls it from several goroutines, after each window with stored or
-	// withdrawn readings. If wait is true, OnChange returns after the roll-up. Backfill runs wait, so that they store
+	// withdrawn readings. If `wait` is true, OnChange returns after the roll-up. Backfill runs wait, so that they store
 	// readings no faster than the roll-up processes them. The first run of a feed waits too, so that the newest
 	// readings are rolled up first.
 	OnChange func(ctx context.Context, wait bool)
@@ -74,7 +74,7 @@ const (
 	longestRetry = 10 * time.Minute
 )
 
-// New prepares a runner. The error names the invalid feed.
+// New prepares a runner. It fails if a feed is invalid or two feeds have the same name. The error names the feed.
 func New(c Config, feeds ...Feed) (*Runner, error) {
 	r := &Runner{archive: c.Archive, journal: c.Journal, progress: c.Progress, onChange: c.OnChange, quit: c.Quit, metrics: c.Metrics, log: c.Log}
 	if r.progress == nil {
@@ -210,7 +210,7 @@ const (
 // recorded maps each runKind to the kind of run in the journal.
 var recorded = [...]ingest.RunKind{liveRun: ingest.LiveRun, backfillRun: ingest.BackfillRun}
 
-// untilNext returns how long a feed waits when no live run is due, or 0 if it can backfill now.
+// untilNext returns how long a feed waits when no live run is due. It returns 0 if a backfill run can start now.
 func untilNext(now, due, backfillDue time.Time, backlog bool) time.Duration {
 	switch {
 	case !backlog:

@@ -79,7 +79,7 @@ var remedies = map[Outcome]string{
 	BreakerOpen: "it failed too often and is paused: vayu source test NAME shows why",
 }
 
-// Finding returns a line about the source for `vayu doctor`. ok is false if the last run failed. It is true for a
+// Finding returns a line about the source for `vayu doctor`. `ok` is false if the last run failed. It is true for a
 // source that runs on another instance.
 func (s *Status) Finding(name string) (ok bool, text string) {
 	text = name + ": " + string(s.Outcome)

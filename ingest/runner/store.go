@@ -14,7 +14,7 @@ type Store interface {
 	Load(ctx context.Context, b *ingest.Batch) error
 }
 
-// Archive is a [Store] that also knows the time range of its readings.
+// Archive is a [Store] that also returns the time range of its readings.
 type Archive interface {
 	Store
 	// Coverage returns the times of the first and the last stored reading of a source,

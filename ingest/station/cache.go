@@ -33,8 +33,8 @@ type Change struct{ Station, Field, Before, After, Source, Reason string }
 // ingestActor is the actor of aliases that this package creates.
 const ingestActor = "ingest"
 
-// NewCache returns an empty cache. known has the placements of the previous cache, so that they need not be computed
-// again. It may be nil.
+// NewCache returns an empty cache. `known` has the placements of the previous cache, so that the new one need not
+// compute them. It may be nil.
 func NewCache(known map[string]Placement) *Cache {
 	if known == nil {
 		known = make(map[string]Placement)
@@ -45,8 +45,9 @@ func NewCache(known map[string]Placement) *Cache {
 	}
 }
 
-// Describe merges a source's description of a station into the known station. refused is true if the described
-// position is too far from the known position. The known position then stays.
+// Describe merges a source's description of a station into the known station. An unknown station becomes an alias of a
+// station that it matches, or else a known station. `refused` is true if the described position is too far from the
+// known position, and its source ranks no higher (see positionRank). The known position then stays.
 func (b *Cache) Describe(s air.Station) (refused bool) {
 	a, aliased := b.Aliases[s.ID]
 	_, ok := b.Known[s.ID]
@@ -91,8 +92,7 @@ func (b *Cache) Describe(s air.Station) (refused bool) {
 // reading each minute, and a network can have a million sensors, so a row for each reading would be too much.
 const seenInterval = time.Hour
 
-// KeepSeen copies LastSeen of each station from an earlier cache if that time is later. b has the times of the stored
-// rows.
+// KeepSeen copies LastSeen of each station from an earlier cache if it is later than in the stored row, which b has.
 func (b *Cache) KeepSeen(earlier *Cache) {
 	for id, s := range b.Known {
 		if was, ok := earlier.Known[id]; ok && was.LastSeen.After(s.LastSeen) {
@@ -102,9 +102,9 @@ func (b *Cache) KeepSeen(earlier *Cache) {
 	}
 }
 
-// onlySeen reports whether merged need not be stored. Only LastSeen may differ, and both times must be in the same
-// interval of length seenInterval. The intervals begin at a different time for each station, so that a network does
-// not write all its rows at once.
+// onlySeen reports whether `merged` need not be stored: only LastSeen may differ from `old`, and both times must be in
+// the same interval of length seenInterval. The intervals begin at a different time for each station, so that a
+// network does not write all its rows at once.
 func onlySeen(old, merged air.Station) bool {
 	h := fnv.New32a()
 	_, _ = io.WriteString(h, merged.ID)
@@ -115,8 +115,8 @@ func onlySeen(old, merged air.Station) bool {
 	return same && merged == old
 }
 
-// canonical returns a description of the station that an alias stands for, made from a description of the alias. The
-// station keeps its own name, unless the alias was created because it has a newer name.
+// canonical converts the description of an alias to a description of its station. The station keeps its own kind. It
+// also keeps its name, attribution and licence, unless the alias has the newer name of a renamed station (byNewName).
 func (b *Cache) canonical(s air.Station, a Alias) air.Station {
 	s.ID = a.Station
 	old, ok := b.Known[a.Station]
@@ -239,8 +239,8 @@ func (b *Cache) linkTwin(id string) {
 	}
 }
 
-// match returns the known station that s describes under another id. A name with "formerly known as" may match two
-// stations of one network. match then links the two stations.
+// match returns the known station that the reference station s describes under another id. A name with "formerly known
+// as" may match two stations of one network. match then links the two stations.
 func (b *Cache) match(s *air.Station) (into, reason string, same bool) {
 	if s.Kind != air.Reference {
 		return "", "", false

@@ -39,8 +39,8 @@ var agencies = map[string]string{
 // on the same road. The names of two such stations therefore mean one station only within the distance sameSpot.
 var transferred = map[string]string{"imd": "iitm"}
 
-// setAgency sets the agency that the tokens name, and reports whether it is known. If tokens are the old abbreviation
-// of a renamed agency, t.agency becomes the present abbreviation, and t.old the old one.
+// setAgency sets the agency that the words `tokens` name, and reports whether it is known. If they are the old
+// abbreviation of a renamed agency, t.agency becomes the present abbreviation, and t.old the old one.
 func (t *title) setAgency(tokens []string) bool {
 	key := strings.Join(tokens, "")
 	present, ok := agencies[key]
@@ -165,8 +165,8 @@ const (
 	byOldName  = "earlier"  // the description has an earlier name of the known station
 )
 
-// sameStation reports whether the description a means the known station b under another name, and returns the reason.
-// In case of doubt it returns false: place, city and agency must match.
+// sameStation reports whether the description `a` means the known station `b` under another name, and returns the
+// reason. In case of doubt it returns false: place, city and agency must match, and known positions must be near.
 func sameStation(a, b *air.Station) (reason string, same bool) {
 	if a.Kind != air.Reference || b.Kind != air.Reference || a.City != b.City || a.State != b.State {
 		return "", false

@@ -40,7 +40,7 @@ func officialNames(network string) bool {
 
 // mergeStation merges a description into a known station. For each attribute, the description with the newer readings
 // comes first, and the other one fills gaps. The position comes from the source with the higher positionRank. At equal
-// ranks it comes from the newer description. jumped is true if the described position was refused as too far away.
+// ranks it comes from the newer description. `jumped` is true if the described position was refused as too far away.
 func mergeStation(known, described air.Station) (merged air.Station, jumped bool) {
 	newer, older := described, known
 	if described.LastSeen.Before(known.LastSeen) {
@@ -68,7 +68,7 @@ func mergeStation(known, described air.Station) (merged air.Station, jumped bool
 	return merged, jumped
 }
 
-// positionOf returns the description from which mergeStation takes the position.
+// positionOf returns the description whose position mergeStation uses. `jumped` has the meaning of mergeStation.
 func positionOf(known, described, newer air.Station) (from air.Station, jumped bool) {
 	if !described.Located() {
 		return known, false
@@ -112,7 +112,7 @@ type Placement struct {
 	place       gazetteer.Place
 }
 
-// locate sets the city and state of a station from its names and position.
+// locate sets the city and state of a station from its names and position. It caches the result in b.Placements.
 func (b *Cache) locate(s *air.Station) {
 	last := b.Placements[s.ID]
 	if last.city != s.City || last.state != s.State || last.at != point(s) || last == (Placement{}) {

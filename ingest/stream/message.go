@@ -35,7 +35,7 @@ type Outcome string
 const (
 	Read         Outcome = "read"         // its values are readings or rejected values
 	Availability Outcome = "availability" // it states whether a device is available
-	Retained     Outcome = "retained"     // the broker had kept it: an old state, no new reading
+	Retained     Outcome = "retained"     // the broker had stored it: an old state, no new reading
 	Offline      Outcome = "offline"      // it comes from a device that is not available
 	Unreadable   Outcome = "unreadable"   // it is not JSON, or differs from the source description (YAML)
 	Repeated     Outcome = "repeated"     // it was delivered again after it was stored

@@ -18,8 +18,8 @@ type Metrics struct {
 	devices   *prometheus.GaugeVec   // source, state
 }
 
-// NewMetrics makes the metrics and registers them. The parameter sources has the metrics of all sources,
-// which count the readings of streams too.
+// NewMetrics makes the metrics and registers them. The parameter `sources` has the metrics of all sources, which count
+// the readings of streams too.
 func NewMetrics(registry prometheus.Registerer, sources *runner.Metrics) *Metrics {
 	m := &Metrics{
 		sources: sources,

@@ -21,11 +21,11 @@ type Store interface {
 	Load(ctx context.Context, b *ingest.Batch) error
 }
 
-// Config configures a Processor. All fields are required.
+// Config configures a Processor. All fields except MaxSilence are required.
 type Config struct {
 	// Source is the name of the source. ConfigSHA256 is the hash of its configuration.
 	Source, ConfigSHA256 string
-	// MaxSilence is the largest normal age of the newest reading.
+	// MaxSilence is the largest normal age of the newest reading, or 0 if readings arrive at irregular times.
 	MaxSilence time.Duration
 	Decoder    Decoder
 	Store      Store
@@ -57,8 +57,8 @@ func NewProcessor(c Config) *Processor {
 // heartbeat is the interval at which a connected stream updates its metrics, even without messages.
 const heartbeat = 15 * time.Second
 
-// Run calls receive, and returns when receive returns. receive must pass the received messages to Process. Meanwhile,
-// Run records the runs, and updates the metrics of the source.
+// Run calls the function `receive`, and returns its error when it returns. `receive` must pass the received messages to
+// Process. Meanwhile, Run records the runs, and updates the metrics of the source.
 func (p *Processor) Run(ctx context.Context, receive func(context.Context) error) error {
 	p.Metrics.start(p.Source, p.MaxSilence)
 	defer p.Metrics.end(p.Source)

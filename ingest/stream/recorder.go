@@ -39,8 +39,8 @@ type Received struct {
 	kept ingest.Rejections // numbers of values in Values, by reason
 }
 
-// Reject counts a rejected value, and keeps the first values of each reason. line is the number of the value in its
-// message, from 1.
+// Reject counts a rejected value, and keeps the first [ingest.MaxKept] of each reason except [ingest.MissingValue].
+// `line` is the number of the value in its message, from 1.
 func (r *Received) Reject(reason ingest.Reason, field string, line int, raw []byte) {
 	r.Rejected.Add(reason, 1)
 	if reason == ingest.MissingValue || r.kept[reason] == ingest.MaxKept {
@@ -50,8 +50,8 @@ func (r *Received) Reject(reason ingest.Reason, field string, line int, raw []by
 	r.Values = append(r.Values, ingest.RejectedValue{Reason: reason, Field: field, Line: int64(line), Raw: ingest.CutRaw(string(raw[:min(len(raw), 4<<10)]))})
 }
 
-// Recorder records the messages of one source as runs of ten minutes. Times without messages belong to no run. One
-// goroutine calls Begin, and then Done or Failed.
+// Recorder records the messages of one source as runs of ten minutes. After a run, the next message or lost connection
+// begins a new run. One goroutine calls Begin, and then Done or Failed.
 type Recorder struct {
 	source  string
 	config  string // SHA-256 of the source's configuration
@@ -66,7 +66,7 @@ type Recorder struct {
 	ended   []ingest.Run // ended runs that are not yet in the journal
 }
 
-// NewRecorder returns a recorder. config is the SHA-256 of the source's configuration, or "".
+// NewRecorder returns a recorder. `config` is the SHA-256 of the source's configuration, or "" for none.
 func NewRecorder(source, config string, journal runner.Journal, log *slog.Logger) *Recorder {
 	return &Recorder{
 		source: source, config: config, journal: journal,
@@ -74,7 +74,7 @@ func NewRecorder(source, config string, journal runner.Journal, log *slog.Logger
 	}
 }
 
-// Begin returns the ID of the current run, to which the next processed messages belong.
+// Begin returns the ID of the run to which the next processed messages belong. It begins a run if none is open.
 func (r *Recorder) Begin() uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -96,7 +96,7 @@ func (r *Recorder) start() {
 	}
 }
 
-// endOld ends the open run if it has lasted for runLength. The caller has locked r.mu.
+// endOld ends the open run if it has lasted for runLength and r.busy is false. The caller has locked r.mu.
 func (r *Recorder) endOld() {
 	if r.open == nil || r.busy || time.Since(r.open.Started()) < runLength {
 		return
@@ -108,7 +108,7 @@ func (r *Recorder) endOld() {
 	r.open, r.changed = nil, false
 }
 
-// Done adds processed messages to the current run. bodies are the bodies of the messages, in order.
+// Done adds processed messages to the current run, and sets its outcome to done. `bodies` are their bodies, in order.
 func (r *Recorder) Done(got *Received, bodies ...[]byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -147,7 +147,7 @@ func (r *Recorder) Lost(err error) {
 // snapshot returns a copy of the open run, with the present time as its end. The caller has locked r.mu.
 func (r *Recorder) snapshot() ingest.Run {
 	run := *r.open
-	run.Rejected = maps.Clone(run.Rejected) // the open run goes on to change it
+	run.Rejected = maps.Clone(run.Rejected) // later messages change the map of the open run
 	run.Window.To = time.Now()
 	run.Elapsed = run.Window.To.Sub(run.Window.From)
 	body := r.body.Received()
@@ -165,7 +165,7 @@ func (r *Recorder) Run(ctx context.Context) {
 	r.record(last)
 }
 
-// record writes all changed runs to the journal.
+// record writes all new and changed runs to the journal. After an error, it keeps them for its next call.
 func (r *Recorder) record(ctx context.Context) {
 	r.mu.Lock()
 	r.endOld()

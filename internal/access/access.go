@@ -43,7 +43,7 @@ type Settings struct {
 	Burst      int `yaml:"burst" help:"calls that a key may make at once"`
 	MoneyRate  int `yaml:"money-rate" help:"recharges and verifications per second that a key may ask for; 0 for any number"`
 	MoneyBurst int `yaml:"money-burst" help:"recharges and verifications that a key may ask for at once"`
-	// AccountFactor is the rate of an account, as a multiple of the rate of one key.
+	// AccountFactor is the rate and burst of an account in a world, as a multiple of those of one key; 0 for no limit.
 	AccountFactor int              `yaml:"keys-worth" help:"calls per second, and at once, that an account may make with all of its keys, as a multiple of what one key may; 0 for any number"`
 	MaxKeys       int              `yaml:"most-keys" help:"active keys that an account may have in each world; 0 for any number"`
 	Plans         map[string]int64 `yaml:"plans" help:"calls per month of each plan; 0 for no limit"`
@@ -59,7 +59,7 @@ func DefaultSettings() Settings {
 	}
 }
 
-// Validate returns every invalid setting, with its key.
+// Validate returns an error for each invalid setting. The error names the setting by its YAML key.
 func (s Settings) Validate() []error {
 	var faults []error
 	for _, class := range []struct {
@@ -86,7 +86,7 @@ func (s Settings) Validate() []error {
 // rate still fits into an int.
 const mostKeysWorth = 1_000_000
 
-// Service admits API calls: it compares them with the accounts and keys in the store. It implements httpapi.Access.
+// Service admits API calls by the accounts and keys in the store, which it caches. It implements httpapi.Access.
 type Service struct {
 	Config
 
@@ -131,5 +131,5 @@ func (s *Service) Run(ctx context.Context) error {
 	return err
 }
 
-// Ready waits until the cache is loaded.
+// Ready waits until Run has loaded the cache. It returns an error only if ctx ends first.
 func (s *Service) Ready(ctx context.Context) error { return s.follower.Ready(ctx) }

@@ -56,8 +56,8 @@ func (s *Service) admit(c *httpapi.Call, route *httpapi.Route) (*pass, error) {
 // reads reports whether a call is read-only, by its method.
 func reads(c *httpapi.Call) bool { return c.Method == http.MethodGet || c.Method == http.MethodHead }
 
-// authorize decides whether the key may make this call now. It checks address and scope. It takes a token (rate limit)
-// from the buckets of key and account, and reserves a call of the quota unless isDashboardRead is true.
+// authorize decides whether the key may make this call now. It checks the client's address and the key's scope, then
+// the rate limits and the quota. For a call for which isDashboardRead is true, it does not check the quota.
 func (p *pass) authorize(c *httpapi.Call, route *httpapi.Route, now time.Time) *schema.Problem {
 	k := p.key
 	if !allows(k.account.allow, c.Client) || !allows(k.allow, c.Client) {
@@ -95,7 +95,7 @@ func (p *pass) authorize(c *httpapi.Call, route *httpapi.Route, now time.Time) *
 
 // Verify checks the signature of a call if its key requires one. It implements httpapi.Pass.
 func (p *pass) Verify(c *httpapi.Call) error {
-	if c.BySession { // the signature was verified when the session was created
+	if c.BySession { // a session was created by a signed call or with a mailed link, and its calls need no signature
 		return nil
 	}
 	err := p.service.verifySignature(c, p.key)
@@ -134,7 +134,7 @@ func allows(list []netip.Prefix, client netip.Addr) bool {
 	return false
 }
 
-// End counts a call and settles its quota reservation, after the reply. It implements httpapi.Pass.
+// End counts a call and settles its quota reservation, before the header is written. It implements httpapi.Pass.
 func (p *pass) End(c *httpapi.Call, status int) {
 	counted := int64(0)
 	if counts(status) && !p.unsigned {
@@ -143,16 +143,16 @@ func (p *pass) End(c *httpapi.Call, status int) {
 	c.Limits.Quota = p.usage.End(status >= 400, counted)
 }
 
-// isExempt reports whether an endpoint is about the account itself. The quota never rejects calls of such an endpoint.
-// A user with no calls left can therefore still sign in, read the usage and revoke a leaked key.
+// isExempt reports whether an endpoint is for account data, keys or sessions. The quota never rejects calls of such an
+// endpoint. A user with no calls left can therefore still sign in, read the usage and revoke a leaked key.
 func isExempt(route *httpapi.Route) bool {
 	return route.Scope == string(schema.AccountRead) || route.Scope == string(schema.KeysManage) || strings.HasPrefix(route.Path, session.Path)
 }
 
-// isDashboardRead reports whether a call signs in or switches the mode, or only reads data about the account with a
-// browser session. Such data are keys, usage, audit log, sessions, webhooks and the SSE stream (Server-Sent Events).
-// These calls count as usage but not towards the quota. Otherwise looking at the dashboard would use up the quota.
-// Calls about readings, recharges, verifications and wallets count for a session as they do for a key.
+// isDashboardRead reports whether a call signs in or switches the mode, or is a read by a browser session of data about
+// the account. Such data are keys, usage, audit log, sessions, webhooks and the SSE stream (Server-Sent Events). These
+// calls count as usage but not towards the quota. Otherwise looking at the dashboard would use up the quota. Other
+// calls of a session, for example about readings or recharges, count as calls of a key do.
 func isDashboardRead(c *httpapi.Call, route *httpapi.Route) bool {
 	if !c.BySession || !reads(c) {
 		return route.Method == http.MethodPost && strings.HasPrefix(route.Path, session.Path)
@@ -165,6 +165,6 @@ func isDashboardRead(c *httpapi.Call, route *httpapi.Route) bool {
 	}
 }
 
-// counts reports whether a call with this status counts towards the quota. It returns false only for the
-// statuses that reject the caller.
+// counts reports whether a call with this status counts towards the quota. Only replies that reject the caller do not
+// count: 401, 403 and 429.
 func counts(status int) bool { return status != 401 && status != 403 && status != 429 }

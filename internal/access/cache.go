@@ -37,7 +37,7 @@ type cachedKey struct {
 	state            *keyState // shared by all versions of the key
 }
 
-// ended reports whether the key is revoked or expired at now, in microseconds.
+// ended reports whether the key is revoked or expired at the time `now`, in microseconds.
 func (k *cachedKey) ended(now int64) bool {
 	return k.revokedAt != 0 && now >= k.revokedAt || k.expiresAt != 0 && now >= k.expiresAt
 }
@@ -64,7 +64,7 @@ type keyCache struct {
 	revision int64        // all changes up to this revision are applied
 	accounts map[string]*cachedAccount
 	keys     map[string][]keyHash // by account id
-	states   map[string]*keyState
+	states   map[string]*keyState // by key id
 }
 
 func (c *keyCache) init() {
@@ -94,7 +94,7 @@ func (c *keyCache) account(id string) *cachedAccount {
 	return c.accounts[id]
 }
 
-// loadedRevision returns the last applied revision. The result begun is false if the cache has never been loaded.
+// loadedRevision returns the last applied revision. The result `begun` is false if the cache has never been loaded.
 func (c *keyCache) loadedRevision() (revision int64, begun bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -125,8 +125,8 @@ type delta struct {
 	keys     []keyRow
 }
 
-// apply adds a delta to the cache. It ignores rows that are not newer than the cached ones, and removes keys that
-// have ended at now, in microseconds.
+// apply adds a delta to the cache; a full delta replaces the cache. It ignores a row that is not newer than its cached
+// entry. It removes the keys of the delta that have ended at `now`, in microseconds.
 func (c *keyCache) apply(n delta, now int64, limits Settings) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -28,17 +28,17 @@ func (s *Service) Change(do Changer) httpapi.Handler {
 	}
 }
 
-// change describes a state-changing call. Its functions get the row of the calling key as the parameter caller.
+// change describes a state-changing call. The parameter `caller` of its functions is the stored row of the calling key.
 type change struct {
 	do func(c *httpapi.Call, tx *sqlstore.Tx, caller apikey.Record) (httpapi.Response, audit.Entry, error)
-	// access is true for a change of accounts or keys. A lock serializes such changes. The lock is taken before caller
-	// is read, so a key that is revoked concurrently can change nothing.
+	// access is true for a change of accounts, keys or sessions. A lock serializes such changes. The lock is acquired
+	// before the row of the calling key is read, so a key that is revoked concurrently can change nothing.
 	access bool
 	// notStored means that the reply is not stored for an Idempotency-Key, because it contains secrets. A repeated call
 	// is performed again.
 	notStored bool
-	// after, unless it is nil, checks the reply, including a stored reply to an earlier call. If after returns an
-	// error, the transaction is rolled back.
+	// after checks the reply, including a stored reply to an earlier call; nil checks nothing. If the function `after`
+	// returns an error, the transaction is rolled back.
 	after func(tx *sqlstore.Tx, caller apikey.Record, resp httpapi.Response) error
 }
 
@@ -81,8 +81,8 @@ func (s *Service) change(c *httpapi.Call, ch change) (resp httpapi.Response, err
 	return resp, nil
 }
 
-// callerOf reads the key of a call from the store. The cached key may be outdated, and a key that was
-// revoked meanwhile must change nothing.
+// callerOf reads the key of a call from the store, because the cached key may be outdated. It fails if the key is
+// unknown, revoked or expired, or if the session of the call has ended.
 func callerOf(tx *sqlstore.Tx, c *httpapi.Call, now time.Time) (apikey.Record, error) {
 	k, err := apikey.ByID(tx, c.Key, now)
 	switch {

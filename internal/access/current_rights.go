@@ -8,9 +8,9 @@ import (
 	"vayu/schema"
 )
 
-// Scopes returns the current scopes of the key of an admitted call. It returns none if the key was revoked or
-// has expired, or if an allow-list of the key or account excludes the call's address. It needs no query.
-// Changes by other instances take effect within a second.
+// Scopes returns the current scopes of the key of an admitted call. It returns nil if the key was revoked or has
+// expired, or if an allow-list of the key or account excludes the call's address. Scopes reads the cache, not the
+// store. A change that another instance makes takes effect within a second.
 func (s *Service) Scopes(c *httpapi.Call) []schema.Scope {
 	k := s.cache.byID(c.Key)
 	if k == nil {
@@ -29,8 +29,8 @@ func (s *Service) Scopes(c *httpapi.Call) []schema.Scope {
 	return out
 }
 
-// SessionsEnded reports, for each call of a browser session, whether that session has ended. It queries the
-// sessions in groups.
+// SessionsEnded reports, for each call of a browser session, whether that session has ended. All calls must be calls of
+// sessions. One query reads several sessions.
 func (s *Service) SessionsEnded(ctx context.Context, calls []*httpapi.Call) ([]bool, error) {
 	return session.Ended(s.DB.View(ctx), calls, s.Now())
 }

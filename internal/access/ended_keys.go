@@ -16,16 +16,15 @@ import (
 )
 
 const (
-	// sweepEvery is the interval between removals of expired keys from the cache. An expired key is
-	// rejected even before its removal.
+	// sweepEvery is the interval between removals of ended keys. An ended key is rejected even before its removal.
 	sweepEvery = time.Minute
 	// endedMost is the largest number of remembered ended keys, which need about a megabyte.
 	endedMost = 4096
 )
 
-// endedKeys remembers up to endedMost revoked or expired keys: those that were most recently removed from the
-// cache or found in the store. A call with a remembered key gets the right error without a query. Other ended keys
-// are looked up in the store.
+// endedKeys remembers up to endedMost revoked or expired keys. If there are more, it discards the least recently used
+// one. A call with a remembered key gets the right error (revoked or expired) without a query. An ended key that is not
+// remembered is looked up in the store.
 type endedKeys struct {
 	*lru.Cache[keyHash, *cachedKey] // values have no state, scopes or allow-list
 }
@@ -39,7 +38,7 @@ func (e endedKeys) add(hash keyHash, k *cachedKey) {
 	e.Add(hash, &cachedKey{id: k.id, account: k.account, world: k.world, expiresAt: k.expiresAt, revokedAt: k.revokedAt})
 }
 
-// find returns a remembered key that has ended at now, in microseconds, or nil if the key is not remembered.
+// find returns the remembered key with a hash if it has ended at the time `now`, in microseconds, and otherwise nil.
 func (e endedKeys) find(hash keyHash, now int64) *cachedKey {
 	if k, _ := e.Get(hash); k != nil && k.ended(now) {
 		return k
@@ -47,7 +46,7 @@ func (e endedKeys) find(hash keyHash, now int64) *cachedKey {
 	return nil
 }
 
-// drop moves an ended key from the cache to endedKeys, and removes the buckets of the key.
+// drop moves an ended key from the cache to endedKeys, and removes the key's buckets. The caller holds c.mu.
 func (c *keyCache) drop(byHash *tablecache.Draft[keyHash, *cachedKey], hash keyHash, k *cachedKey) {
 	c.ended.add(hash, k)
 	delete(c.states, k.id)
@@ -58,7 +57,7 @@ func (c *keyCache) drop(byHash *tablecache.Draft[keyHash, *cachedKey], hash keyH
 	c.keys[k.account.id] = slices.DeleteFunc(c.keys[k.account.id], func(h keyHash) bool { return h == hash })
 }
 
-// sweep removes the keys that have ended at now, in microseconds.
+// sweep removes from the cache the keys that have ended at the time `now`, in microseconds.
 func (c *keyCache) sweep(now int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -72,7 +71,7 @@ func (c *keyCache) sweep(now int64) {
 	c.byHash.Store(byHash.Map())
 }
 
-// sweep removes expired keys from the cache if sweepEvery has passed.
+// sweep removes ended keys from the cache if the last removal was at least sweepEvery ago.
 func (s *Service) sweep(now time.Time) {
 	if now.Sub(s.sweptAt).Abs() >= sweepEvery {
 		s.sweptAt = now
@@ -86,7 +85,8 @@ const (
 	selectEnded       = "SELECT id, account_id, mode, hash, COALESCE(expires_at, 0), COALESCE(revoked_at, 0) FROM api_key WHERE "
 )
 
-// findEnded reads an ended key from the store and adds it to endedKeys. It returns nil for an unknown key or account.
+// findEnded reads an ended key by its hash or id, and adds it to endedKeys. It returns nil if the store has no such
+// ended key, or if the cache does not have the account of the key.
 func (s *Service) findEnded(ctx context.Context, query string, of any) (*cachedKey, error) {
 	var k cachedKey
 	var accountID, mode string
@@ -114,7 +114,7 @@ const selectKeys = `SELECT id, account_id, mode, hash, scopes, allow_list, requi
 		COALESCE(expires_at, 0), COALESCE(revoked_at, 0), revision
 	FROM api_key WHERE revision > $1 AND ($1 > 0 OR revoked_at IS NULL)`
 
-// changedKeys returns the keys that were changed after the revision since, as selectKeys reads them.
+// changedKeys returns the keys that selectKeys selects: those that were changed after the revision `since`.
 func (s *Service) changedKeys(view sqlstore.View, since int64) ([]keyRow, error) {
 	return sqlstore.All(view, s.scanKey, selectKeys, since)
 }

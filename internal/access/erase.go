@@ -4,8 +4,8 @@ import (
 	"vayu/internal/sqlstore"
 )
 
-// Personal describes the personal data of an account in this package's tables, for its erasure. The audit log
-// is not erased, because each row is hashed into the next. Its rows have masked numbers and hashed names.
+// Personal describes the personal data of an account in this package's tables, for its erasure. The audit log is not
+// erased, because each row is hashed into the next. It keeps, for example, the names of the account and its keys.
 func Personal() []sqlstore.Erasure {
 	return []sqlstore.Erasure{
 		{Table: "session", Key: []string{"id"}, From: "session t JOIN api_key k ON k.id = t.key_id WHERE k.account_id = $1"},

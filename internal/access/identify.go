@@ -59,9 +59,9 @@ func (s *Service) keyOf(c *httpapi.Call, _ time.Time) (*cachedKey, error) {
 	return nil, errUnknownKey
 }
 
-// findKey returns the key with a hash, or nil. The command line or another instance may have just created an
-// unknown key, so findKey refreshes the cache, limited by lookupRate. If the last refresh failed, findKey does
-// not refresh, because every call with a wrong key would then wait for the timeout.
+// findKey returns the key with a hash, or nil. The command line or another instance may have just created an unknown
+// key, so findKey then refreshes the cache (limited by lookupRate), and looks for an ended key in the store. It does
+// neither if the last refresh failed. Otherwise each call with a wrong key would wait for the timeout.
 func (s *Service) findKey(ctx context.Context, hash [sha256.Size]byte) *cachedKey {
 	if k := s.cache.find(hash); k != nil {
 		return k
@@ -84,7 +84,7 @@ func (s *Service) findKey(ctx context.Context, hash [sha256.Size]byte) *cachedKe
 	return k
 }
 
-// keyOfSession returns the API key that a browser's session was created with.
+// keyOfSession returns the API key of a browser's session in the session's current mode (live or sandbox).
 func (s *Service) keyOfSession(c *httpapi.Call, now time.Time) (*cachedKey, error) {
 	limit, done := context.WithTimeout(c.Context(), s.follower.Timeout)
 	defer done()

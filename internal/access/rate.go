@@ -55,7 +55,7 @@ func takeBoth(key, account *bucket, now time.Time) (refused *bucket) {
 	}
 }
 
-// scarcer returns the state of the bucket with fewer tokens left, which limits the next call.
+// scarcer returns the state of the bucket with fewer tokens left. It ignores a bucket that has no limit.
 func scarcer(key, account *bucket, now time.Time) httpapi.Rate {
 	of, shared := key.state(now), account.state(now)
 	if of.Burst == 0 || shared.Burst > 0 && shared.Remaining < of.Remaining {
@@ -76,7 +76,7 @@ func (b *bucket) take(now time.Time) bool {
 	return b == nil || b.limiter.AllowN(now, 1)
 }
 
-// state returns the fill level of the bucket.
+// state returns the limit of the bucket and the tokens left. The zero Rate means no limit.
 func (b *bucket) state(now time.Time) httpapi.Rate {
 	if b == nil {
 		return httpapi.Rate{}

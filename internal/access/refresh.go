@@ -24,7 +24,7 @@ func (s *Service) newFollower() *tablecache.Follower {
 	})
 }
 
-// load applies the changes in the store to the cache. The first load includes the totals of quotas.
+// load applies the changes in the store to the cache. Until a load has succeeded, it also reads the accounts' usage.
 func (s *Service) load(ctx context.Context, now time.Time) error {
 	limit, done := context.WithTimeout(ctx, s.follower.Timeout)
 	defer done()
@@ -113,7 +113,7 @@ func (s *Service) allowList(of, list string) []netip.Prefix {
 	return networks
 }
 
-// refresh calls Refresh after a committed change. It ignores the error, because the change is durable.
+// refresh calls Refresh after a committed change. It ignores an error of Refresh, because the change is durable.
 func (s *Service) refresh(ctx context.Context) {
-	_ = s.Refresh(context.WithoutCancel(ctx)) // a metric and the log record the error
+	_ = s.Refresh(context.WithoutCancel(ctx)) // a metric counts the error; the next periodic refresh retries
 }

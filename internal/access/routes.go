@@ -35,7 +35,7 @@ func (s *Service) changeSessions(c *httpapi.Call, do session.Change) (httpapi.Re
 	return s.change(c, change{access: true, notStored: true, do: do})
 }
 
-// ChangeMembers runs a change of members and their keys, with its audit row and an idempotent reply.
+// ChangeMembers runs a change of members and their keys like [Service.Change], and refreshes the cache after it.
 func (s *Service) ChangeMembers(c *httpapi.Call, do session.Change) (httpapi.Response, error) {
 	return s.refreshed(c, change{do: do})
 }

@@ -71,7 +71,7 @@ func (s *Service) patchAccount(c *httpapi.Call) (httpapi.Response, error) {
 	}})
 }
 
-// getUsage answers GET /v1/usage. The range includes from and to.
+// getUsage answers GET /v1/usage. The range includes the days `from` and `to`.
 func (s *Service) getUsage(c *httpapi.Call) (httpapi.Response, error) {
 	now := s.Now()
 	from, to, err := usageDays(c.Params, now)

@@ -28,8 +28,8 @@ type keyRequest struct {
 	Mode             *string        `json:"mode"`
 }
 
-// spec converts the body to the specification of a key. The error is a *schema.Problem with all faults of the
-// body. The parameter `most` is the limit of active keys.
+// spec converts the body to the specification of a key. The error is a *schema.Problem with all faults of the body. The
+// parameter `most` is the limit of active keys of an account in one world.
 func (w *keyRequest) spec(c *httpapi.Call, most int, now time.Time) (apikey.Spec, error) {
 	k := apikey.Spec{
 		Account: c.Account, World: c.World, Name: w.Name, Scopes: w.Scopes,
@@ -48,8 +48,8 @@ func (w *keyRequest) spec(c *httpapi.Call, most int, now time.Time) (apikey.Spec
 		f.Add("mode", "The mode must be live or sandbox.")
 	}
 	if len(f) > 0 {
-		// The reply must list all faults, so this also checks whether the expiry is in the past. If there is no other
-		// fault, Create checks it. Create does not run for a repeated call, which gets its stored reply even after the
+		// The reply must list all faults, including an expiry in the past. If there is no other fault, Create checks
+		// the expiry instead. Create does not run for a repeated call, which gets its stored reply even after the
 		// expiry.
 		apikey.CheckExpiry(&f, "expires_at", k.ExpiresAt, now)
 		return k, f.Problem()

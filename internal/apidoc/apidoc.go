@@ -19,7 +19,7 @@ func New() map[string]http.Handler {
 	made := sync.OnceValue(func() http.Handler {
 		document, err := Document()
 		if err != nil {
-			panic(err) // a test makes the document
+			panic(err) // a test makes the same document, so an invalid contract fails the test
 		}
 		resp := httpapi.Ready(document, time.Time{})
 		resp.Cache = []string{"no-cache"}

@@ -133,8 +133,8 @@ type member struct {
 }
 
 // members appends the members of a mapping to `all`, including those that the mapping merges from other mappings. A
-// later member replaces the value of an earlier member of the same name. members fails if merges nest deeper than
-// depth.
+// later member replaces the value of an earlier member of the same name. It is an error if merges nest deeper than
+// `depth`.
 func members(node *yaml.Node, all []member, depth int) ([]member, error) {
 	if depth == 0 {
 		return nil, errors.New("its merges never end")

@@ -11,7 +11,7 @@ import (
 	"vayu/internal/config"
 )
 
-// Analyst is a read-only user of a server or cluster, with limits. The embedded engine has such a user; see [Analysts].
+// Analyst is a read-only user of a server or cluster, with limits. The embedded engine has one, see [Analysts].
 type Analyst struct {
 	Name      string   // letters, digits, underscore
 	Hash      string   // SHA-256 of the password, 64 hexadecimal digits

@@ -7,9 +7,9 @@ import (
 	"vayu/internal/config"
 )
 
-// Analysts are the limits of the user analyst of the embedded engine. A query can lower its own limits. All analysts
-// together use at most MaxQueries times MaxMemory, plus MaxTemporary. A limit of 0 means no limit, except that a
-// MaxQueries of 0 means 1.
+// Analysts are the limits of the user "analyst" of the embedded engine. A query can lower its own limits. All analysts
+// together use at most MaxQueries times MaxMemory, plus MaxTemporary. A limit of 0 means no limit, except that 0 means
+// 1 for MaxQueries and MaxRows.
 type Analysts struct {
 	// MaxMemory limits the memory of one query.
 	MaxMemory config.Size `yaml:"max-memory" help:"memory that one query of the user analyst may use"`
@@ -18,7 +18,7 @@ type Analysts struct {
 	// MaxRows limits the rows of one result.
 	MaxRows int `yaml:"max-rows" help:"rows that one result of the user analyst may have"`
 	// MaxQueries limits the concurrent queries. They share half of the processors, and each query has at least one. A
-	// machine with two processors therefore runs one query at a time. Further queries wait up to 30 s.
+	// machine with two processors therefore runs one query at a time. A query waits up to 30 s, and is then rejected.
 	MaxQueries int `yaml:"max-queries" help:"concurrent queries of the user analyst"`
 	// MaxTemporary limits the memory of the temporary tables of all sessions. One session may use half of it.
 	MaxTemporary config.Size `yaml:"max-temporary" help:"memory that the temporary tables of all sessions of the user analyst may use"`

@@ -27,7 +27,7 @@ type DB struct {
 	reserved driver.Conn // see Reserved
 	endpoint *endpoint   // nil for a server
 	health   health
-	guest    bool // a guest has used the engine of a service, see Config.Guest
+	guest    bool // Config.Guest is set, and this process has used the engine of a service
 }
 
 // Open returns a DB for a valid configuration. It does not connect: Run starts the engine, and each query connects.
@@ -135,8 +135,8 @@ const (
 	commandTimeout = 20 * time.Second
 )
 
-// Ready waits until ClickHouse answers. If ctx ends first, or a command has waited for Config.ReadyTimeout, it returns
-// the error of the last attempt. It fails at once if the embedded engine cannot run.
+// Ready waits until ClickHouse answers. If ctx ends first, or a command has waited Config.ReadyTimeout for a server, it
+// returns the error of the last attempt. It fails at once if the embedded engine was stopped or cannot run.
 func (db *DB) Ready(ctx context.Context) error {
 	if db.cfg.Share && !db.Embedded() {
 		var cancel context.CancelFunc
@@ -185,7 +185,7 @@ func (db *DB) Version(ctx context.Context) (string, error) {
 	return version, nil
 }
 
-// Holder returns the process that has locked the embedded engine's data directory; ok is false if there is none.
+// Holder returns the process that has locked the embedded engine's data directory. If there is none, `ok` is false.
 func (db *DB) Holder() (h embedded.Holder, ok bool) {
 	if !db.Embedded() {
 		return embedded.Holder{}, false

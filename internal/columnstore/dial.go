@@ -10,7 +10,7 @@ import (
 	clickhouse "github.com/ClickHouse/clickhouse-go/v2"
 )
 
-// maxHostTimeout limits the wait for each host if the DSN has several hosts, so that the next host is tried soon.
+// maxHostTimeout limits the wait for each host but the last of the DSN, so that the next host is tried soon.
 const maxHostTimeout = 3 * time.Second
 
 // limitDial makes clickhouse-go's attempts to connect end with the caller's context. Without limitDial, clickhouse-go
@@ -35,8 +35,8 @@ func limitDial(options *clickhouse.Options) {
 	}
 }
 
-// dialInTurn tries the hosts in clickhouse-go's order. Each host but the last gets its share of the remaining time,
-// at most maxHostTimeout.
+// dialInTurn tries the hosts in clickhouse-go's order. If ctx has a deadline, each host but the last gets an equal
+// share of the remaining time, at most maxHostTimeout.
 func dialInTurn(ctx context.Context, id int, options *clickhouse.Options, dial clickhouse.Dial) (clickhouse.DialResult, error) {
 	left := len(options.Addr)
 	return clickhouse.DefaultDialStrategy(ctx, id, options, func(ctx context.Context, address string, options *clickhouse.Options) (clickhouse.DialResult, error) {

@@ -48,7 +48,7 @@ func (e *endpoint) own() bool {
 // lose records that the engine is down, until `serve` is called again.
 func (e *endpoint) lose(reason error) { e.set(func() { e.up, e.reason = false, reason }) }
 
-// fail marks the engine as down for good.
+// fail records that the engine is down and will not start again.
 func (e *endpoint) fail(reason error) {
 	e.set(func() { e.up, e.reason, e.stopped = false, reason, true })
 }
@@ -89,8 +89,8 @@ func (e *endpoint) now(ctx context.Context) (access, <-chan struct{}, error) {
 // dialTimeout is how long a query waits for a restarting engine. A restart takes about a second.
 const dialTimeout = 5 * time.Second
 
-// dial connects to the current engine. If the address refuses the connection, the engine has just died, and
-// dial waits for the next engine. A second attempt is safe, because nothing was sent.
+// dial connects to the current engine. If the connection fails, the engine has probably just died. dial then waits
+// until the endpoint changes, and tries again. A second attempt is safe, because nothing was sent.
 func (e *endpoint) dial(ctx context.Context, _ string) (net.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
@@ -112,14 +112,14 @@ func (e *endpoint) dial(ctx context.Context, _ string) (net.Conn, error) {
 	}
 }
 
-// transport adds the password, which the engine creates at its first start, to each request.
+// transport adds a user and password to each request. The engine creates the passwords at its first start.
 type transport struct {
 	where   *endpoint
 	next    *http.Transport
 	analyst string // data directory with the password of the user analyst; "" for the user default
 }
 
-// RoundTrip waits until the engine is up, and sends a request with the engine's password.
+// RoundTrip waits up to dialTimeout until the engine is up, and sends a request with the user's password.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), dialTimeout)
 	a, err := t.where.wait(ctx)

@@ -15,8 +15,8 @@ import (
 
 // HTTP returns a client of ClickHouse's HTTP interface, which writes results in every format of ClickHouse. It also
 // returns the URL of queries, with the settings of the DSN. The client adds user and password. For a DSN of the native
-// protocol, it uses the same hosts at the standard ports, 8123 or 8443. If analyst is true, the client uses the user
-// for analysts: the user analyst of an embedded engine, or the user of [Config.AnalystDSN] if it is set.
+// protocol, it uses the same hosts at the standard ports, 8123 or 8443. If `analyst` is true, the client is for the
+// user "analyst" of an embedded engine, or the user of [Config.AnalystDSN] if that is set.
 func (db *DB) HTTP(analyst bool) (*http.Client, *url.URL, error) {
 	if db.Embedded() {
 		dial := func(ctx context.Context, _, address string) (net.Conn, error) { return db.endpoint.dial(ctx, address) }

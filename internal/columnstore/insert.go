@@ -11,10 +11,10 @@ import (
 )
 
 // InsertContext returns a context with the settings of one INSERT that has the token (see Insert). By default an
-// INSERT may touch 100 partitions (months). The context removes this limit, because a file of daily means has more
-// months. A cluster acknowledges a batch when its shards have stored the batch, not when one node has queued it.
-// Async insert is off, because batches are large. Deduplication is on, even if the server's profile disables it.
-// ClickHouse then compares tokens, not content.
+// INSERT may write to 100 partitions (months). The context removes this limit, because a file of daily means can have
+// more months. A cluster acknowledges a batch when its shards have stored the batch, not when one node has queued it.
+// Async insert is off, because batches are large. Deduplication is on, even if the server's profile disables it. It
+// compares tokens, not content.
 func InsertContext(ctx context.Context, token string) context.Context {
 	return clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{
 		"max_partitions_per_insert_block": 0, "distributed_foreground_insert": 1, "async_insert": 0,
@@ -30,14 +30,14 @@ type Preparer interface {
 // NewToken returns a new unique token for Insert.
 func NewToken() string { return rand.Text() }
 
-// Insert writes whole columns to a table, and returns nil once ClickHouse has stored them. Each of values is a typed
-// slice. values are in the order of columns, which declare the types on the wire.
+// Insert writes whole columns to a table, and returns nil once ClickHouse has stored them. The parameter `values` has a
+// typed slice for each of `columns`, in the same order. The columns declare the types on the wire.
 //
-// On a replicated table, token makes the insert idempotent, also through a distributed table. If the outcome is
+// On a replicated table, `token` makes the insert idempotent, also through a distributed table. If the outcome is
 // unknown, after a broken connection or a timeout, repeat Insert with the same token and rows: the table then stores
-// only the missing rows. A new token always stores the rows, even if they equal stored ones.
+// only the missing rows. An insert with a new token always stores its rows, even if they equal stored ones.
 //
-// A table that is not replicated stores every insert. In every table, the newest row of a key is the valid one.
+// A table that is not replicated stores a repeated insert again. In every table, only the newest row of a key is valid.
 func Insert(ctx context.Context, conn Preparer, table, token string, columns []clickhouse.ColumnNameAndType, values []any) error {
 	names := make([]string, len(columns))
 	for i, column := range columns {

@@ -16,7 +16,7 @@ type logForwarder struct {
 	rest []byte
 }
 
-// maxLine limits how much of an incomplete line is buffered, in bytes.
+// maxLine limits how much of an incomplete line is buffered, in bytes. A longer line is logged in pieces.
 const maxLine = 64 << 10
 
 // Write receives part of the engine's standard error, and logs each complete line.

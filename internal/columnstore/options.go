@@ -17,7 +17,7 @@ import (
 	"vayu/internal/config"
 )
 
-// options returns the clickhouse-go options for the server in the DSN, or for the embedded engine.
+// options returns clickhouse-go's options for the DSN, or for the embedded engine, whose db.endpoint it creates.
 func (db *DB) options() (*clickhouse.Options, error) {
 	options := &clickhouse.Options{}
 	if !db.Embedded() {
@@ -45,8 +45,8 @@ func (db *DB) options() (*clickhouse.Options, error) {
 }
 
 // withoutFinal makes a connection read tables without FINAL, unless the DSN sets final. The embedded engine applies
-// FINAL by default, and a server's profile may do so too. Queries of the service that need FINAL set it themselves. The
-// others select the latest version (argMax, LIMIT 1 BY) or count stored rows, and FINAL would only slow them down.
+// FINAL by default, and a server's profile may do so too. Queries of the service that need FINAL set it themselves.
+// Its other queries select the latest version (argMax, LIMIT 1 BY) or count stored rows. FINAL would slow them down.
 func withoutFinal(options *clickhouse.Options) {
 	if options.Settings == nil {
 		options.Settings = clickhouse.Settings{}

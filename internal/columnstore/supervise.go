@@ -18,11 +18,11 @@ import (
 )
 
 const (
-	// backoffFirst is the pause before the first restart, short for an engine that dies only once.
+	// backoffFirst is the pause before the first restart. It is short, so that an engine that dies once is back soon.
 	backoffFirst = 100 * time.Millisecond
 	// backoffLast limits the pause, which doubles with each restart.
 	backoffLast = 5 * time.Second
-	// healthyLife is how long an engine must run before the next pause is backoffFirst again.
+	// healthyLife is a run time. After an engine that has run longer, the pause is backoffFirst again.
 	healthyLife = time.Minute
 )
 
@@ -74,7 +74,7 @@ func (db *DB) once(ctx context.Context) error {
 	return db.child(ctx)
 }
 
-// errHeld means that another process has locked the data directory. The engine of that process may not answer yet.
+// errHeld means that this process must wait: another one has locked the data directory, or a guest must not lock it.
 var errHeld = errors.New("another process has the data directory")
 
 // follow uses the engine of another process, until that engine ends.
@@ -98,8 +98,8 @@ func (db *DB) follow(ctx context.Context, holder embedded.Holder) error {
 	return db.watch(ctx, address, nil, func() error { return db.checkHolder(holder) })
 }
 
-// checkHolder fails if holder no longer locks the data directory. Another program may then use the address of
-// holder's engine.
+// checkHolder returns an error if `holder` has released its lock of the data directory. Another program may then use
+// the address of the holder's engine.
 func (db *DB) checkHolder(holder embedded.Holder) error {
 	if now, ok := embedded.FindHolder(db.cfg.Data); !ok || now.PID != holder.PID || !now.Started.Equal(holder.Started) {
 		return fmt.Errorf("%s has released the data directory", holder)
@@ -169,10 +169,10 @@ func (db *DB) child(ctx context.Context) error {
 	return err
 }
 
-// passedVariables are the environment variables that the engine gets from this process. Others may contain secrets.
+// passedVariables are the variables that the engine gets from this process. Other variables may contain secrets.
 var passedVariables = []string{"TZ", "LANG", "LC_ALL", "GOMAXPROCS", "GOTRACEBACK", "GOCOVERDIR"}
 
-// environment returns the variables of an engine's process in the directory data.
+// environment returns the environment variables of an engine's process whose data directory is `data`.
 func environment(data string) []string {
 	env := []string{"TMPDIR=" + embedded.TemporaryFolder(data)}
 	for _, name := range passedVariables {
@@ -183,9 +183,9 @@ func environment(data string) []string {
 	return env
 }
 
-// startError returns the error of an engine that did not start. If a command has locked the data directory, a
-// service waits for the end of the command. The command may have started while the service's own engine was loading.
-// If another service has locked the directory, the error ends Run, unless Config.Share is set.
+// startError returns the error of an engine that did not start. The error ends Run if the library is missing or unsafe,
+// or if another service has locked the data directory and Config.Share is not set. If a command has locked the
+// directory, Run retries until the command ends. After any other error, Run restarts the engine.
 func (db *DB) startError(report embedded.Report) error {
 	err := errors.New(report.Error)
 	switch {
@@ -224,8 +224,8 @@ var defaultHealth = health{every: 2 * time.Second, timeout: 10 * time.Second, ma
 // errHung means that the engine runs but does not answer.
 var errHung = errors.New("the engine does not answer")
 
-// watch returns when the engine ends or hangs, when same() returns an error, or when ctx ends. p is nil if the
-// engine is not a child of this process.
+// watch pings the engine until it ends or hangs, the function `same` returns an error, or ctx ends. p is nil for an
+// engine of another process. Such an engine counts as hung after one failed ping, a child after health.maxMissed.
 func (db *DB) watch(ctx context.Context, address string, p *process, same func() error) error {
 	var gone chan struct{} // nil for an engine of another process
 	lostLimit := 1
@@ -282,7 +282,7 @@ type process struct {
 	err   error         // how the process ended; valid once ended is closed
 }
 
-// read passes on the reports that the child writes to stdout, and then waits for the child's end.
+// read sends the reports that the child writes to stdout to `reports`. When stdout ends, it waits for the child's end.
 func (p *process) read(stdout io.Reader, reports chan<- embedded.Report) {
 	defer close(p.ended)
 	lines := bufio.NewScanner(stdout)

@@ -22,9 +22,9 @@ var transientCodes = []proto.Error{
 	proto.ErrUnexpectedZookeeperError, proto.ErrNoActiveReplicas, proto.ErrAllConnectionTriesFailed, proto.ErrTooFewLiveReplicas,
 	proto.ErrUnsatisfiedQuorumForPreviousWrite, proto.ErrUnknownStatusOfInsert, proto.ErrUnfinished, proto.ErrAllReplicasAreStale,
 	proto.ErrQueryWasCancelled, proto.ErrAllReplicasLost, proto.ErrDeadlockAvoided,
-	proto.ErrCannotAssignAlter, // another ALTER goes first
+	proto.ErrCannotAssignAlter, // because of a concurrent ALTER
 	proto.ErrNoRemoteShardAvailable, proto.ErrServerOverloaded, proto.ErrKeeperException,
-	proto.ErrPocoException, // mostly of the network
+	proto.ErrPocoException, // mostly an error of the network
 }
 
 // Transient reports whether a retry may succeed, because the cause of err is the server, a node of its cluster or

@@ -43,8 +43,8 @@ type Sources struct {
 	File string
 }
 
-// Validator is implemented by structs with rules that their types cannot express. Load calls it on every struct, after
-// all values are set. Create each error with Invalid, so that the error names the key of the setting.
+// Validator is implemented by structs with rules that their types cannot express. Load calls Validate after all values
+// are set. Create each error with Invalid, so that the error names the key of the setting.
 type Validator interface {
 	Validate() []error
 }
@@ -182,7 +182,7 @@ func validate(v reflect.Value, key string, origin func(string) Origin, problems 
 	}
 }
 
-// validateStruct collects the errors of one struct. It prefixes the key of each error with key, the key of the struct.
+// validateStruct collects the errors of one struct. It prefixes the key of each error with `key`, the struct's key.
 func validateStruct(v reflect.Value, key string, origin func(string) Origin, problems *Problems) {
 	p := reflect.New(v.Type()) // Validate may have a pointer receiver
 	p.Elem().Set(v)

@@ -27,8 +27,8 @@ func (d *decoder) report(key string, line int, err error) {
 	d.problems = append(d.problems, Problem{Key: key, Origin: Origin{d.source, line}, Err: err})
 }
 
-// decode sets v, the value of the setting `key`, from the node n. line is the line of the key in the file, or 0 for a
-// flag or a variable.
+// decode sets v, the value of the setting `key`, from the node n. `line` is the line of the key in the file, or 0 for a
+// flag or a variable. If a source of higher precedence has set a value, decode keeps that value.
 func (d *decoder) decode(v reflect.Value, n *yaml.Node, key string, line int) {
 	t := v.Type()
 	shape, _ := kindOfType(t)

@@ -49,7 +49,7 @@ func (d DSN) String() string {
 			found = true
 		}
 	}
-	if found { // a query without a password is not encoded again
+	if found { // otherwise the query stays as it is, because Encode could change its order and escapes
 		u.RawQuery = q.Encode()
 	}
 	return strings.ReplaceAll(u.String(), "%2A%2A%2A", hidden)

@@ -38,7 +38,7 @@ func (l Loaded[T]) Print(w io.Writer) error {
 	return enc.Close()
 }
 
-// inside returns the mapping called name in group, and creates it if missing.
+// inside returns the mapping under the key `name` in group, and creates it if missing.
 func inside(group *yaml.Node, name string) *yaml.Node {
 	for i := 0; i+1 < len(group.Content); i += 2 {
 		if group.Content[i].Value == name {

@@ -32,8 +32,8 @@ type Problem struct {
 	Err error
 }
 
-// Invalid returns an error about one setting. Validate methods use it. key is relative to the
-// struct that has the Validate method.
+// Invalid returns an error about one setting. Validate methods use it. The parameter `key` is relative to the struct
+// that has the Validate method.
 func Invalid(key, format string, args ...any) error {
 	return Problem{Key: key, Err: fmt.Errorf(format, args...)}
 }
@@ -41,7 +41,7 @@ func Invalid(key, format string, args ...any) error {
 // Faults collects errors about settings. Validate methods use it.
 type Faults []error
 
-// Check adds an error about one setting, as Invalid makes it, unless ok is true.
+// Check adds an error about one setting, as Invalid makes it, if `ok` is false.
 func (f *Faults) Check(ok bool, key, format string, args ...any) {
 	if !ok {
 		*f = append(*f, Invalid(key, format, args...))

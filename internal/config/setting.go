@@ -61,7 +61,7 @@ func settingsOf(t reflect.Type) ([]setting, error) {
 	return found, nil
 }
 
-// collect lists the settings of t. prefix is the key of t. index is the position of t in the root
+// collect lists the settings of the struct t. `prefix` is the key of t, and `index` is the position of t in the root
 // struct, as reflect.Value.FieldByIndex needs it.
 func collect(t reflect.Type, prefix string, index []int) ([]setting, error) {
 	var found []setting

@@ -47,9 +47,9 @@ func StoreKeyID(q sqlstore.Querier) (string, error) {
 	return owner, nil
 }
 
-// Find returns an error unless the cipher has the store's key. The argument owner is the id of that key, as
+// Find returns an error unless the cipher has the store's key. The parameter `owner` is the id of that key, as
 // StoreKeyID returns it. Find reloads the key file if necessary. Processes that only read the store call Find.
-// Others call Claim, which calls Find.
+// Other processes call Claim, which calls Find.
 func (b *Cipher) Find(owner string) error {
 	if b.dir != "" && (b.cipher == nil || b.KeyID() != owner) {
 		if err := b.adopt(owner); err != nil {
@@ -69,7 +69,7 @@ func (b *Cipher) Confirm(tx *sqlstore.Tx) error {
 	return b.checkOwner(owner)
 }
 
-// takeDigestKey reads the key of Digest from the store and decrypts it. It creates the key if the store has none.
+// takeDigestKey reads the key of Digest from the store, or creates it there. It makes db use Digest for its digests.
 func (b *Cipher) takeDigestKey(ctx context.Context, db *sqlstore.DB) error {
 	fresh := make([]byte, keySize)
 	_, _ = rand.Read(fresh) // never fails
@@ -123,7 +123,7 @@ func (b *Cipher) claimFirst(ctx context.Context, db *sqlstore.DB) error {
 	return err
 }
 
-// checkOwner returns an error unless owner is the id of the cipher's key.
+// checkOwner returns an error unless `owner`, the id of the store's key, is the id of the cipher's key.
 func (b *Cipher) checkOwner(owner string) error {
 	has := b.KeyID()
 	switch {

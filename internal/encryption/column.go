@@ -7,13 +7,13 @@ type Column struct {
 	Name  string // a BYTEA column; NULL and empty values are not encrypted
 	// Key holds the columns of the table's primary key, such as "id", or "CAST(first AS TEXT)" for an integer.
 	Key []string
-	// AssociatedData returns the associated data for the row with this key; key is in the order of Key. The
+	// AssociatedData returns the associated data for the row with the primary key `key`, in the order of Key. The
 	// result must differ between rows. It must also differ between columns whose values must not be
 	// interchanged. Otherwise a moved value would decrypt without an error.
 	AssociatedData func(key ...string) string
 }
 
-// Encrypt encrypts plain, the value for the row with this key.
+// Encrypt encrypts `plain`, the value of the row with the primary key `key`.
 func (c Column) Encrypt(b *Cipher, plain []byte, key ...string) []byte {
 	return b.Encrypt(plain, c.AssociatedData(key...))
 }

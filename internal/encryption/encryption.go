@@ -106,8 +106,8 @@ func idOf(key []byte) [idSize]byte {
 // KeyID returns the id of the cipher's key: the first 4 bytes of its SHA-256, in hex. The id does not reveal the key.
 func (b *Cipher) KeyID() string { return hex.EncodeToString(b.id[:]) }
 
-// Encrypt encrypts plain. associatedData names where the result is stored, such as
-// "api_key.signing_secret:key_01…". Decrypt needs the same associatedData.
+// Encrypt encrypts `plain`. The parameter `associatedData` names where the result is stored, such as
+// "api_key.signing_secret:key_01…". Decrypt needs the same associated data.
 func (b *Cipher) Encrypt(plain []byte, associatedData string) []byte {
 	encrypted := make([]byte, headSize, headSize+len(plain)+tagSize)
 	encrypted[0] = formVersion
@@ -133,7 +133,7 @@ func (b *Cipher) Decrypt(encrypted []byte, associatedData string) ([]byte, error
 	return plain, nil
 }
 
-// associated returns the data that is authenticated but not encrypted: head, then associatedData. head has a
+// associated returns the data that is authenticated but not encrypted: `head`, then `associatedData`. `head` has a
 // fixed length, so the boundary between the two parts is unambiguous.
 func associated(head []byte, associatedData string) []byte {
 	return append(append(make([]byte, 0, len(head)+len(associatedData)), head...), associatedData...)

@@ -27,8 +27,8 @@ func parseKey(text string) ([]byte, error) {
 	return raw, nil
 }
 
-// readKey reads a key file. It fails if the file is damaged or accessible to other users. A new key must not
-// replace a damaged file, because then the encrypted values could never be decrypted.
+// readKey reads a key file. It fails if the file is damaged, or accessible to users other than its owner and group. A
+// new key must not replace a damaged file, because then the encrypted values could never be decrypted.
 func readKey(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -48,8 +48,8 @@ func readKey(path string) ([]byte, error) {
 	return key, nil
 }
 
-// makeKey creates the key file in dir. If several processes call makeKey concurrently, one of them creates the
-// file. made reports whether this process did.
+// makeKey creates the key file in dir. If several processes call makeKey concurrently, one of them creates the file.
+// The result `made` reports whether this process created it.
 func makeKey(dir string) (made bool, err error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return false, err
@@ -99,8 +99,8 @@ func syncFolder(dir string) error {
 // that a rotation never overwrites another key.
 func nextName(id string) string { return keyName + ".next-" + id }
 
-// adopt reloads the key file. The store's key has the id `owner`. If the key file has another key, a killed
-// rotation may have written the store's key to the file [nextName]. In that case adopt renames that file to
+// adopt reloads the key file. The store's key has the id `owner`. If the key file is missing or has another key, a
+// killed rotation may have written the store's key to the file [nextName]. In that case adopt renames that file to
 // the key file and loads it. Several processes may call adopt at once.
 func (b *Cipher) adopt(owner string) error {
 	err := b.readFile() // another process may have replaced the file

@@ -18,7 +18,7 @@ type encryptedRow struct {
 }
 
 // reencrypt decrypts every value of the column with the cipher `old` and encrypts it with the cipher `next`. It calls
-// page after each page of rows. n is the number of values. An error names the row whose value cannot be decrypted.
+// `page` after each page of rows, and returns the number of values. An error names the row that cannot be decrypted.
 func (c Column) reencrypt(tx *sqlstore.Tx, old, next *Cipher, page func()) (n int64, err error) {
 	ask, change := c.statements()
 	after := make([]any, len(c.Key)) // empty strings come before all keys, because no id is empty
@@ -52,7 +52,7 @@ func (c Column) reencrypt(tx *sqlstore.Tx, old, next *Cipher, page func()) (n in
 	}
 }
 
-// statements returns the SQL that reads a page of values (ask), and the SQL that updates one value (change).
+// statements returns two SQL statements: `ask` reads a page of values, and `change` updates one value.
 func (c Column) statements() (ask, change string) {
 	marks, equal := make([]string, len(c.Key)), make([]string, len(c.Key))
 	for i, name := range c.Key {

@@ -33,7 +33,7 @@ const (
 	atWritten      = "written"   // the new key is on disk
 	atReencrypting = "resealing" // some values are re-encrypted, and the transaction is open
 	atCommitted    = "committed" // the transaction is committed, but the new key file is not installed
-	atPlaced       = "placed"
+	atPlaced       = "placed"    // the new key file, if any, is installed
 )
 
 // RotationResult reports what Rotate has done.
@@ -107,7 +107,7 @@ func (r *Rotation) next() (*Cipher, error) {
 	return b, err
 }
 
-// run does the rotation. old is the cipher with the store's current key.
+// run does the rotation. The cipher `old` has the store's current key, and `next` the new key.
 func (r *Rotation) run(ctx context.Context, db *sqlstore.DB, old, next *Cipher) (RotationResult, error) {
 	done := RotationResult{From: old.KeyID(), To: next.KeyID()}
 	file := filepath.Join(r.Dir, nextName(done.To))
@@ -160,8 +160,8 @@ func (r *Rotation) sweep() {
 }
 
 // reencrypt does the work inside the transaction of a rotation. It first changes the row with the store's key
-// id, which blocks other rotations and starting instances. On PostgreSQL it raises the statement timeout.
-// Reading a page of a column that is NULL in millions of rows takes longer than the default of ten seconds.
+// id, which blocks other rotations and starting instances. On PostgreSQL it raises the statement timeout, because
+// reading a page of a column that is NULL in millions of rows takes longer than the default of ten seconds.
 func (r *Rotation) reencrypt(tx *sqlstore.Tx, old, next *Cipher) ([]ReencryptedColumn, error) {
 	if tx.Name() == "postgres" {
 		for _, limit := range []string{"SET LOCAL lock_timeout = '10s'", "SET LOCAL statement_timeout = '10min'"} {

@@ -50,8 +50,8 @@ func (e *HeldError) Error() string {
 	return fmt.Sprintf("data directory %s is held by %s", e.Data, e.Holder)
 }
 
-// Find returns the process that has locked the file at path. ok is false if no process has locked
-// the file, or if Find cannot open the file.
+// Find returns the process that has locked the file at path. The result `ok` is false if no process has locked the
+// file, or if Find cannot open the file.
 func Find(path string) (h Holder, ok bool) {
 	if _, err := os.Stat(path); err != nil {
 		return Holder{}, false
@@ -85,12 +85,12 @@ const retryInterval = 50 * time.Millisecond
 // Lock is a file lock of this process. It lasts until Release.
 type Lock struct{ file *flock.Flock }
 
-// Acquire locks the file at path, whose folder must exist. If another process has locked it, Acquire
-// waits at most timeout and then returns a *HeldError. timeout must not be 0 even for a free lock,
-// because Find locks the file for an instant.
+// Acquire locks the file at path, whose folder must exist. If another process has locked the file, Acquire waits at
+// most `timeout` and then returns a *HeldError. The timeout must not be 0, even for a free lock, because Find locks the
+// file for an instant.
 //
-// Until the new holder calls [Lock.WriteHolder], the file still names the previous holder. The new holder can first
-// clean up after the previous one.
+// Until the new holder calls [Lock.WriteHolder], the file still names the previous holder. Before that call, the new
+// holder can clean up what the previous one has left.
 func Acquire(ctx context.Context, path string, timeout time.Duration) (*Lock, error) {
 	lock := flock.New(path, flock.SetPermissions(0o600))
 	limit, cancel := context.WithTimeout(ctx, timeout)

@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	// insertBatch inserts a batch, or nothing if the owner's ref_id was used for this kind before.
+	// insertBatch inserts a batch. It inserts nothing if the account has a batch of this world, kind and ref_id.
 	insertBatch = `INSERT INTO batch (id, account_id, mode, kind, ref_id, fingerprint, state, total, successful, failed, key_id, request_id, client, created_at)
 		VALUES ($1, $2, $3, $4, $5, $6, 'queued', $7, 0, 0, $8, $9, $10, $11) ON CONFLICT (account_id, mode, kind, ref_id) DO NOTHING`
 	selectByRef = selectBatch + "WHERE account_id = $1 AND mode = $2 AND kind = $3 AND ref_id = $4"
@@ -55,9 +55,9 @@ func (w *worker) accept(c *httpapi.Call) (httpapi.Response, error) {
 	return resp, nil
 }
 
-// enterSandbox waits until no other batch of the sandbox is being accepted by this instance. The caller must call leave
-// when its batch is stored or rejected. Parsing 10,000 records occupies a core for about 20 ms. Without the wait, forty
-// concurrent batches would slow down live calls.
+// enterSandbox waits until this instance accepts no other sandbox batch. It fails if ctx ends first. The caller must
+// call the returned function when its batch is stored or rejected. Parsing 10,000 records occupies a core for about
+// 20 ms. Without the wait, forty concurrent sandbox batches would slow down live calls.
 func (s *Service) enterSandbox(ctx context.Context) (leave func(), err error) {
 	select {
 	case s.sandboxSlot <- struct{}{}:
@@ -67,7 +67,7 @@ func (s *Service) enterSandbox(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-// store stores a batch and returns the reply. A batch with the same ref_id is not stored twice.
+// store stores a new batch and returns the reply. If its ref_id was used before, the reply is that of replyToRepeat.
 func (w *worker) store(c *httpapi.Call, tx *sqlstore.Tx, parsed body.Body, sum []byte) (httpapi.Response, audit.Entry, error) {
 	now := w.Now()
 	id := w.kind.Prefix + ulid.MustNewDefault(now).String()
@@ -96,8 +96,8 @@ func (w *worker) store(c *httpapi.Call, tx *sqlstore.Tx, parsed body.Body, sum [
 	}, nil
 }
 
-// checkAcceptable returns an error if no record of a new batch can be processed, or if the
-// account's remaining quota is too small. A repeated batch is not checked.
+// checkAcceptable returns an error if no record of this kind can be processed now. Otherwise it reserves `total` calls
+// of the account's quota, and returns an error if fewer are left.
 func (w *worker) checkAcceptable(c *httpapi.Call, total int) error {
 	if w.kind.Ready != nil {
 		if err := w.kind.Ready(c.World); err != nil {

@@ -42,8 +42,8 @@ type Service struct {
 	sandboxSlot chan struct{} // full while a sandbox batch is accepted
 }
 
-// New returns a Service that processes nothing before Run. It fails if a kind is configured twice
-// or has no concurrency.
+// New returns a Service that processes nothing until Run is called. It fails if a kind is configured twice, or if the
+// concurrency of a kind is less than 1.
 func New(c Config) (*Service, error) {
 	if c.Now == nil {
 		c.Now = time.Now

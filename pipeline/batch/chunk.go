@@ -27,7 +27,7 @@ type chunk struct {
 	owner                schema.Owner
 	key, request, client string
 	token                string
-	tries                int // consecutive failed leases, for the backoff
+	tries                int // consecutive leases under which no record was done, for the backoff
 	bytes                []byte
 	size                 int   // length of bytes before decryption
 	begun                []int // indexes of records that have an item (a row in batch_item)
@@ -243,8 +243,8 @@ type duplicateRecord struct {
 var insertRefusals = sqlstore.NewBatchStatement(1, "INSERT INTO batch_item (batch_id, place, subject, outcome, refusal) VALUES ",
 	"($1, ?, '', 'failed', ?)", " ON CONFLICT (batch_id, place) DO NOTHING")
 
-// refuseDuplicates rejects the duplicates of a chunk in one short transaction with few statements,
-// and counts them as failed. It is idempotent.
+// refuseDuplicates rejects the duplicates of a chunk in one transaction, and counts them as failed. If that completes
+// the batch, it calls the function Completed of the kind. refuseDuplicates is idempotent.
 func (w *worker) refuseDuplicates(ctx context.Context, c *chunk, all []duplicateRecord) error {
 	texts := make([][]byte, len(all))
 	for i, d := range all {

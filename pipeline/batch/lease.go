@@ -22,8 +22,8 @@ func (p *processing) poll() {
 	})
 }
 
-// leaseChunks leases chunks for queues that have fewer queued records than their share of the slots. After a
-// failure it sleeps before it retries.
+// leaseChunks leases chunks for queues that have fewer queued records than their share of the slots, up to maxBytes in
+// memory. If the store fails, it sleeps for a poll interval, and leaseLoop calls it again later.
 func (p *processing) leaseChunks() {
 	var wants []leaseRequest
 	free := 0
@@ -66,9 +66,9 @@ func (p *processing) leaseChunks() {
 	})
 }
 
-// add adds a leased chunk and its records. If the records are unreadable, the chunk is retried until its data is
-// repaired. All duplicates (records with the ref_id of an earlier record) are rejected in one transaction, without
-// a call of [item.Kind.Do].
+// add adds the records of a leased chunk to the queue of their account. If the records are unreadable, the chunk is
+// retried until its data is repaired. Duplicates (records with the ref_id of an earlier record) are not queued, but
+// rejected in one transaction.
 func (p *processing) add(c *chunk) {
 	todo, duplicates, err := c.decrypted(p.Cipher)
 	if err != nil {

@@ -23,7 +23,7 @@ type filter struct {
 	owner    schema.Owner
 	state    schema.BatchState // "" for all
 	ref      string            // "" for all
-	from, to int64             // microseconds; to is exclusive
+	from, to int64             // times of creation in microseconds; `to` is exclusive
 	after    string            // id of the last batch of the previous page; "" for the first page
 	limit    int
 }

@@ -96,8 +96,8 @@ type storedItem struct {
 
 const selectItems = "SELECT place, subject, refusal FROM batch_item WHERE batch_id = $1 AND place >= $2 AND place < $3 ORDER BY place"
 
-// render calls `write` for each record in [from, to), with the record's result as a JSON object. `write` may append to
-// `line`, but must not retain it.
+// render calls `write` for each record in [from, to), with the record's result as a JSON object. A record without an
+// item has the status "queued". `write` may append to `line`, but must not retain it.
 func (w *worker) render(q sqlstore.Querier, o schema.Owner, batchID string, from, to int, write func(line []byte) error) error {
 	items, err := sqlstore.All(q, func(row sqlstore.Scanner) (i storedItem, err error) {
 		err = row.Scan(&i.place, &i.subject, &i.refusal)

@@ -20,7 +20,7 @@ func stateOf(k *item.Kind, r *row, now time.Time) schema.BatchState {
 	return r.state
 }
 
-// expiredBefore returns the time, in microseconds, at or before which an expired batch was completed.
+// expiredBefore returns `now` minus the retention, in microseconds. Batches completed at or before then are expired.
 func expiredBefore(k *item.Kind, now time.Time) string {
 	return strconv.FormatInt(now.Add(-k.Retention).UnixMicro(), 10)
 }
@@ -66,7 +66,7 @@ const (
 // transaction of this size.
 const purgeBatchSize = 500
 
-// purge deletes the items of expired batches until no such items are left.
+// purge deletes the items of batches that expired at least purgeDelay ago, until none are left or the store fails.
 func (w *worker) purge(ctx context.Context) {
 	for more := w.kind.Retention > 0; more && ctx.Err() == nil; {
 		emptied := ""
@@ -85,8 +85,8 @@ func (w *worker) purge(ctx context.Context) {
 	}
 }
 
-// purgeSome deletes some items of the oldest expired batch. `more` is true if there was an expired batch. `emptied` is
-// the id of the batch if it had no items left, otherwise "".
+// purgeSome deletes up to purgeBatchSize items of the batch that selectExpired finds. `more` is true if it finds one.
+// If the batch has no items left, purgeSome marks it as purged, and `emptied` is its id. Otherwise `emptied` is "".
 func (w *worker) purgeSome(tx *sqlstore.Tx) (more bool, emptied string, err error) {
 	now := w.Now()
 	id, found, err := sqlstore.One(tx, sqlstore.Scalar[string], selectExpired, w.kind.Name, now.Add(-w.kind.Retention-w.timing.purgeDelay).UnixMicro())

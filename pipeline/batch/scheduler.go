@@ -16,15 +16,15 @@ type accountQueue struct {
 	chunks      int           // leased chunks
 	mayHaveMore bool          // more chunks may be due
 	lastStarted uint64        // sequence number of the last started record
-	lastLeased  uint64        // value of worker.leases when chunks were last leased
-	// failures is the number of failures since the last success. After each, the queue pauses for longer. While it is
-	// not 0, the queue starts one record at a time.
+	lastLeased  uint64        // value of processing.leases when chunks were last leased
+	// failures is the number of failures since the last success, without those during a pause. Each makes the next
+	// pause longer. While it is not 0, the queue starts one record at a time.
 	failures    int
 	pausedUntil time.Time
 }
 
-// canStart reports whether a record of the queue can start. The returned time is the end of the pause that prevents the
-// start; zero if there is no pause.
+// canStart reports whether a record of the queue can start. If a pause prevents the start, the returned time is the end
+// of the pause; otherwise it is zero.
 func (q *accountQueue) canStart(now time.Time) (bool, time.Time) {
 	switch {
 	case len(q.ready) == 0:
@@ -63,8 +63,8 @@ func (d *scheduler) queueOf(account string) *accountQueue {
 	return l
 }
 
-// next returns the record to start. If no record can start, `ok` is false. Then `wake` is the time at which the
-// earliest pause of a queue ends; zero if no queue is paused or all slots are used.
+// next removes the record to start from its queue, and counts it as in flight. If no record can start, `ok` is false.
+// Then `wake` is the end of the earliest pause of a queue; zero if no queue is paused or all slots are used.
 func (d *scheduler) next(now time.Time) (r chunkRecord, ok bool, wake time.Time) {
 	if d.inFlight >= d.maxInFlight {
 		return chunkRecord{}, false, time.Time{}
@@ -122,9 +122,9 @@ func (d *scheduler) drop(c *chunk) {
 // maxChunksPerLease limits how many chunks of one account a transaction leases.
 const maxChunksPerLease = 8
 
-// chunksToLease returns how many chunks to lease for each account. Each queue should have as many queued records as its
-// share of the slots. After a failure, a queue gets only one chunk. The result begins with the queues that have the
-// fewest chunks and, among these, with the queue that leased least recently.
+// chunksToLease returns how many chunks to lease for each queue that has fewer queued records than its share of the
+// slots. After a failure, that is one chunk, and only for an empty queue. The result begins with the queues that have
+// the fewest chunks and, among these, with the queue that leased least recently.
 func (d *scheduler) chunksToLease() []leaseRequest {
 	active := 0
 	var waiting []*accountQueue

@@ -185,7 +185,7 @@ func (p *processing) start() {
 	}
 }
 
-// process processes a record. If Do panics, the record is retried.
+// process processes a record. If Do fails or panics, the record is retried under a later lease of its chunk.
 func (p *processing) process(r chunkRecord) {
 	p.metrics.inFlight.Inc()
 	defer p.metrics.inFlight.Dec()

@@ -120,8 +120,8 @@ var (
 	ErrStale       = schema.NewProblem(schema.SignatureInvalid, "", "The time of the signature is too old or in the future.")
 )
 
-// verify checks a callback's signature over its raw body, in constant time. The error is
-// ErrNoSignature, ErrSignature or ErrStale. If no timestamp header is set, any age is valid.
+// verify checks a callback's signature over its raw body, in constant time. The error is ErrNoSignature, ErrSignature
+// or ErrStale. If the description names no timestamp header, a signature of any age is valid.
 func (g *signer) verify(header http.Header, body []byte, now time.Time, tolerance time.Duration) error {
 	given := header.Values(g.header)
 	if len(given) == 0 || g.timestampHeader != "" && len(header.Values(g.timestampHeader)) == 0 {
@@ -157,7 +157,7 @@ func (g *signer) verify(header http.Header, body []byte, now time.Time, toleranc
 	return g.checkTime(stamps[0], now, tolerance)
 }
 
-// checkTime rejects a timestamp of a signature that differs from now by more than tolerance.
+// checkTime rejects a signature's timestamp that is no number, or differs from `now` by more than `tolerance`.
 func (g *signer) checkTime(stamp string, now time.Time, tolerance time.Duration) error {
 	n, err := strconv.ParseInt(stamp, 10, 64)
 	if err != nil {
@@ -216,7 +216,7 @@ func checkValue(s *section.Section, key, value string) {
 	}
 }
 
-// apply authenticates a request. The caller must complete the request before, because apply may sign all of it.
+// apply authenticates a request. The request must be complete, because apply may sign all its parts.
 func (a *auth) apply(req *http.Request, body []byte, now time.Time) error {
 	if a.header != "" {
 		req.Header.Set(a.header, a.value)
@@ -241,8 +241,8 @@ func (a *auth) apply(req *http.Request, body []byte, now time.Time) error {
 	return nil
 }
 
-// These are the limits and the default of the clock skew that a callback's signature may have. The default equals the
-// tolerance that we recommend to receivers of our webhooks.
+// These are the default and the limits of the key "tolerance". It limits the difference between our clock and the
+// timestamp of a callback's signature. We recommend the same default to receivers of our webhooks.
 const (
 	defaultTolerance = 5 * time.Minute
 	leastTolerance   = time.Second
@@ -272,9 +272,9 @@ func newCallback(s *section.Section, shape answer.Shape) *callback {
 	return c
 }
 
-// Receive verifies a callback and reads its body. The error is ErrNoSignature, ErrSignature or ErrStale for a missing,
-// wrong or outdated signature, and another error for an unreadable body. Errors quote nothing of the request, except a
-// value that the description does not map, if the signature is valid.
+// Receive verifies a callback and reads its body. The error wraps ErrNoSignature, ErrSignature or ErrStale for a
+// missing, wrong or outdated signature. It is another error for an unreadable body. Errors quote nothing of a request
+// with a wrong signature. For a right one, they may quote a value that the description does not map.
 func (c *Client) Receive(header http.Header, body []byte, now time.Time) (answer.Reply, error) {
 	reply, err := c.receive(header, body, now)
 	outcome := resultOf(err)

@@ -50,8 +50,8 @@ type Description struct {
 	// Concurrency limits concurrent calls. Separate calls (see CallShape.Separate) have their own limit of the same
 	// size.
 	Concurrency int
-	// [Description.ReadPolicy] sets World and ResendAfter. If the provider reports an order as unknown, the order
-	// is sent again after ResendAfter. ResendAfter is at least Timeout.
+	// [Description.ReadPolicy] sets World and ResendAfter. An order that the provider reports as unknown is sent again,
+	// at the earliest ResendAfter after its last sending. ResendAfter is at least Timeout.
 	World       schema.World
 	ResendAfter time.Duration
 
@@ -90,8 +90,8 @@ func Open(file string, shape Shape, own func(root *section.Section, d *Descripti
 	return New(d, o), nil
 }
 
-// Parse reads a description. `own` reads the caller's keys at the root of the file, and may inspect the rest of the
-// description. It may be nil. The error is config.Problems with every fault.
+// Parse reads a description. The function `own` reads the caller's keys at the root of the file, and may inspect the
+// rest of the description. `own` may be nil. The error is config.Problems with every fault.
 func Parse(from Source, shape Shape, own func(root *section.Section, d *Description)) (*Description, error) {
 	root := section.Parse(from.File, from.Text, from.Env)
 	if !root.Present() {
@@ -163,7 +163,7 @@ func readBase(s *section.Section) *url.URL {
 	return u
 }
 
-// readRoots reads the certificate authorities in ca-file, whose path is relative to the description.
+// readRoots reads the certificate authorities of the key ca-file, a path relative to the description; nil for none.
 func readRoots(s *section.Section, from Source) *x509.CertPool {
 	file := s.Text("ca-file")
 	if file == "" {
@@ -335,6 +335,6 @@ type CallShape struct {
 	Identifiers []string
 	Answer      answer.Shape
 	List        bool // the answer is a list of items, and Answer has the fields of an item
-	// Separate gives calls of low priority slots and a breaker of their own, so that they cannot block other calls.
+	// Separate is for calls of low priority. They have their own slots and breaker, so that they block no other calls.
 	Separate bool
 }

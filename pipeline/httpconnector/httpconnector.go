@@ -219,7 +219,7 @@ func (c *Client) request(ctx context.Context, spec *call, fields map[string]any)
 	return req, c.auth.apply(req, body, c.now())
 }
 
-// content returns the body of a request, nil for none, and sets the header Content-Type.
+// content returns the body of a request; nil for none. If there is a body, it sets a missing header Content-Type.
 func (c *call) content(header http.Header, fields map[string]any) ([]byte, error) {
 	if c.body == nil {
 		return nil, nil
@@ -253,7 +253,7 @@ type Metrics struct {
 	callbacks *prometheus.CounterVec
 }
 
-// NewMetrics returns metrics that are registered with reg; nil for none.
+// NewMetrics returns metrics that are registered with `reg`. If `reg` is nil, they are not registered.
 func NewMetrics(reg prometheus.Registerer) *Metrics {
 	factory := promauto.With(reg)
 	return &Metrics{

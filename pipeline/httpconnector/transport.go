@@ -128,7 +128,7 @@ func (a *attempt) begin(l *attemptConn) error {
 	return nil
 }
 
-// wrote records the number of written bytes. Until the first byte is written, the attempt may change its connection.
+// wrote records that n bytes were written. Until the first byte is written, the attempt may change its connection.
 func (a *attempt) wrote(n int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -19,10 +19,10 @@ import (
 	"vayu/schema"
 )
 
-// Do creates a recharge and waits for its final state, at most for the duration `wait`. If the recharge is then still
-// pending, Do appends the event recharge.pending. If `wait` is 0, the first provider call without a final outcome
-// appends that event instead. Do returns early if the next status enquiry is due only after the wait, unless
-// Request.WaitFull is set.
+// Do creates a recharge and waits for its final state, at most for the duration `wait`. It returns early if the next
+// status enquiry is due only after the wait, unless Request.WaitFull is set. If the recharge is still pending after a
+// wait, Do appends the event recharge.pending. It does not if a provider call without a final outcome has appended
+// the event before.
 //
 // `replayed` means that an earlier request created the same recharge with this ref_id. Then Do waits only if WaitFull
 // is set. If the ref_id belongs to another recharge, the error is duplicate_ref_id. A batch item gets that error for
@@ -45,7 +45,7 @@ func never(transaction.Update[record.Record]) bool { return false }
 // such a statement faster than one with all columns.
 const selectIDByRef = "SELECT id FROM recharge WHERE account_id = $1 AND mode = $2 AND ref_id = $3"
 
-// findByRef returns the existing recharge with the ref_id of a request.
+// findByRef returns the existing recharge with the ref_id of a request, or an error if the request is no repetition.
 func (s *Service) findByRef(ctx context.Context, r *request.Request) (record.Record, bool, error) {
 	view := s.DB.View(ctx)
 	id, found, err := sqlstore.One(view, sqlstore.Scalar[string], selectIDByRef, r.Owner.Account, r.Owner.World.String(), r.RefID)
@@ -115,7 +115,7 @@ func (s *Service) draft(ctx context.Context, r *request.Request) (*draft, error)
 	return d, nil
 }
 
-// chooseConnection sets the connection of a recharge, and its operator and circle if known.
+// chooseConnection sets an available connection, the operator, and the circle if known. It fails if there is none.
 func (s *Service) chooseConnection(ctx context.Context, d *draft) error {
 	switch {
 	case d.RequestedOperator != "":
@@ -188,7 +188,7 @@ const insertRow = `INSERT INTO recharge (id, account_id, mode, ref_id, state, ty
 	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, '', $15, $16, 0, $17, $18, 0, $19, $20, '', '', '', $21, $22, $23, $24)
 	ON CONFLICT (account_id, mode, ref_id) DO NOTHING`
 
-// insert stores a recharge and its audit row, begins its batch item and reserves its amount.
+// insert stores a recharge and its audit row, begins its batch item, and reserves its amount or marks it as failed.
 func (s *Service) insert(tx *sqlstore.Tx, r *request.Request, d *draft) error {
 	if err := transaction.BeginItem(tx, &d.Base); err != nil {
 		return err

@@ -19,9 +19,9 @@ import (
 // even if no provider answers.
 const detectTimeout = 2 * time.Second
 
-// detect finds the operator of a mobile number. It asks providers first, because their lookups include ported
-// numbers. If no provider finds the operator, the number's series (first digits) decides. `source` is the
-// value of the column "detection"; ok is false if the operator was not found.
+// detect finds the operator of a mobile number. It queries providers first, because their lookups include ported
+// numbers. If no provider finds the operator, the number's series (first digits) decides. `source` is the value of
+// the column "detection". `ok` is false if the operator was not found.
 func (s *Service) detect(ctx context.Context, world schema.World, number string) (sub order.Subscriber, source string, ok bool) {
 	if sub, err := s.lookup(ctx, world, number); err == nil && sub.Operator != "" {
 		return sub, record.SourceLookup, true
@@ -32,7 +32,7 @@ func (s *Service) detect(ctx context.Context, world schema.World, number string)
 	return order.Subscriber{}, "", false
 }
 
-// errLookupFailed means that no provider has found the number, but at least one provider did not answer.
+// errLookupFailed means that no provider has found the number, and at least one was unavailable or failed.
 var errLookupFailed = errors.New("the operator of the number could not be looked up")
 
 // lookup queries the providers of a world (live or sandbox) for a number, one after the other, until a provider finds
@@ -85,9 +85,9 @@ func detectRecovering(ctx context.Context, d order.Directory, number string) (su
 	return sub, err
 }
 
-// redetect looks up the operator of a number that the provider rejected. If the number belongs to another operator,
-// redetect sets res.Reroute. If a slot of that operator's connection is free, it acquires the slot, and the method
-// reroute uses or releases the slot. If the lookup failed, redetect sets res.Err.
+// redetect looks up the operator again if the provider rejected the number and mayRedetect permits a lookup. If another
+// connected operator has the number, it sets res.Reroute. It acquires a slot of that operator's connection if one is
+// free, and the method reroute uses or releases the slot. If the lookup fails, redetect sets res.Err.
 func (s *Service) redetect(ctx context.Context, r *record.Record, res *settle.Result) {
 	if res.Err != nil || res.Outcome != order.NotSubscriber || !mayRedetect(r) || r.Reference != res.Reference {
 		return

@@ -87,8 +87,8 @@ func (s *Service) callAndSettle(ctx context.Context, j *job) (out settle.Effect,
 	return out, true
 }
 
-// If a result redirected its recharge to another operator, reroute starts the order to that operator. Otherwise
-// it releases the slot that redetect acquired for the order.
+// reroute starts the order to another operator if the result redirected the recharge there. Without a lease, the order
+// stays queued. If the recharge was not redirected, reroute releases the slot that redetect acquired for the order.
 func (s *Service) reroute(calls context.Context, res *settle.Result, out *settle.Effect) {
 	to, redirected := res.Reroute, out.Transition == settle.Redirect
 	switch {

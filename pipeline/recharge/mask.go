@@ -44,7 +44,7 @@ func scanNumber(row sqlstore.Scanner) (c clearNumber, err error) {
 	return c, err
 }
 
-// maskLoop masks numbers until ctx ends.
+// maskLoop masks the numbers of old recharges until ctx ends. It does nothing if MaskAfter is 0.
 func (s *Service) maskLoop(ctx context.Context) {
 	for s.settings.MaskAfter > 0 {
 		span := maskInterval

@@ -19,9 +19,9 @@ import (
 const path = "/v1/recharge"
 
 const (
-	// defaultWait is long enough for an operator that answers immediately, and keeps the reply within a second.
+	// defaultWait limits the wait for a final state if the client requests no wait. Replies then take less than 1 s.
 	defaultWait = 800 * time.Millisecond
-	// longestWait is half of the server's timeout for a reply.
+	// longestWait limits the wait that a client can request, and the wait for a refund: half of the server's timeout.
 	longestWait = 30 * time.Second
 )
 

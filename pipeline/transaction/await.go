@@ -39,8 +39,8 @@ func (c *Core[R, P]) Await(ctx context.Context, r R, updates <-chan Update[R], w
 	return r
 }
 
-// reread reads the current state of a pending transaction. If the state has changed, reread returns the current row.
-// Otherwise, or after an error, it returns r.
+// reread reads the current state of a pending transaction. If the state is no longer pending, reread returns the
+// current row. If the state is pending, or the store fails, it returns r.
 func (c *Core[R, P]) reread(ctx context.Context, r R) R {
 	view, id := c.DB.View(ctx), P(&r).Shared().ID
 	var now string

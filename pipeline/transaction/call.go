@@ -18,9 +18,9 @@ var (
 	ErrPanic = errors.New("the provider's code panicked")
 )
 
-// Call calls a provider through the function `do`, which returns the name of the outcome. `name` identifies the call
-// in metrics and logs, such as "submit", and `subject` is the id of the transaction. Call adds the call to the
-// metrics and the trace, and logs an error. If `do` panics, the error is ErrPanic.
+// Call calls a provider through the function `do`, which returns the name of the outcome. `name` identifies the call in
+// metrics and logs, such as "submit", and `subject` is the id of the transaction. Call limits the call to l.Timeout,
+// adds it to metrics and trace, and logs any error but httpconnector.ErrNotCalled. If `do` panics, it returns ErrPanic.
 func (c *Core[R, P]) Call(ctx context.Context, l *Link, name, subject string, do func(context.Context) (outcome string, err error)) error {
 	limit, done := context.WithTimeout(ctx, l.Timeout)
 	defer done()

@@ -8,11 +8,11 @@ import (
 	"vayu/schema"
 )
 
-// ErrExists means that a transaction exists already for the reference or the batch item of a request.
+// ErrExists means that a request's reference has a transaction, or that its batch item has begun or was rejected.
 var ErrExists = errors.New("the transaction exists already")
 
-// CreateOnce returns the transaction that `find` finds for a request. If there is none, it creates one. `existed` is
-// true if `find` found the transaction.
+// CreateOnce returns the transaction that `find` finds for a request; then `existed` is true. Otherwise it creates one.
+// If `create` returns ErrExists, it calls `find` again. If `find` then finds none, the error is duplicate_ref_id.
 func CreateOnce[R any](find func() (R, bool, error), create func() (R, error)) (r R, existed bool, err error) {
 	if r, existed, err = find(); existed || err != nil {
 		return r, existed, err
@@ -20,15 +20,15 @@ func CreateOnce[R any](find func() (R, bool, error), create func() (R, error)) (
 	if r, err = create(); !errors.Is(err, ErrExists) {
 		return r, false, err
 	}
-	r, existed, err = find() // a concurrent request used the reference, or the item was begun before
+	r, existed, err = find() // a concurrent request used the reference, or the batch item has begun or was rejected
 	if err == nil && !existed {
 		err = schema.NewProblem(schema.DuplicateRefID, "ref_id", "This record of the batch was started before.")
 	}
 	return r, existed, err
 }
 
-// Repeated returns r if a request with the reference of r repeats the one that created r: the batch item that created it,
-// or a single request with the same content (`same`). Otherwise the error is duplicate_ref_id.
+// Repeated returns r if a request with the reference of r is a repetition. A batch item must be the item that created
+// r. A single request must have the content of r (`same`). Otherwise the error is duplicate_ref_id.
 func (c *Core[R, P]) Repeated(r R, item *BatchItem, same bool) (R, bool, error) {
 	b := P(&r).Shared()
 	text := "This ref_id was used before, for " + b.ID

@@ -16,16 +16,16 @@ import (
 
 // Rejection defines which problems reject a batch item, and how long an item is retried after other problems.
 type Rejection struct {
-	// Final is the Problem.Field of the problems that reject an item. After any other problem with status 503, the
-	// item is retried until its batch is older than MaxAge.
+	// Final is the Problem.Field of the problems with status 503 that reject an item. After any other 503, the item is
+	// retried until its batch is older than MaxAge. A problem with another status always rejects the item.
 	Final  string
 	MaxAge time.Duration
 	// Completed is called if the rejected item was the last of its batch; nil for none.
 	Completed func(*sqlstore.Tx, *item.Finished) error
 }
 
-// DoItem creates the transaction of a batch item through the function `do`. It rejects the item if the error of `do` is
-// final, or if the record is not a JSON object. It returns an error if the item is to be retried.
+// DoItem creates the transaction of a batch item through the function `do`. If `do` fails, `by` defines whether DoItem
+// rejects the item. A record that is not a JSON object is rejected. If the item must be retried, DoItem fails.
 func (c *Core[R, P]) DoItem(ctx context.Context, of item.Item, by Rejection, do func(context.Context, Origin) error) error {
 	var err error
 	if jsontext.Value(of.Record).Kind() == jsontext.KindBeginObject {
@@ -78,8 +78,8 @@ func (t *Table[R, P]) RenderItems(q sqlstore.Querier, o schema.Owner, batchID st
 	return out, nil
 }
 
-// BeginItem begins the batch item of a new transaction. The error is ErrExists if the item began before. BeginItem does
-// nothing for a transaction without an item.
+// BeginItem begins the batch item of a new transaction. The error is ErrExists if the item has begun before, or was
+// rejected. BeginItem does nothing for a transaction without an item.
 func BeginItem(tx *sqlstore.Tx, b *Base) error {
 	if !b.InBatch() {
 		return nil

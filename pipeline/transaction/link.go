@@ -17,7 +17,7 @@ type Link struct {
 	// Timeout bounds one call.
 	Timeout time.Duration
 	// ResendAfter is the minimum time between sending an order and sending it again, if the provider reports the
-	// order as unknown. A delayed first request must have arrived within this time.
+	// order as unknown. It must be long enough for a delayed first request to arrive.
 	ResendAfter time.Duration
 	// Concurrency is the maximum number of calls in flight.
 	Concurrency int
@@ -63,8 +63,8 @@ func Named[C Connection](all []C, world schema.World, name string) (none C) {
 	return none
 }
 
-// Route returns the first available connection of a world that serves an order. If none of those that serve
-// it is available, `available` is false, and `conn` is the first of them, or nil.
+// Route returns the first available connection of a world for which the function `serves` returns true. If no such
+// connection is available, Route returns the first unavailable one and false. If there is none at all, `conn` is nil.
 func Route[C Connection](all []C, world schema.World, serves func(C) bool) (conn C, available bool) {
 	var none C
 	for _, candidate := range all {
@@ -81,8 +81,8 @@ func Route[C Connection](all []C, world schema.World, serves func(C) bool) (conn
 	return conn, false
 }
 
-// Acquire acquires a slot for the first call of a new transaction if a slot is free. A batch item waits for a slot, at
-// most for the duration `wait`. If there is no slot, the lease is zero, and the call is queued.
+// Acquire acquires a slot for the first call of a new transaction, and sets Sent and SentAt of r. For a batch item it
+// waits for a free slot, at most for the duration `wait`. If it gets no slot, it changes nothing and returns no lease.
 func (c *Core[R, P]) Acquire(ctx context.Context, l *Link, r P, wait time.Duration) (lease workqueue.Lease) {
 	b := r.Shared()
 	if b.InBatch() && !l.Pool.AcquireWithin(ctx, wait) || !b.InBatch() && !l.Pool.TryAcquire(false) {

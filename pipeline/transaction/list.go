@@ -113,8 +113,8 @@ func (f *Filter) conditions() string {
 	return " AND number = '" + f.Number + "' AND number_digest IS " + digest + f.Where
 }
 
-// Page returns the rows of a page, the newest first. Next is the id after which the next page begins; "" on the last
-// page. If a condition has no index, a page may have fewer rows than the limit although others follow.
+// Page returns the rows of a page, the newest first. `next` is the id after which the next page begins; "" on the last
+// page. If a condition has no index, a page may have fewer rows than f.Limit although it is not the last.
 func (t *Table[R, P]) Page(q sqlstore.Querier, f Filter) (all []R, next string, err error) {
 	if !f.valid() {
 		return nil, "", nil

@@ -71,8 +71,8 @@ func (t *Table[R, P]) byID(conditions string) sqlstore.BatchStatement {
 	return sqlstore.NewBatchStatement(0, "SELECT "+t.Columns+" FROM "+t.Name+" WHERE id IN (", "?", ")"+conditions)
 }
 
-// FirstDue returns when the first call of a new transaction is due: at the end of its lease, or at once.
-// It is zero for a final transaction.
+// FirstDue returns the first due time of a new transaction's row: the end of the lease of its first call. Without a
+// lease, the row is due at its creation. The result is zero for a final transaction, which needs no call.
 func FirstDue(b *Base, lease workqueue.Lease) time.Time {
 	switch {
 	case !b.FinishedAt.IsZero():
@@ -91,8 +91,8 @@ const (
 )
 
 // NextCall returns the time of the next call after a result that is not final. If the provider requested a pause
-// (retryAfter is not 0), the call follows after that pause. Otherwise the backoff applies. If the provider does
-// not know the order (unknown), the next call comes at most resendAfter after the last sending.
+// (`retryAfter` is not 0), the call follows after that pause. Otherwise the backoff applies. With the backoff, an
+// order that the provider does not know (`unknown`) is due at most `resendAfter` after its last sending.
 func (b *Base) NextCall(retryAfter time.Duration, unknown bool, resendAfter time.Duration, now time.Time) time.Time {
 	if retryAfter > 0 {
 		return now.Add(retryAfter)

@@ -17,7 +17,7 @@ import (
 	"vayu/schema"
 )
 
-// ServeOne answers GET of one transaction, with its calls if the view is detail.
+// ServeOne answers GET of one transaction. With the parameter view=detail, the reply has its timeline, too.
 func (c *Core[R, P]) ServeOne(call *httpapi.Call) (httpapi.Response, error) {
 	detailed, err := detailRequested(call)
 	if err != nil {
@@ -116,7 +116,7 @@ func Timeline(o *Summary, steps []Step) []schema.Step {
 	return appendSteps(append(appendSteps(out, before), singleStep(o.Refunded, schema.ActSettled, schema.AnswerRefunded)), after)
 }
 
-// split splits steps at a time. Steps of exactly that time belong to `before`. If the time is zero, all steps do.
+// split splits steps at a time. `before` includes steps of exactly that time. If `at` is zero, it has all steps.
 func split(steps []Step, at time.Time) (before, after []Step) {
 	i := len(steps)
 	if !at.IsZero() {

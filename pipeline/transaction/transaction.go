@@ -73,13 +73,13 @@ type Kind[R any, P Record[R]] struct {
 	// Reply returns a transaction as replies show it. Detail returns it with its calls.
 	Reply  func(P) any
 	Detail func(P, schema.ProviderCalls) any
-	// Summary returns the steps that follow from the row of a transaction. Other steps are in a table, and `hasSteps`
-	// means that the table has some. Otherwise an older version may have stored the row without the last answer.
+	// Summary returns the steps that follow from the row of a transaction. `hasSteps` means that the table of steps has
+	// further ones. A row without them may be from an older version, which did not store the answers to polls.
 	Summary func(r P, hasSteps bool) *Summary
 }
 
 // Narrow reads the query parameters that only the list of one kind of transactions has. It returns [Filter.Number] and
-// [Filter.Where], and adds the errors of the parameters to faults.
+// [Filter.Where], and adds the errors of the parameters to `faults`.
 type Narrow func(faults *schema.RequestErrors, params map[string]string) (number, where string)
 
 // Events appends events for an account's webhooks, in the transaction of the change that they record.
@@ -147,7 +147,7 @@ func (c *Core[R, P]) Find(ctx context.Context, o schema.Owner, id string) (R, er
 	return r, nil
 }
 
-// Link returns the link of a world with a name; nil if there is none.
+// Link returns the link to the provider with a name in a world (live or sandbox); nil if there is none.
 func (c *Core[R, P]) Link(world schema.World, name string) *Link {
 	for _, l := range c.links {
 		if l.World == world && l.Name == name {

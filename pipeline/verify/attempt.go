@@ -119,7 +119,7 @@ type providerResult struct {
 // actor is the source of call results in the audit log.
 const actor = "bank"
 
-// callBank makes the call of a job, and adds it to metrics, trace and log.
+// callBank makes the call of a job, with metrics, trace and log. If j.decryptErr is set, it only returns that error.
 func (s *Service) callBank(ctx context.Context, j *job) providerResult {
 	res := providerResult{call: j.call, resent: j.resent, calledAt: s.Now(), by: actor}
 	if j.decryptErr != nil {

@@ -48,7 +48,8 @@ func (s *Service) Do(ctx context.Context, r request.Request, wait time.Duration,
 	return rec, replayed, err
 }
 
-// findByRef returns the verification that an earlier request with the same Idempotency-Key or ref_id created.
+// findByRef returns the verification that an earlier request with the same Idempotency-Key or ref_id created. If the
+// ref_id was used for another request, the error is duplicate_ref_id.
 func (s *Service) findByRef(ctx context.Context, r *request.Request) (Record, bool, error) {
 	made, err := r.Once.CreatedPath(s.DB.View(ctx), s.Now())
 	if err != nil {
@@ -76,8 +77,7 @@ type draft struct {
 	lease      workqueue.Lease  // lease of the acquired slot; empty if the verification is queued
 }
 
-// draft prepares the record of a request, and acquires a slot if one is free. If draft rejects the
-// request, the error is a *schema.Problem.
+// draft prepares the record of a request, and acquires a slot if one is free. A *schema.Problem rejects the request.
 func (s *Service) draft(ctx context.Context, r *request.Request) (*draft, error) {
 	now := sqlstore.TruncateMicros(s.Now())
 	d := &draft{Record: Record{
@@ -106,8 +106,8 @@ func (s *Service) draft(ctx context.Context, r *request.Request) (*draft, error)
 	return d, nil
 }
 
-// threshold returns the minimum passing score of a request. If the request has none, it returns the account's default
-// score, or request.Standard.
+// threshold returns the minimum passing score of a request: its own tolerance, if it has one. Otherwise, for a request
+// with a name, it returns the account's default, if the account has one. In all other cases it is request.Standard.
 func (s *Service) threshold(ctx context.Context, r *request.Request) (int, error) {
 	if r.Tolerance >= 0 {
 		return r.Tolerance, nil
@@ -165,8 +165,8 @@ const insertRow = `INSERT INTO verification (id, account_id, mode, ref_id, diges
 		$30, $31, $32, $33, $34)
 	ON CONFLICT (account_id, mode, ref_id) DO NOTHING`
 
-// insert stores a verification, its idempotency key and its audit row. If a cached answer ends the verification at
-// once, it also stores that audit row, and the event or the result of the batch record.
+// insert stores a verification, its idempotency key and an audit row about its creation, and begins its batch item. If
+// a cached answer has ended the verification already, insert also calls writeAuditAndEvent.
 func (s *Service) insert(tx *sqlstore.Tx, r *request.Request, d *draft) error {
 	if err := transaction.BeginItem(tx, &d.Base); err != nil {
 		return err

@@ -151,8 +151,8 @@ func (res *providerResult) stepAnswer() schema.StepAnswer {
 	}[res.Outcome]
 }
 
-// summaryOf returns the part of the timeline that the row of a verification holds. `noted` means
-// that the table of steps has some of it.
+// summaryOf returns the part of the timeline that the row of a verification holds. `noted` means that the table of
+// steps has further steps of the verification.
 func summaryOf(r *Record, noted bool) *transaction.Summary {
 	o := &transaction.Summary{Created: r.CreatedAt, Sent: r.SentAt, Act: (&providerResult{call: firstCall(r)}).stepAct(), Finished: r.FinishedAt, Outcome: schema.AnswerSuccess}
 	answer := schema.AnswerFound

@@ -35,8 +35,8 @@ func (s *Service) Run(ctx context.Context) error {
 	return nil
 }
 
-// checkUnconfigured logs pending verifications of banks that are no longer configured, and gives up
-// verifications older than GiveUp.
+// checkUnconfigured logs the numbers of pending verifications of banks that are no longer configured. It gives up those
+// of them that are older than GiveUp.
 func (s *Service) checkUnconfigured(ctx context.Context) {
 	_ = s.Core.EachPending(ctx, func(world schema.World, provider string, pending int64) error { // a failure log has the error
 		if s.Core.Link(world, provider) != nil {
@@ -91,7 +91,7 @@ const (
 		ORDER BY v.finished_at LIMIT $2) RETURNING id`
 )
 
-// deleteOld purges verifications whose retention has ended.
+// deleteOld purges verifications whose retention has ended. Those of a batch stay while the batch has its results.
 func (s *Service) deleteOld(ctx context.Context) {
 	if s.settings.Retention == 0 {
 		return

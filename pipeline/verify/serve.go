@@ -15,8 +15,8 @@ import (
 const path = "/v1/bank/verify"
 
 const (
-	// usualWait limits how long a request waits for the bank. The slowest penny drops take 30 s,
-	// and the server allows a minute for a reply.
+	// usualWait limits how long a request waits for the bank if the client requests no wait. The slowest penny drops
+	// take 30 s, and the server allows a minute for a reply.
 	usualWait   = 32 * time.Second
 	longestWait = 30 * time.Second // limit of the wait that a client requests
 )

@@ -71,7 +71,7 @@ func (s *Service) settle(ctx context.Context, r *Record, res *providerResult, ow
 	return st.out, nil
 }
 
-// apply decides on the transition and executes it.
+// apply decides on the transition and executes it. After the time GiveUp, a verification fails instead of a retry.
 func (st *transitionTx) apply() error {
 	r := &st.out.Record
 	var resendAfter time.Duration

@@ -118,7 +118,7 @@ type Settings struct {
 	EnumerationThreshold int           `yaml:"misses" help:"missing accounts that a key may request in an hour before an alarm; 0 for no alarm"`
 }
 
-// DefaultSettings returns settings without a bank. Retention is 90 days, because clients enquire about payments so
+// DefaultSettings returns settings without a bank. Retention is 90 days, because clients ask about payments for that
 // long. EnumerationThreshold is 100, because typing errors do not explain more missing accounts in an hour.
 func DefaultSettings() Settings {
 	return Settings{BatchRoom: 256, GiveUp: 24 * time.Hour, Retention: 90 * 24 * time.Hour, EnumerationThreshold: 100}

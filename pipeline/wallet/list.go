@@ -56,9 +56,9 @@ type statementLine struct {
 	available, held schema.Paise
 }
 
-// selectLines scans the index "posting_account" backwards, so the newest entry comes first. An entry has several
-// postings, but the statement shows one line: the posting in "held" for a commit, otherwise the posting in
-// "available". If the entries of a subject have the same time, the reserve was the first of them, and comes last.
+// selectLines scans the index "posting_account" backwards, so the newest entry comes first. An entry has two postings,
+// but the statement shows one line: the posting in "held" for a commit, otherwise the posting in "available". Entries
+// of a subject with the same time are sorted by kind, so that the reserve, which was the first of them, comes last.
 const selectLines = selectLine + "FROM posting " + whereLines
 
 // selectSubjectLines does the same as selectLines for one subject (a recharge or payment). It first materializes the

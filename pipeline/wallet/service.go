@@ -122,7 +122,7 @@ func (s *Service) post(c *httpapi.Call) (httpapi.Response, error) {
 	return resp, err
 }
 
-// createPayment creates a payment, or returns the account's payment with the same reference.
+// createPayment creates a payment (in the sandbox, a decided one), or returns the payment with the same reference.
 func (s *Service) createPayment(c *httpapi.Call) (resp httpapi.Response, p *Payment, err error) {
 	want, err := requestOf(c)
 	if err != nil {
@@ -156,8 +156,8 @@ func (s *Service) createPayment(c *httpapi.Call) (resp httpapi.Response, p *Paym
 
 func sandboxFails(amount schema.Paise) bool { return amount%100 == 13 }
 
-// findRepeated returns the existing payment with the reference of want. If the payment has another
-// amount or method than want, the error is a duplicate_ref_id problem.
+// findRepeated returns the existing payment with the reference of the request `want`. If that payment has another
+// amount or method than the request, the error is the problem duplicate_ref_id.
 func findRepeated(tx *sqlstore.Tx, want request) (*Payment, error) {
 	p, err := scanPayment(tx.QueryRow(selectPayment+" WHERE account_id = $1 AND mode = $2 AND ref_id = $3", want.owner.Account, want.owner.World.String(), want.ref))
 	if err != nil {

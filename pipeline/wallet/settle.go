@@ -12,8 +12,8 @@ import (
 )
 
 // Settle decides a pending payment and returns it. It writes postings, event and audit row in one transaction. `note`
-// is the reference of the decision, such as a bank's; it may be empty only if the payment failed. The same note
-// cannot credit two payments, in the sandbox two of the same account. Case and blanks of notes do not matter. `by` is
+// is the reference of the decision, such as a bank's; it may be empty only if the payment failed. A note can credit
+// one payment only; in the sandbox, one payment of each account. Notes are compared without case and blanks. `by` is
 // the actor in the audit log. Settle returns an error if the payment does not exist or is decided already, or if the
 // note has credited another payment.
 func (s *Service) Settle(ctx context.Context, id string, succeeded bool, note, by string) (*Payment, error) {
@@ -122,7 +122,7 @@ func foldReference(note string) string {
 	return strings.ToUpper(strings.Join(strings.Fields(note), ""))
 }
 
-// Pending returns up to limit payments that are not decided yet, the oldest first.
+// Pending returns at most `limit` payments of all accounts that are not decided yet, the oldest first.
 func Pending(q sqlstore.Querier, limit int) ([]*Payment, error) {
 	all, err := sqlstore.All(q, scanPayment, selectPayment+" WHERE state = 'pending' ORDER BY id LIMIT $1", limit)
 	if err != nil {

@@ -124,7 +124,7 @@ func (v *verifier) finish() {
 	})
 }
 
-// VerifyAuditLog checks that every final recharge, payment and verification has its audit row. If account is "", it
+// VerifyAuditLog checks that every final recharge, payment and verification has its audit row. If `account` is "", it
 // checks all accounts. It fills only the fields FaultCount and Faults of the report. It returns errors like [Verify].
 func VerifyAuditLog(ctx context.Context, db *sqlstore.DB, account string) (Report, error) {
 	return verifyAudited(db.View(ctx), account, verifyRows)

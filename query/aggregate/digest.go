@@ -24,8 +24,8 @@ func MarkDiffering(a, b Digest, changed []bool) {
 	}
 }
 
-// HashCondition returns the SQL condition that the hash of a column is in a marked bucket. The condition is ""
-// if all buckets are marked. `some` is false if no bucket is marked.
+// HashCondition returns the SQL condition that selects rows by their `column`: its hash must be in a bucket that
+// `changed` marks. The condition is "" if all buckets are marked. The result `some` is false if no bucket is marked.
 func HashCondition(column string, changed []bool) (condition string, some bool) {
 	var list []string
 	for i, yes := range changed {
@@ -53,9 +53,10 @@ type Digests struct {
 // of the previous snapshot. After a roll-up of older hours, the snapshot reads the hours of all stations.
 const digestReach = 5 * 24 * 3600
 
-// ReadDigests reads into d the digests of the hours at or after the time `since`, the earliest hour of a roll-up.
-// `old` has the digests of the previous snapshot, or is nil. `newest` is the newest hour of that snapshot.
-// ReadDigests returns which buckets of stations have a changed hour, and whether `old` and d are equal.
+// ReadDigests reads into d the digests of the hours at or after the time `since`, the earliest hour of a roll-up. It
+// copies those of earlier hours from `old`, the digests of the previous snapshot, whose newest hour is `newest`. It
+// returns which buckets of stations have a changed hour, and whether `old` and d are equal. If `old` is nil, or `since`
+// is more than digestReach before `newest`, it reads nothing and marks all buckets.
 func (t Tables) ReadDigests(ctx context.Context, d, old *Digests, newest, since uint32) (changed []bool, same bool, err error) {
 	changed = make([]bool, Buckets)
 	if old == nil || since+digestReach < newest {
@@ -130,8 +131,7 @@ func (t Tables) HourDigests(ctx context.Context, since uint32) (map[uint32]Diges
 	return out, nil
 }
 
-// CityDigests reads a checksum of the rows of all cities for each hour at or after the time `since`. It changes like a
-// [Digest].
+// CityDigests reads, for each hour at or after `since`, a checksum of all cities' rows. It changes like a [Digest].
 func (t Tables) CityDigests(ctx context.Context, since uint32) (map[uint32]uint64, error) {
 	out := map[uint32]uint64{}
 	var at uint32

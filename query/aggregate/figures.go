@@ -70,7 +70,7 @@ func (f *Figures) Measured(p air.Pollutant) *schema.Figure {
 	return nil
 }
 
-// Missing returns the set of the record's pollutants that have no amount, as bits.
+// Missing returns the set of the record's pollutants that have no concentration; bit p-1 is for pollutant p.
 func (f *Figures) Missing() uint8 {
 	var bits uint8
 	for i, amount := range f.Concentrations {
@@ -81,7 +81,7 @@ func (f *Figures) Missing() uint8 {
 	return bits
 }
 
-// ClearFilled removes amounts that gap filling took from another place.
+// ClearFilled removes the concentrations that gap filling has copied from another place.
 func (f *Figures) ClearFilled() {
 	for i := range f.Concentrations {
 		if f.GapFilled&(1<<i) != 0 {
@@ -91,7 +91,7 @@ func (f *Figures) ClearFilled() {
 	f.GapFilled = 0
 }
 
-// FillFrom fills each missing amount with the amount of another place.
+// FillFrom fills each missing concentration with that of another place, and marks it in GapFilled.
 func (f *Figures) FillFrom(from *[Records]schema.Figure) {
 	for i := range f.Concentrations {
 		if !f.Concentrations[i].Known() && from[i].Known() {

@@ -7,14 +7,14 @@ import (
 )
 
 const (
-	// HourWait is the time after which an hour with too few stations (see complete) becomes current. Other hours become
-	// current at their end.
+	// HourWait is how long after its end an hour with too few stations becomes current. The function complete compares
+	// the numbers of stations. Other hours become current at their end.
 	HourWait = 30 * time.Minute
 	// HourReach is the largest time, in seconds, between two hours whose numbers of stations are compared.
 	HourReach = 24 * 3600
 )
 
-// CityHour is an hour of a city. At is its end, and Used is the number of the city's stations with an AQI then.
+// CityHour is an hour of a city. At is its end in Unix seconds. Used is the number of stations with an AQI in the hour.
 type CityHour struct {
 	At   uint32
 	Used uint16
@@ -43,8 +43,8 @@ func CurrentHour(hours []CityHour, now time.Time) (current int, next int64) {
 }
 
 // hourOfDay returns the index of the hour that represents a day: the last complete hour of the day. If no hour is
-// complete, it is the hour with the most stations. `hours` are in time order. The hours of the day begin at the
-// index `first`. hours[0] counts as complete.
+// complete, it is the hour with the most stations. `hours` are in time order. Those from the index `first` to the end
+// are the hours of the day. hours[0] counts as complete.
 func hourOfDay(hours []CityHour, first int) int {
 	most := first
 	for i := len(hours) - 1; i >= first; i-- {
@@ -58,7 +58,7 @@ func hourOfDay(hours []CityHour, first int) int {
 	return most
 }
 
-// HoursOfDays returns, for the given day and each later day, the hour that represents the day.
+// HoursOfDays returns, for each day of `hours` from the day `from` on, the end of the hour that represents the day.
 func HoursOfDays(hours []CityHour, from schema.Day) []uint32 {
 	var out []uint32
 	for start := 0; start < len(hours); {

@@ -25,7 +25,7 @@ var DefaultKinds = KindsOf(air.Reference, air.CityMean)
 // Has reports whether the set includes a kind.
 func (s KindSet) Has(k air.StationKind) bool { return s&(1<<k) != 0 }
 
-// names returns the names of the kinds in the set, in the spelling of the query parameter "kinds".
+// names returns the names of the kinds in the set that the query parameter "kinds" accepts: reference and sensor.
 func (s KindSet) names() []string {
 	var out []string
 	for _, k := range [...]air.StationKind{air.Reference, air.Sensor} {

@@ -131,7 +131,7 @@ func Mean(samples []Sample) Figures {
 			continue
 		}
 		out.Index[p-1] = int16(naqi.Mean(sum, n))
-		// If two pollutants have equal mean sub-indices, that which dominates at more stations is the dominant one.
+		// If two pollutants have equal mean sub-indices, the one that is dominant at more stations wins.
 		if m := float64(sum)/float64(n) + float64(led)/1e7; m > largest {
 			largest, out.Dominant = m, p
 		}

@@ -11,7 +11,8 @@ import (
 	"vayu/schema/air"
 )
 
-// Hundredths returns an SQL expression that converts `expr`, a Nullable concentration, to a schema.Figure.
+// Hundredths returns an SQL expression that converts `expr`, a Nullable concentration, to a schema.Figure. NULL and
+// values above 2e7 become schema.Unknown.
 func Hundredths(expr string) string {
 	return fmt.Sprintf("ifNull(toInt32(if(%[1]s > 2e7, NULL, floor(%[1]s * 100 + 0.5))), %[2]d)", expr, schema.Unknown)
 }
@@ -85,8 +86,7 @@ func (r *Scanned) Figures() Figures {
 	return f
 }
 
-// Param returns a server-side query parameter. The SQL text refers to it as
-// {name:Type}.
+// Param returns a server-side query parameter. The SQL text refers to it as {name:Type}.
 func Param(name string, value any) any { return clickhouse.Named(name, value) }
 
 // Number returns a server-side query parameter of an integer type.

@@ -21,8 +21,8 @@ func (t Tables) HoursOf(ctx context.Context, names []string) (map[string]Figures
 	})
 }
 
-// hoursWith reads hours with the function `read`. The condition uses only key columns, so ClickHouse can apply it
-// before FINAL, which then merges only a few rows.
+// hoursWith reads hours with the function `read`. The SQL condition may use only key columns: ClickHouse then applies
+// it in PREWHERE, so that FINAL merges only the selected rows.
 func (t Tables) hoursWith(ctx context.Context, since uint32, condition string,
 	read func(context.Context, []any, func(), string, ...any) error,
 ) (map[string]Figures, error) {

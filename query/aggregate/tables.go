@@ -13,14 +13,14 @@ import (
 
 const (
 	// QueryTimeout limits the time of ClickHouse for one query of a client. The 99th percentile of the time to load a
-	// city's history is well below a second. If ClickHouse answers no query for a longer time, it counts as down,
-	// even if the connection is open.
+	// city's history is well below a second. If a query times out, and ClickHouse answers no other query meanwhile,
+	// ClickHouse counts as down, even if the connection is open.
 	QueryTimeout = 3 * time.Second
 	// CachedTimeout is the longest time that a query for cached days waits for a reload of changed days. A reload takes
 	// a few milliseconds, or some hundred on a busy machine. While ClickHouse works, a slow answer is better than a
 	// stale one.
 	CachedTimeout = time.Second
-	// DownTimeout replaces CachedTimeout after a failure of ClickHouse.
+	// DownTimeout replaces CachedTimeout and FillTimeout while the circuit breaker is not closed.
 	DownTimeout = 100 * time.Millisecond
 	// FillTimeout is the longest time that an answer waits for gap filling. It is shorter than QueryTimeout, because
 	// the answer can be sent without gap filling.
@@ -47,8 +47,8 @@ func (t Tables) Each(ctx context.Context, dest []any, row func(), query string, 
 // servers limit its length (http_max_uri_size, 1 MiB).
 const MaxStationsPerQuery = 2000
 
-// EachNamed runs a query that has the SQL parameter `stations`. For a long list of
-// stations, it runs several queries.
+// EachNamed runs a query that has the SQL parameter `stations`. For more than
+// MaxStationsPerQuery stations, it runs several queries.
 func (t Tables) EachNamed(
 	ctx context.Context, stations []string, dest []any, row func(), query string, args ...any,
 ) error {
@@ -60,8 +60,8 @@ func (t Tables) EachNamed(
 	return nil
 }
 
-// Healthy reports whether the circuit breaker is closed. It is open after a failure
-// of ClickHouse.
+// Healthy reports whether the circuit breaker is closed, or t has none. The breaker
+// opens after a failure of ClickHouse.
 func (t Tables) Healthy() bool {
 	return t.breaker == nil || t.breaker.State() == gobreaker.StateClosed
 }

@@ -23,7 +23,7 @@ type Definition struct {
 	Language        string               `json:"language"`
 }
 
-// Alert is a stored alert. Only its field State changes, and only package evaluation changes that field.
+// Alert is a stored alert. Package evaluation keeps alerts in memory, and changes only their field State.
 type Alert struct {
 	ID string
 	schema.Owner

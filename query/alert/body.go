@@ -29,7 +29,7 @@ type faults struct {
 	suggestions, candidates []string // of an unknown place
 }
 
-// invalid adds an error about a field of a place or a condition that has a valid form but an impossible value.
+// invalid adds an error with the code invalid_alert, about a field that has a valid form but an impossible value.
 func (f *faults) invalid(field, message string) { f.AddAs(schema.InvalidAlert, field, message) }
 
 // The method about reports whether f has an error about a field or a part of it.
@@ -177,7 +177,7 @@ func set[T any](field *T, o *optional[T]) {
 	}
 }
 
-// place checks the form of a place. It returns nil after a fault.
+// place converts the place of a body. If its form is invalid, place adds a fault to f and returns nil.
 func (f *faults) place(b *placeBody) *air.AlertPlace {
 	before := len(f.RequestErrors)
 	var p air.AlertPlace

@@ -71,10 +71,10 @@ type rule struct {
 	limit      float64
 	hysteresis float64
 	direction  direction // of a condition "change"; "" for none
-	edges      []int     // of the levels of a condition "change"
+	edges      []int     // largest AQI of each level but the last, for a condition "change"
 	minimum    time.Duration
 	quiet      *quietHours
-	category   string // of a forecast
+	category   string // of a condition on a forecast, with `day` in days after today
 	day        int
 }
 
@@ -92,8 +92,8 @@ type Observation struct {
 	Chances Chances // nil for no forecasts
 }
 
-// value returns the value of the metric. It returns false if the value is unknown, or if gap filling took it from
-// another place.
+// value returns the value of the metric in f. It returns false if the value is unknown, or is a concentration that gap
+// filling has copied from another place.
 func (r *rule) value(f *Observation, now time.Time) (float64, bool) {
 	switch {
 	case r.metric == metricForecast:
@@ -130,7 +130,7 @@ func (r *rule) cleared(v float64) bool {
 	return v <= r.limit-r.hysteresis
 }
 
-// correctable reports whether the condition is about an hour. The figures of an hour can be corrected later.
+// correctable reports whether the condition is about the figures of an hour, which can be corrected later.
 func (r *rule) correctable() bool { return r.metric != metricAge && r.metric != metricForecast }
 
 // ofAQI reports whether the rule is about the AQI of an hour, and not about a pollutant, a forecast or the age of data.
@@ -174,7 +174,7 @@ func (r *rule) levelValue(level int) any {
 	return naqi.Categories()[level]
 }
 
-// quietHours is a daily time without events, in minutes of the Indian day. It may span midnight.
+// quietHours is a daily period without events, in minutes of the Indian day; `to` is excluded. It may span midnight.
 type quietHours struct{ from, to int }
 
 func (q *quietHours) has(now time.Time) bool {
@@ -222,7 +222,7 @@ func newRule(f *faults, d *Definition) rule {
 	return r
 }
 
-// limit sets the limit and the direction of a rule.
+// limit sets the limit of a rule, or for a condition "change" its direction and edges.
 func (f *faults) limit(r *rule, c *air.AlertCondition) {
 	field, raw := "condition.over", c.Over
 	if c.Under != nil {
@@ -272,7 +272,7 @@ func (f *faults) categoryLimit(r *rule, field string, raw json.RawMessage) {
 	}
 }
 
-// numberLimit sets the limit of a condition on a number.
+// numberLimit sets a limit that is a number. It converts the number of a band to an AQI.
 func (f *faults) numberLimit(r *rule, field string, raw json.RawMessage) {
 	if json.Unmarshal(raw, &r.limit) != nil {
 		f.Add(field, "The limit must be a number.")

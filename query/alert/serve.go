@@ -25,7 +25,7 @@ import (
 
 // Air finds places and their current air. Package query implements it.
 type Air interface {
-	// Place resolves the place of a request. The error is a *schema.Problem that names the field.
+	// Place resolves the place of a request. For an unknown place the error is a *schema.Problem that names the field.
 	Place(ctx context.Context, world schema.World, p air.AlertPlace) (Place, error)
 	// Observe returns the current air of a place; false if there is none.
 	Observe(world schema.World, p *Place) (Observation, bool)
@@ -102,7 +102,7 @@ func (s *Service) check(f *faults, d *Definition) rule {
 	return r
 }
 
-// resolve finds the place of a request, nil for none, and adds the faults of the place to f.
+// resolve finds the place `requested`, and adds the faults of the place to f. It does nothing if `requested` is nil.
 func (s *Service) resolve(f *faults, c *httpapi.Call, requested *air.AlertPlace) (p Place, err error) {
 	if requested == nil {
 		return p, nil
@@ -203,7 +203,7 @@ func (s *Service) patch(c *httpapi.Call) (httpapi.Response, error) {
 	if err != nil {
 		return httpapi.Response{}, err
 	}
-	if a, err := one(s.DB.View(c.Context()), c.Owner(), idOf(c)); err == nil { // an error is found again below
+	if a, err := one(s.DB.View(c.Context()), c.Owner(), idOf(c)); err == nil { // the transaction below returns this error
 		p.apply(&a.Definition)
 		s.check(&f, &a.Definition)
 	}
@@ -264,8 +264,8 @@ func reasonOf(before, after *Alert) air.AlertReason {
 	return ""
 }
 
-// reset sets the state of an alert to that of a new one. If the alert is triggered, reset also appends the
-// event air.alert.resolved, with the definition before the change.
+// reset sets the state of an alert to that of a new one, but keeps the times of its events. If a limit has triggered
+// the alert, reset also appends the event air.alert.resolved, with the definition `before` the change.
 func (s *Service) reset(tx *sqlstore.Tx, before, after *Alert, reason air.AlertReason, now time.Time) error {
 	step := Step{State: initial(), Event: schema.EventAlertResolved, Reason: reason}
 	step.State.Version, step.State.ChangedAt, step.State.TriggeredAt = before.State.Version+1, before.State.ChangedAt, before.State.TriggeredAt

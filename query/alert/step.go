@@ -20,8 +20,8 @@ type Step struct {
 // Step evaluates the figures of an hour. It returns false if nothing changes. A repeated evaluation with the new
 // state changes nothing, so an interrupted evaluation can be repeated.
 //
-// Step ignores figures of an hour before that of the last change, because another instance may have newer figures. It
-// finds a correction of the hour of the last change when that hour or a later one is current again.
+// Step ignores figures of an hour before that of the last change, because another instance may have newer figures. If
+// the hour of the last change is still current, Step finds its correction. Corrections of earlier hours need Recheck.
 //
 // During quiet hours nothing changes. While the minimum interval lasts, an alert does not trigger. If a condition is
 // still met afterwards, a later evaluation finds it.
@@ -74,10 +74,10 @@ func (a *Alert) stepLevel(f *Observation, aqi float64, now time.Time) (Step, boo
 	return step, true
 }
 
-// Recheck compares the crossing of a triggered alert with the present figures of its hour, which a correction may
-// have changed. `hours` are the hours of the place from the crossing to the current one, in time order. If only a
-// later hour meets the condition, that hour becomes the crossing. If none does, the alert is resolved as corrected.
-// For a condition "change", Recheck compares the change of the level likewise.
+// Recheck checks a triggered alert after corrections of past figures. `hours` are the hours of the place, in time
+// order, from the crossing (the hour that triggered the alert) to the current one. If only a later hour meets the
+// condition, that hour becomes the crossing. If none does, the alert is resolved as corrected. If necessary figures are
+// missing, nothing changes. For a condition "change", Recheck does the same with the change of the level.
 func (a *Alert) Recheck(hours []Observation, now time.Time) (Step, bool) {
 	if !a.Correctable() || a.rule.quiet.has(now) {
 		return Step{}, false
@@ -110,8 +110,8 @@ func (a *Alert) Recheck(hours []Observation, now time.Time) (Step, bool) {
 	return a.resolve(hours[last].At, air.AlertCorrected, a.shown(v), now), true
 }
 
-// recheckLevel evaluates the hours since an announced change again, beginning with the level before the change. If
-// they now lead to a third level, it changes nothing: the evaluation of the present hour announces that level.
+// recheckLevel evaluates the hours since an announced change again, beginning with the level before the change. If they
+// end at that level, it undoes the change. If they end at a third level, only Step can announce that level.
 func (a *Alert) recheckLevel(hours []Observation, now time.Time) (Step, bool) {
 	s := a.State
 	level, last := s.Before, -1
@@ -136,7 +136,7 @@ func (a *Alert) recheckLevel(hours []Observation, now time.Time) (Step, bool) {
 	return a.undoLevel(hours[last].At, now), true
 }
 
-// undoLevel returns to the level before the last change, which an event has announced.
+// undoLevel returns the step back to the level before the last change. An event has announced that change.
 func (a *Alert) undoLevel(hour uint32, now time.Time) Step {
 	s := &a.State
 	step := a.resolve(hour, air.AlertCorrected, a.rule.levelValue(s.Before), now)

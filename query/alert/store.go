@@ -84,8 +84,8 @@ func one(q sqlstore.Querier, of schema.Owner, id string) (*Alert, error) {
 	return a, nil
 }
 
-// locked returns an alert of an owner as [one] does, and locks its row until the transaction ends. So the evaluation
-// cannot change the state meanwhile.
+// locked returns an alert of an owner as [one] does, and locks its row until the transaction ends, so that the
+// evaluation cannot change the state meanwhile.
 func locked(tx *sqlstore.Tx, of schema.Owner, id string) (*Alert, error) {
 	if schema.IsID(id) {
 		if _, err := tx.Exec("UPDATE alert SET version = version WHERE id = $1 AND account_id = $2", id, of.Account); err != nil {
@@ -136,7 +136,7 @@ func create(tx *sqlstore.Tx, of schema.Owner, d Definition, r rule, active bool,
 	return a, nil
 }
 
-// save stores the definition of an alert, and whether it is active.
+// save stores the definition of an alert, its revision, and whether it is active.
 func (a *Alert) save(tx *sqlstore.Tx, now time.Time) error {
 	definition, err := json.Marshal(a.Definition)
 	if err != nil {
@@ -193,7 +193,7 @@ type Entry struct {
 
 var insertChanges = sqlstore.NewBatchStatement(0, "INSERT INTO alert_change (alert_id, number, at, event_id, data) VALUES ", "(?, ?, ?, ?, ?)", "")
 
-// Record appends the events of changes to the outbox, and the changes to the history, in the transaction of the changes.
+// Record appends the events of `entries` to the outbox and to the history of the alerts. tx must also store the states.
 func Record(tx *sqlstore.Tx, events Events, entries []Entry, now time.Time) error {
 	return insertChanges.Each(len(entries), func(statement string, from, to int) error {
 		var args []any
@@ -246,8 +246,8 @@ func (a *Alert) remove(tx *sqlstore.Tx, revision int64, now time.Time) error {
 	return nil
 }
 
-// Personal returns what the erasure of an account changes: its alerts become deleted, without place, and their history
-// is deleted.
+// Personal returns what the erasure of an account changes: it clears the definitions of the account's alerts, marks the
+// alerts as deleted, and deletes their history.
 func Personal() []sqlstore.Erasure {
 	return []sqlstore.Erasure{
 		{Table: "alert_change", Key: []string{"alert_id", "number"}, From: "alert_change t JOIN alert a ON a.id = t.alert_id WHERE a.account_id = $1"},

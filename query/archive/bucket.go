@@ -125,7 +125,7 @@ func (r *body) Close() error {
 	return r.ReadCloser.Close()
 }
 
-// Open implements Place. Commit replaces the manifest that was opened last.
+// Open implements Place. For the manifest, it keeps the ETag, on which Commit makes its write conditional.
 func (b *Bucket) Open(ctx context.Context, path string) (io.ReadCloser, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	late := fmt.Errorf("reading %s takes too long", path)
@@ -171,7 +171,7 @@ func limited[T any](ctx context.Context, limit time.Duration, request func(conte
 // Settle implements Place. A bucket has nothing to complete.
 func (b *Bucket) Settle(context.Context) error { return nil }
 
-// Begin implements Place. Two runs at a time are possible, and the conditional write decides which one counts.
+// Begin implements Place. Two runs can overlap. The conditional write of the manifest fails for the one that ends last.
 func (b *Bucket) Begin(context.Context) error { return nil }
 
 // Put implements Place. It first writes the content to a temporary file, because a request begins with the length and
@@ -216,7 +216,7 @@ func (b *Bucket) Commit(ctx context.Context, manifest []byte) error {
 	}
 	err := b.write(ctx, ManifestName, bytes.NewReader(manifest), int64(len(manifest)), b.manifest, absent)
 	put := b.put
-	b.put = nil // also if the outcome is unknown: the manifest may have them
+	b.put = nil // even after an error, because the manifest may be stored all the same; then it lists these files
 	if errors.Is(err, ErrBusy) {
 		return b.refused(ctx, manifest, put, err)
 	}

@@ -12,9 +12,9 @@ import (
 	"vayu/query/dataset"
 )
 
-// stays reports whether the archive keeps a month's file although ClickHouse has fewer rows. It returns false with
-// the option Prune, if no row is missing, or if the missing rows were removed on purpose. It returns true if the
-// retention deletes rows of the month. If nothing explains the missing rows, it returns true and warns the caller.
+// stays reports whether the archive keeps a month's file although ClickHouse has fewer rows. It returns false if the
+// option Prune is set, no row is missing, or the missing rows were removed on purpose. It returns true if the retention
+// deletes rows of the month. If nothing explains the missing rows, it returns true and calls the option Fewer.
 func (r *run) stays(ctx context.Context, t dataset.Table, last File, rows uint64, kept time.Duration) (bool, error) {
 	if r.o.Prune || rows >= last.Rows {
 		return false, nil
@@ -40,8 +40,8 @@ func (r *run) stays(ctx context.Context, t dataset.Table, last File, rows uint64
 // clocks is the tolerated difference between the clock of the program that stored a row and the clock of the last run.
 const clocks = time.Hour
 
-// removed returns how many rows of a month can have been removed on purpose since the last run. These are rows that were
-// withdrawn, rows of stations that are no longer public, and figures that a roll-up has computed again.
+// removed returns how many rows of a month can have been removed on purpose since the last run: rows marked as removed,
+// rows of stations no longer public, figures computed again by a roll-up, and (unless r.lost) any rows of `station`.
 func (r *run) removed(ctx context.Context, t dataset.Table, from, to time.Time) (sum uint64, err error) {
 	if t.Name == "station" && !r.lost {
 		return math.MaxUint64, nil
@@ -90,7 +90,7 @@ func (r *run) removed(ctx context.Context, t dataset.Table, from, to time.Time) 
 // rolledUp are the tables from which a roll-up deletes, without a trace, figures that no longer follow from readings.
 var rolledUp = []string{"city_day", "city_hour", "station_hour"}
 
-// checkStations sets lost if ClickHouse has less than half of the archive's stations. Then the missing stations are
+// checkStations sets r.lost if ClickHouse has less than half of the archive's stations. The missing stations are then
 // more likely lost than no longer public, so their rows must stay in the archive.
 func (r *run) checkStations(ctx context.Context) error {
 	var now uint64

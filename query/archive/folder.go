@@ -79,7 +79,7 @@ func (f *Folder) acquire() error {
 	return err
 }
 
-// Begin implements Place. It locks the folder until End.
+// Begin implements Place. It locks the folder until End, and completes or removes what an interrupted run has left.
 func (f *Folder) Begin(context.Context) error {
 	if err := f.acquire(); err != nil {
 		return err
@@ -244,7 +244,7 @@ func (f *Folder) Remove(_ context.Context, paths []string) error {
 	return nil
 }
 
-// End implements Place. If the run can be completed, End keeps the run's files.
+// End implements Place. If the run has written its manifest, End keeps the run's files for the next run to rename.
 func (f *Folder) End(context.Context) error {
 	if f.interrupted() {
 		return f.lock.Unlock()

@@ -87,7 +87,7 @@ func (m *Manifest) has(path string) bool {
 	})
 }
 
-// table returns the table with a name. It has no files if the manifest lacks it.
+// table returns the table with a name; a zero Table if the manifest lacks it.
 func (m *Manifest) table(name string) Table {
 	if i := slices.IndexFunc(m.Tables, func(t Table) bool { return t.Name == name }); i >= 0 {
 		return m.Tables[i]
@@ -137,7 +137,7 @@ func parse(in io.Reader) (m Manifest, err error) {
 	return m, nil
 }
 
-// open settles an archive, and reads its manifest. It returns an error if the first run of the archive has not ended.
+// open calls Settle, and reads the manifest. It returns an error if the first run of the archive has not ended.
 func open(ctx context.Context, place Reader) (Manifest, error) {
 	if err := place.Settle(ctx); err != nil {
 		return Manifest{}, fmt.Errorf("completing the archive: %w", err)

@@ -37,8 +37,8 @@ type Reader interface {
 
 // Writer changes an archive. A run calls Begin, Put for each new file, Commit, Remove and End.
 type Writer interface {
-	// Begin prepares a run, and does the same as Settle. The caller must call End afterwards, even after a
-	// failure.
+	// Begin prepares a run, and does the same as Settle. If Begin succeeds, the caller must call End, even if the run
+	// fails.
 	Begin(ctx context.Context) error
 	// Put stores a new file, or new content of a file. Readers see it only after Commit.
 	Put(ctx context.Context, path string, write func(io.Writer) error) (Stored, error)

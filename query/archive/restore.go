@@ -40,7 +40,7 @@ type RestoreOptions struct {
 }
 
 // Restore fills the tables of a database from an archive. The tables must exist and be empty, and nothing else may
-// write to them. If Restore fails, it empties them again.
+// write to them. If filling a table fails, Restore empties all tables again.
 func Restore(ctx context.Context, conn driver.Conn, place Reader, o RestoreOptions) (Manifest, error) {
 	m, err := open(ctx, place)
 	if err != nil {
@@ -72,7 +72,7 @@ type restore struct {
 	place    Reader
 	o        RestoreOptions
 	database string
-	keep     bool // the tables have a catalogue, which stays
+	keep     bool // the table `catalogue` has rows, and keeps them
 }
 
 // catalogue is the table that the program itself fills when it creates the tables.
@@ -96,7 +96,7 @@ func known(m Manifest) []dataset.Table {
 	})
 }
 
-// file stores the rows of a file. It checks the checksum before it stores the first row.
+// file stores the rows of a file. It checks the file's checksum first, and the number of rows at the end.
 func (r *restore) file(ctx context.Context, table string, f File, present []dataset.Column) error {
 	local, err := fetch(ctx, r.place, f)
 	if err != nil {

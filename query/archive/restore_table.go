@@ -42,7 +42,7 @@ func (r *restore) mark() string {
 }
 
 // begin checks that the tables are empty, and marks them as incomplete. If a killed restore has left its mark, begin
-// empties the tables.
+// returns an error, or with the option Again it empties the tables.
 func (r *restore) begin(ctx context.Context, m Manifest) error {
 	var mark string
 	err := queryValue(ctx, r.conn, &mark, "SELECT comment FROM system.tables WHERE database = {database:String} AND name = {name:String}",
@@ -72,7 +72,7 @@ func (r *restore) begin(ctx context.Context, m Manifest) error {
 		}
 		return r.empty(ctx, m)
 	}
-	var began int64 // ClickHouse's clock also decides about the versions of new rows
+	var began int64 // by ClickHouse's clock, because checkForeign compares it with versions of rows
 	if err := queryValue(ctx, r.conn, &began, "SELECT toInt64(toUnixTimestamp(now()))"); err != nil {
 		return fmt.Errorf("reading the time: %w", err)
 	}
@@ -163,7 +163,7 @@ func (r *restore) table(ctx context.Context, t Table) error {
 	if err != nil {
 		return err
 	}
-	whole, since := uint64(0), time.Time{} // rows of months that stay whole, which are later than since
+	whole, since := uint64(0), time.Time{} // number of rows of the months from which retention deletes nothing; their start
 	for _, f := range t.Files {
 		from, to, err := f.bounds()
 		if err != nil {
@@ -198,7 +198,7 @@ func (f File) bounds() (from, to time.Time, err error) {
 	return from, from.AddDate(0, 1, 0), nil
 }
 
-// compare returns an error if the number of stored rows differs from that of the archive.
+// compare returns an error unless `want` rows are stored. It counts rows from the month of `since` on; zero means all.
 func (r *restore) compare(ctx context.Context, t dataset.Table, want uint64, since time.Time) error {
 	query := "SELECT count() FROM " + columnstore.QuoteName(r.database, t.Name)
 	if !since.IsZero() {

@@ -91,7 +91,7 @@ func (r *run) absent(ctx context.Context, t dataset.Table, months []dataset.Mont
 	return all, nil
 }
 
-// retain keeps the archive's files of months of which ClickHouse has only some rows, or none.
+// retain keeps the archive's files of months of which ClickHouse has only some rows, or none. A lost file is an error.
 func (r *run) retain(out *Table, retained []File, licences []dataset.Licence) error {
 	for _, f := range retained {
 		if !r.whole(f) {
@@ -119,9 +119,9 @@ func (t *Table) add(all []dataset.Licence) {
 	}
 }
 
-// emptyMonth returns a month without rows if the table has rows but all are marked as removed. Then the run writes an
-// empty file. If the table has no rows at all, it is new or lost. Then emptyMonth returns nil, and the archive keeps
-// its file.
+// emptyMonth returns the months to write for a table without time that has no current rows. If ClickHouse still has
+// rows marked as removed, that is one month without rows, so the run writes an empty file. If ClickHouse has no rows at
+// all, the table is new or lost: emptyMonth returns nil, so the archive keeps its file.
 func (r *run) emptyMonth(ctx context.Context, t dataset.Table) ([]dataset.Month, error) {
 	var n uint64
 	err := queryValue(ctx, r.conn, &n, "SELECT count() FROM `"+r.o.Database+"`.`"+t.Name+"` SETTINGS final = 0")

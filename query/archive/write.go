@@ -26,11 +26,11 @@ type Options struct {
 	Database string // name of the database of the world
 	Version  string // of the program
 	Now      time.Time
-	// Prune removes months that ClickHouse no longer has, and rows that ClickHouse lacks, whatever the reason. It
-	// keeps the last file of each table.
+	// Prune removes months that ClickHouse no longer has, and rows that ClickHouse lacks, whatever the reason. If
+	// ClickHouse has no rows of a table at all, the table's last file stays.
 	Prune bool
-	// A run calls Fewer, if not nil, for a file that it keeps although ClickHouse has fewer rows, if nothing
-	// explains why. `rows` is the number of rows in ClickHouse.
+	// A run calls Fewer, if not nil, for each file that it keeps because nothing explains why ClickHouse has fewer
+	// rows. `rows` is the number of rows in ClickHouse.
 	Fewer func(f File, rows uint64)
 	// A run calls Progress, if not nil, after each file. `changed` is false for a file that stays as it is.
 	Progress func(f File, changed bool)
@@ -39,9 +39,9 @@ type Options struct {
 // Result counts what a run of [Write] has done.
 type Result struct {
 	Manifest Manifest
-	// These are numbers of files. Written and Kept have rows that ClickHouse has. Retained stay, because ClickHouse
-	// no longer has their rows. Fewer is the number of files in Retained whose missing rows nothing explains. Removed
-	// are no longer in the archive.
+	// These are numbers of files. Written and Kept (unchanged) have all their rows in ClickHouse. Retained stay because
+	// ClickHouse no longer has all their rows. Fewer counts those of Retained whose missing rows nothing explains.
+	// Removed are no longer in the archive.
 	Written, Kept, Retained, Fewer, Removed int
 	Bytes                                   int64 // of the written files
 }
@@ -91,8 +91,8 @@ func (r *run) begin(ctx context.Context) error {
 	if !fresh && r.before.World != r.o.World.String() {
 		return fmt.Errorf("the archive is one of the %s world: choose another place for that of %s", r.before.World, r.o.World)
 	}
-	// The run lists the files after it has read the manifest. So a file that is listed here, and that no manifest has
-	// when this run ends, is of no use to any run.
+	// The run lists the files after it has read the manifest. If it then succeeds in replacing that manifest, no run
+	// needs a listed file that the new manifest lacks, so commit removes it.
 	if r.stored, err = r.place.List(ctx); err != nil {
 		return fmt.Errorf("listing the archive: %w", err)
 	}
@@ -158,7 +158,7 @@ func (r *run) store(ctx context.Context) error {
 	return r.place.Commit(ctx, append(text, '\n'))
 }
 
-// month writes the file of a month, unless the archive has it in the same version and size.
+// month writes the file of a month, unless the archive has a whole file with the same version.
 func (r *run) month(ctx context.Context, reader *dataset.Reader, m dataset.Month, licences []dataset.Licence, before *Table) (File, error) {
 	text, err := json.Marshal(licences)
 	if err != nil {
@@ -196,7 +196,7 @@ func (r *run) month(ctx context.Context, reader *dataset.Reader, m dataset.Month
 	return f, nil
 }
 
-// whole reports whether the archive had the file f, in the size of the last manifest, when the run began.
+// whole reports whether the archive had the file f, in the size that the manifest states, when the run began.
 func (r *run) whole(f File) bool {
 	size, ok := r.stored[f.Path]
 	return ok && size == f.Bytes

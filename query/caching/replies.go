@@ -19,7 +19,7 @@ type Replies struct {
 
 	mu     sync.Mutex
 	of     *snapshot.Snapshot
-	period int64 // number of the period, of length lasting, in which the replies were rendered
+	period int64 // number of the period, of length `lasting`, in which the replies were rendered
 	ready  *lru.Cache[string, *reply]
 }
 
@@ -49,13 +49,13 @@ func (r *Replies) Get(s *snapshot.Snapshot, now time.Time, key string, render fu
 	}
 	one := r.entry(s, now, key)
 	one.once.Do(func() {
-		one.err = errPanicked // unless render returns
+		one.err = errPanicked // stays if `render` panics
 		if one.resp, one.err = render(); one.err == nil {
 			one.resp = one.resp.CompressOnce()
 		}
 	})
 	large := r.mostBytes > 0 && len(one.resp.Body) > r.mostBytes
-	if one.err != nil || large || one.resp.Cache != nil { // a reply with a time limit of its own is incomplete
+	if one.err != nil || large || one.resp.Cache != nil { // a reply that sets its own Cache-Control is incomplete
 		r.forget(key, one)
 	}
 	return one.resp, one.err

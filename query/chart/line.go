@@ -38,7 +38,7 @@ func drawLine(p *page, r *Request, points []point) {
 		if len(run) > 1 {
 			p.line(p.colours[accent], 1.75, run...)
 		}
-		if len(run) == 1 && len(points) > manyPoints { // else each point is a dot
+		if len(run) == 1 && len(points) > manyPoints { // with fewer points, each one gets a dot below
 			p.dot(run[0].X.Points(), p.height-run[0].Y.Points(), 1.75, p.colours[accent])
 		}
 		run = nil
@@ -62,10 +62,10 @@ func drawLine(p *page, r *Request, points []point) {
 	}
 }
 
-// manyPoints is the number of points above which points have no dots, because the dots would overlap.
+// manyPoints is the largest number of points that are drawn as dots. The dots of more points would overlap.
 const manyPoints = 62
 
-// middle returns the time at which a point is drawn, and the distance to the next point, both in seconds.
+// middle returns the Unix time at which a point is drawn, and the seconds until the next point if none is missing.
 func middle(at point) (when, step int64) {
 	if at.At != 0 {
 		return int64(at.At), 3600
@@ -92,7 +92,7 @@ func (p *page) bands(a plotArea, most int, y func(int) float64) {
 	p.text(a.left-8, a.top-12, 10, left, p.colours[muted], "AQI")
 }
 
-// timeAxis draws the ticks of the time axis, at midnights in Indian time.
+// timeAxis draws the ticks of the time axis in Indian time: at midnights, and at noons for up to 10 days of hours.
 func (p *page) timeAxis(a plotArea, r *Request, x func(int64) float64) {
 	days := int(r.To-r.From) + 1
 	tick := func(at time.Time, label string) {

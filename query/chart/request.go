@@ -25,16 +25,16 @@ func Params() []string {
 type Request struct {
 	City, Station string // one of them
 	From, To      schema.Day
-	Kind          string              // see kinds
+	Kind          string              // name of a kind: line, calendar, diurnal or rose
 	Parameter     parameter.Parameter // of diurnal and rose
-	Theme         string              // light, dark; "" for that of the reader, where the format allows it
+	Theme         string              // light, dark; "" means the reader's preference in SVG, and light in PNG
 }
 
 // kind describes a kind of chart. `days` is the length of the range if the request has no parameter "from".
 type kind struct {
 	name      string
 	days      int
-	parameter bool // takes a pollutant
+	parameter bool // the request parameter "parameter" selects a pollutant
 }
 
 // hourDays is the largest range, in days, for which a line has a point for each hour, as in GET /v1/aqi.

@@ -15,8 +15,8 @@ func sectorName(sector int) string {
 	return [sectors]string{"N", "NNE", "NE", "ENE", "E", "ESE", "SE", "SSE", "S", "SSW", "SW", "WSW", "W", "WNW", "NW", "NNW"}[sector]
 }
 
-// drawRose draws a wedge for each direction from which the wind came. The length of a wedge is the share of hours. Its
-// colour is the category of the mean concentration in those hours.
+// drawRose draws a wedge for each direction from which the wind came, and a table of the values. The length of a wedge
+// is the share of hours. Its colour is the category of the mean concentration in those hours.
 func drawRose(p *page, r *Request, all []sectorMeans) {
 	total, most := 0, 0.0
 	for _, s := range all {
@@ -28,7 +28,7 @@ func drawRose(p *page, r *Request, all []sectorMeans) {
 			most = max(most, share(s))
 		}
 	}
-	ring := 0.02 // distance of rings
+	ring := 0.02 // distance between two rings, as a share of the hours
 	for ring*5 < most {
 		ring *= 2
 	}

@@ -16,9 +16,9 @@ import (
 // Config configures a [Console].
 type Config struct {
 	HTTP     *http.Client      // client of ClickHouse's HTTP interface, which adds user and password
-	Watch    *http.Client      // HTTP client of a user who sees all queries, for the progress; nil for HTTP
+	Watch    *http.Client      // for the progress, as a user who sees all queries; nil means the client HTTP
 	URL      *url.URL          // URL of ClickHouse's HTTP interface, with the settings of every statement
-	Database string            // of names without a database
+	Database string            // database of the tables that statements name without a database
 	Write    bool              // allow statements that change data
 	Format   string            // "table", or the name of a format in any case; empty for a table
 	Params   map[string]string // values of {name:Type} in statements
@@ -32,7 +32,7 @@ type Console struct {
 	Config
 
 	format   format
-	settings url.Values // by SET
+	settings url.Values // as set by earlier SET statements
 	lookup   bool       // this console reads names for suggestions, so its own errors have no suggestions
 }
 
@@ -87,7 +87,7 @@ func (c *Console) statement(ctx context.Context, s embedded.Statement, data io.R
 	if done, err := c.session(ctx, s); done {
 		return err
 	}
-	if s.Verb == "INSERT" && !c.Write { // readonly does not cover table functions that write, such as file
+	if s.Verb == "INSERT" && !c.Write { // the setting readonly permits INSERT into table functions such as file
 		return fmt.Errorf("INSERT is not allowed%s", needsWrite)
 	}
 	shown := c.format
@@ -99,7 +99,7 @@ func (c *Console) statement(ctx context.Context, s embedded.Statement, data io.R
 		q.text = c.instants(ctx, s)
 	}
 	stop := func() {}
-	if c.Progress && s.Verb != "INSERT" { // the mark would be a row
+	if c.Progress && s.Verb != "INSERT" { // ClickHouse would read the mark as a row of an INSERT
 		q.mark = newMark()
 		stop = c.watch(ctx, q.mark)
 	}
@@ -114,7 +114,7 @@ func (c *Console) statement(ctx context.Context, s embedded.Statement, data io.R
 		return c.table(body, stop)
 	}
 	out := c.Out
-	if c.Progress && terminal(c.Out) { // a line of progress would be mixed with the result
+	if c.Progress && terminal(c.Out) { // the line of the progress must be gone before the result
 		out = &starting{Writer: c.Out, start: stop}
 	}
 	_, err = io.CopyBuffer(struct{ io.Writer }{out}, body, make([]byte, 256<<10))

@@ -108,8 +108,8 @@ const (
 type body struct {
 	ctx    context.Context
 	reader io.Reader
-	mark   []byte // begin of the block; empty if the server has no such blocks
-	held   []byte // the last bytes read, if they may be the begin of mark
+	mark   []byte // beginning of the block; empty if the server has no such blocks
+	held   []byte // the last bytes read, if they may be the beginning of `mark`
 	fail   func(text string) error
 	err    error
 }
@@ -157,7 +157,7 @@ func partial(data, mark []byte) int {
 	return 0
 }
 
-// blockText returns the message of an exception block. The message's length, the tag and the mark follow it there.
+// blockText returns the message of an exception block without the lines after it: its length, the tag and the mark.
 func blockText(block []byte) string {
 	text := strings.TrimSpace(string(block))
 	if at := strings.LastIndex(text, "\r\n__exception__"); at >= 0 {

@@ -12,7 +12,7 @@ import (
 type File struct {
 	*os.File
 
-	path string // final name, "" if the file was there and is no regular file
+	path string // final name; "" for an existing file that is no regular file, and has no temporary name
 }
 
 // Create creates the file of results `path`, under a temporary name in the same folder. If `path` exists and is no
@@ -41,7 +41,7 @@ func Create(path string) (*File, error) {
 }
 
 // Finish renames a complete file to its final name. If `failed` is not nil, it removes the file and returns `failed`.
-// It does not call fsync, which would take a sixth of the time of Arrow: the user can run the query again.
+// It does not call fsync, which takes a sixth of the time of an Arrow export. The user can run a lost query again.
 func (f *File) Finish(failed error) error {
 	if f.path == "" {
 		return errors.Join(failed, f.Close())

@@ -13,9 +13,9 @@ import (
 // format is a format in which the console writes results.
 type format struct {
 	name     string     // in ClickHouse
-	settings url.Values // of ClickHouse
+	settings url.Values // ClickHouse settings of each statement
 	table    bool       // the console writes a table
-	joins    bool       // the results of two statements one after the other are a file of this format
+	joins    bool       // the results of two statements, one after the other, are a valid file of this format
 }
 
 // own has the formats that have a name of the console's own. Their results are as in earlier releases: instants in
@@ -71,7 +71,7 @@ func (c *Console) findFormat(ctx context.Context, name string) (format, error) {
 		}
 		known = append(known, row[0])
 	}
-	if f, ok := own[strings.ToLower(name)]; ok { // TABLE is no format of ClickHouse
+	if f, ok := own[strings.ToLower(name)]; ok { // such as TABLE, which is no format of ClickHouse
 		return f, nil
 	}
 	return format{}, fmt.Errorf("there is no format %q; did you mean %s?", name, strings.Join(nearest(name, known, 3), ", "))

@@ -15,7 +15,7 @@ type history struct {
 	line *liner.State
 }
 
-// If the file has more than historySize bytes, some ten thousand statements, it is shortened to its second half.
+// historySize is the size in bytes, some ten thousand statements, above which openHistory drops the file's first half.
 const historySize = 1 << 20
 
 // HistoryFile returns the file of the history in the user's data directory; "" if the user has none.
@@ -61,9 +61,9 @@ func openHistory(path string, line *liner.State) (*history, error) {
 }
 
 // oneLine returns the lines of a statement as one line for the history. It returns "" if that could change the
-// statement: if it has a comment until the end of a line, or a string over several lines.
+// statement, because a comment may end with a line, or a string may span several lines.
 func oneLine(lines []string) string {
-	for len(lines) > 1 && strings.TrimSpace(lines[len(lines)-1]) == "" { // the empty line that sends it
+	for len(lines) > 1 && strings.TrimSpace(lines[len(lines)-1]) == "" { // the empty line that ended the input
 		lines = lines[:len(lines)-1]
 	}
 	for _, line := range lines[:len(lines)-1] {
@@ -86,7 +86,7 @@ func (h *history) add(text string) {
 	}
 	h.line.AppendHistory(text)
 	if h.file != nil {
-		_, _ = fmt.Fprintln(h.file, text) // without it the statement runs as well
+		_, _ = fmt.Fprintln(h.file, text) // the statement runs even if this fails
 	}
 }
 

@@ -14,16 +14,16 @@ import (
 	"golang.org/x/term"
 )
 
-// marks finds the marks (see newMark) of statements in a text.
+// marks matches the comments in which a statement contains its mark (see newMark).
 var marks = regexp.MustCompile(`\n?-- vayu-sql-[A-Z0-9]{16}`)
 
-// newMark returns a comment that marks a statement in system.processes. The embedded engine has no ids of queries.
+// newMark returns a text by which a statement is found in system.processes. The embedded engine has no query ids.
 func newMark() string { return "vayu-sql-" + rand.Text()[:16] }
 
 // progressPause is the time between two queries for a statement's progress. A faster statement shows no progress.
 const progressPause = 400 * time.Millisecond
 
-// watch shows the progress of the statement with a mark, until a call of `stop` removes the line of the progress.
+// watch shows the progress of the statement with the given mark. A call of `stop` ends this, and removes the line.
 func (c *Console) watch(ctx context.Context, mark string) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})

@@ -20,7 +20,7 @@ Tab completes names of tables, columns, functions and words of SQL. Ctrl-C cance
 SHOW TABLES lists the tables, DESCRIBE name describes one. exit, quit and \q end.
 `
 
-// Prompt reads statements from the terminal of the process and runs them, until the input ends or ctx ends. It shows
+// Prompt reads statements from the terminal of the process and runs them, until the input ends or ctx is done. It shows
 // the error of a statement and continues. `history` is the path of the file of earlier statements; "" for none.
 func (c Config) Prompt(ctx context.Context, history string) error {
 	console, err := New(ctx, c)

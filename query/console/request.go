@@ -15,7 +15,7 @@ import (
 // query is one request to ClickHouse.
 type query struct {
 	text   string
-	mark   string // finds the query in system.processes; "" if its progress is not shown
+	mark   string // identifies the query in system.processes; "" if its progress is not shown
 	format format
 	data   io.Reader // rows of an INSERT, may be nil
 }
@@ -24,7 +24,7 @@ type query struct {
 func (c *Console) send(ctx context.Context, q query) (*http.Response, error) {
 	values := c.URL.Query()
 	values.Set("database", c.Database)
-	values.Set("final", "1") // each row once: of equal keys the latest version
+	values.Set("final", "1") // of rows with equal keys, select only the latest version
 	values.Set("default_format", q.format.name)
 	maps.Copy(values, q.format.settings)
 	maps.Copy(values, c.settings)
@@ -71,7 +71,7 @@ const maxRefusal = 64 << 10
 // ErrCancelled means that the user has cancelled the statement.
 var ErrCancelled = errors.New("cancelled")
 
-// unwrapURL removes the URL from an error of the HTTP client, because the URL has the parameters of the query.
+// unwrapURL returns ErrCancelled if ctx is done, else `err` without the URL, which has the parameters of the query.
 func unwrapURL(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return ErrCancelled

@@ -17,8 +17,8 @@ type unknownName struct {
 	replace string         // clearer message, used if there is a similar name; $1 is the name
 }
 
-// These queries select existing names. The parameter current is the console's database, and words are the
-// statement's.
+// These queries select existing names. The query parameter `current` is the console's database. The parameter `words`
+// is the list of all words in the rejected statement.
 const (
 	databaseNames = "SELECT name FROM system.databases"
 	tableNames    = `SELECT name FROM system.tables WHERE database = {current:String}
@@ -138,5 +138,5 @@ func qualified(name string, known []string) (names []string) {
 }
 
 // maxWords is the maximum number of words of a statement that a query for names gets. It also limits the number of
-// aliases that known reads from the statement.
+// aliases that the function known reads from the statement.
 const maxWords = 500

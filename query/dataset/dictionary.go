@@ -20,9 +20,9 @@ var dictionaryType = &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32
 type fewTexts struct {
 	index chproto.ColStr
 	keys  []int32
-	names map[string]int32 // number of each value; only for take
+	names map[string]int32 // index of each text; used only by the method take
 	row   string
-	moved []int32 // for each value its number in the record, -1 if it has none; only for appendTo
+	moved []int32 // for each text its index in the record's dictionary, -1 for none; used only by appendTo
 }
 
 func newFewTexts(string) values { return &fewTexts{names: map[string]int32{}} }
@@ -65,7 +65,7 @@ func (c *fewTexts) DecodeColumn(r *chproto.Reader, rows int) error {
 	if err != nil {
 		return err
 	}
-	if count < 1 || count > int64(rows)+1 { // the first value is that of the default
+	if count < 1 || count > int64(rows)+1 { // the first value is "", even if no row has it
 		return fmt.Errorf("LowCardinality has %d values for %d rows", count, rows)
 	}
 	if err := c.index.DecodeColumn(r, int(count)); err != nil {
@@ -221,7 +221,7 @@ func (d *dictionary) Release() {
 	d.texts.Release()
 }
 
-// plain returns a copy of a dictionary-encoded array as an array of texts. The caller releases the copy.
+// plain returns a dictionary-encoded array as a new array of texts, and any other array itself. The caller releases it.
 func plain(column arrow.Array) arrow.Array {
 	d, ok := column.(*array.Dictionary)
 	if !ok {

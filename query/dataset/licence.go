@@ -22,7 +22,7 @@ func (l Licence) Compare(o Licence) int {
 // A row about a city has the licences of the city's stations. Both expressions are "" if the rows have no licences.
 func (t *Table) owners() (own, station string) {
 	switch {
-	case t.Station != "" && t.Derived: // a view has a physical station under one id, with the readings of all
+	case t.Station != "" && t.Derived: // a view has a physical station under one id, with the readings of all its ids
 		return t.Station, "if(same_as = '', id, same_as)"
 	case t.Station != "":
 		return t.Station, "id"
@@ -89,7 +89,7 @@ func (r *Reader) LicencesByMonth(ctx context.Context) (map[uint32][]Licence, err
 	return all, err
 }
 
-// scan runs a query. For each row it calls the function `row`, which reads the columns by the function that it gets.
+// scan runs a query. For each row of the result it calls `row` with the function that scans the columns of that row.
 func (r *Reader) scan(ctx context.Context, query string, args []any, row func(scan func(...any) error) error) error {
 	rows, err := r.conn.Query(ctx, query, args...)
 	if err != nil {

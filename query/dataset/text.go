@@ -69,7 +69,7 @@ func (l *lines) Write(record arrow.Record) error {
 		cells[i] = l.cell(record.Column(i))
 	}
 	for row := range int(record.NumRows()) {
-		if row%256 == 255 { // some 0.1 ms: waiting requests go first, and not after the 10 ms of Go's scheduler
+		if row%256 == 255 { // every 0.1 ms or so, let other goroutines run; Go's scheduler would wait 10 ms
 			runtime.Gosched()
 		}
 		for i, cell := range cells {

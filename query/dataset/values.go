@@ -28,7 +28,7 @@ type builder interface {
 	Release()
 }
 
-// column holds values of the Go type T in a column of ch-go. The function append converts the values for Arrow.
+// column holds values of the Go type T in a column of ch-go. The field `append` is the implementation of appendTo.
 type column[T any] struct {
 	chproto.ColumnOf[T]
 
@@ -180,7 +180,7 @@ func numberLists(string) values {
 	}}
 }
 
-// raw is a column that the driver decodes as the type C. The type of the column has the width of C, but another name.
+// raw is a column that ch-go decodes as the type C. Its ClickHouse type, `name`, has the same binary form as C.
 type raw[C any, P interface {
 	*C
 	chproto.ColResult
@@ -205,8 +205,8 @@ type times[T uint16 | int32 | uint32 | int64, C ~[]T, P interface {
 	raw[C, P]
 
 	row  time.Time
-	unit time.Duration // of a number
-	// convert appends such numbers to an Arrow builder.
+	unit time.Duration // unit of the numbers
+	// convert appends the numbers `all` to an Arrow builder.
 	convert func(b builder, all []T)
 }
 

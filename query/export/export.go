@@ -80,9 +80,9 @@ func (e *Export) tag() string {
 var ErrChanged = errors.New("the data have changed since the export began")
 
 // Write writes the file from the given offset to the end, and returns the number of rows of the whole file. It
-// computes the bytes before the offset again and drops them. If the data have changed, Write returns ErrChanged
-// before the end of the file. If `offset` is above 0, any change since Open counts. Otherwise a change of a month
-// counts only if Write had read the month before.
+// computes the bytes before the offset again and drops them. If the data have changed since Open, Write returns
+// ErrChanged before the end of the file. But if `offset` is 0, it ignores changes of the last month, because one query
+// reads that month at the end.
 func (e *Export) Write(ctx context.Context, w io.Writer, offset int64) (rows uint64, err error) {
 	rest := &skipper{w: w, left: offset}
 	check := e.oneMoment
@@ -109,9 +109,9 @@ func (e *Export) Write(ctx context.Context, w io.Writer, offset int64) (rows uin
 	return rows, out.Close()
 }
 
-// oneMoment returns ErrChanged unless the file shows the data as of one instant, when the last month was read. Each
-// month is read by one query, so it compares only earlier months. New readings usually change the last month, and
-// therefore do not fail an export.
+// oneMoment returns ErrChanged if a month before the last one has changed since Open. Otherwise the file shows the data
+// as of one instant: the start of the query that read the last month. New readings usually change only the last month,
+// and therefore do not fail an export.
 func (e *Export) oneMoment(ctx context.Context) error {
 	if len(e.months) < 2 {
 		return nil
@@ -160,7 +160,7 @@ func (c *counter) Write(p []byte) (int, error) {
 type skipper struct {
 	w       io.Writer
 	left    int64        // bytes that are still to be dropped
-	reached func() error // called once before the first byte is written; nil for nothing
+	reached func() error // called once before the first byte is written to w, may be nil
 }
 
 // Write implements io.Writer.

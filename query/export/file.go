@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// WriteFile writes a file, and returns its number of rows. An interrupted run has left the beginning of the file in
-// FILE.partial. WriteFile continues it if FILE.partial.version has the present version of the data.
+// WriteFile writes the file at `path`, and returns its number of rows. If an interrupted run has left the file's
+// beginning in FILE.partial, and FILE.partial.version names the present version of the data, WriteFile continues it.
 func (e *Export) WriteFile(ctx context.Context, path string, progress *Progress) (rows uint64, err error) {
 	partial, version := path+".partial", path+".partial.version"
 	offset := int64(0)

@@ -32,7 +32,7 @@ type Query struct {
 type Request struct {
 	Selection dataset.Selection
 	Format    dataset.Format
-	facts     map[string]string // what the file has, for its metadata
+	facts     map[string]string // the table and the parameters of the query, for the file's metadata
 }
 
 // maxSuggestions is the largest number of similar names that an error suggests.
@@ -68,7 +68,7 @@ func Resolve(ctx context.Context, conn aggregate.Conn, database string, q Query)
 	return r.out, nil
 }
 
-// unknown returns the problem for a name that does not exist.
+// unknown returns the problem for a name that does not exist. It suggests similar names, or lists up to 20 known ones.
 func unknown(code schema.Code, field, what, name string, known []string) *schema.Problem {
 	p := schema.NewProblem(code, field, fmt.Sprintf("There is no %s %q.", what, name))
 	if p.Suggestions = spelling.Similar(name, known, maxSuggestions); len(p.Suggestions) > 0 {
@@ -210,8 +210,8 @@ func (r *resolver) place(ctx context.Context) error {
 	return nil
 }
 
-// scope rejects a request for all rows of a large view. ClickHouse computes a view for each request, and one
-// request must not occupy ClickHouse for minutes.
+// scope rejects a request for a view of stations or cities that names neither a place nor exactly one parameter.
+// ClickHouse computes a view for each request, and one request must not occupy ClickHouse for minutes.
 func (r *resolver) scope(context.Context) error {
 	s := &r.out.Selection
 	if !s.Table.Derived || s.Table.Station == "" && !s.Table.City || s.City != "" || s.State != "" || s.Station != "" || len(s.Parameters) == 1 {

@@ -71,7 +71,7 @@ func rangeOf(c *httpapi.Call, tag string, began file) (*span, error) {
 			return nil, nil // the whole file of the present version (RFC 9110, 13.1.5)
 		}
 	case slices.Equal(c.Header["If-Match"], []string{tag}): // a list or * names no version
-	case part.first == 0: // nothing precedes it
+	case part.first == 0: // no earlier bytes with which the client could combine the range
 	case began.tag == "":
 		return nil, nameVersion("The service has no record of the beginning of the file")
 	case began.mixed:
@@ -112,8 +112,7 @@ func canonical(params map[string]string) string {
 	return strings.Join(all, "&")
 }
 
-// remembered is how long the service stores that an account has begun an export. Within that time, a client can
-// continue an interrupted download.
+// remembered is how long the service stores that an account has begun an export, so that a client can continue it.
 const remembered = 24 * time.Hour
 
 // file is an export that an account has begun to read.
@@ -152,7 +151,8 @@ func (s *started) find(name string, now time.Time) file {
 	return file{}
 }
 
-// add records that an export was begun.
+// add records that the export `name` was begun in the version `tag`. At mostFiles entries, it first discards those that
+// have expired, or if there are none, all.
 func (s *started) add(name, tag string, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

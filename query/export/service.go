@@ -98,7 +98,7 @@ func (s *Service) export(c *httpapi.Call) (httpapi.Response, error) {
 		if err := write(out); err != nil {
 			return err
 		}
-		release() // before the client has the whole reply, and sends its next request
+		release() // before the last byte, after which the client may send its next request
 		return out.end()
 	}
 	return resp, nil
@@ -137,7 +137,7 @@ func (s *Service) open(c *httpapi.Call, database string, request Request) (httpa
 		resp.Stream = func(httpapi.Flusher) error { return nil }
 		return resp, nil
 	}
-	known := began.tag == tag && part != nil // it counts by its share, as soon as its length is known
+	known := began.tag == tag && part != nil // then `partial` counts the range by its share of the file
 	if !known {
 		if err := count(c, Calls(e.Rows)); err != nil {
 			return httpapi.Response{}, err
@@ -248,7 +248,7 @@ func headerLine(all []dataset.Licence, text func(dataset.Licence) string) string
 type slots struct {
 	mu       sync.Mutex
 	all      int
-	views    int // of all
+	views    int // number of exports of views among `all`
 	accounts map[string]int
 }
 

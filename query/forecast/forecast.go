@@ -24,7 +24,7 @@ const ScoreDays = 90
 // Issue has the forecasts that were issued from one day of data. It is immutable.
 type Issue struct {
 	Base     schema.Day // last day whose data the forecasts use
-	IssuedAt time.Time  // of the last places; see Place.issuedAt
+	IssuedAt time.Time  // time of the latest forecasts; those of a place can be older (see Place.issuedAt)
 	FittedAt time.Time
 	overall  air.ForecastScores // of all cities
 	cities   map[places.City]*Place
@@ -44,8 +44,8 @@ type Place struct {
 	score    *air.ForecastScore
 	verified air.ForecastScores  // models, warnings and reliability
 	reasons  []map[string]string // why persistence is served, by day and parameter
-	reason   string              // why a parameter has no forecast
-	issuedAt time.Time           // later than that of other places if its last day was late
+	reason   string              // why the first parameter without a forecast has none
+	issuedAt time.Time           // later than that of other places if the data of its last day were late
 	cache    [MaxDays + 1]atomic.Pointer[cached]
 }
 
@@ -55,7 +55,7 @@ type cached struct {
 	response httpapi.Response
 }
 
-// scores returns the scores of a city, empty without forecasts, or of all cities together if `name` is "".
+// scores returns the scores of the city c, or of all cities together if `name` is "". Lists without scores are empty.
 func (i *Issue) scores(name string, c places.City) air.ForecastScores {
 	reply := i.overall
 	if name != "" {

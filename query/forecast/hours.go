@@ -71,7 +71,7 @@ func (h *Hours) after(p *placeHours, now time.Time, hours int) *air.HourlyForeca
 	return reply
 }
 
-// loadHours reads the latest forecasts of hours. It returns `earlier` if there are no newer forecasts.
+// loadHours reads the latest forecasts of hours. It returns `earlier` if it is still the latest, and nil for none.
 func loadHours(ctx context.Context, t aggregate.Tables, earlier *Hours) (*Hours, error) {
 	var base, issued, fitted int64
 	err := t.Each(ctx, []any{&base, &issued, &fitted}, func() {}, t.SQL("SELECT toInt64(base), toUnixTimestamp64Milli(issued_at), toUnixTimestamp64Milli(fitted_at) "+

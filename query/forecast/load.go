@@ -94,8 +94,8 @@ func (i *Issue) loadDays(ctx context.Context, t aggregate.Tables, issued int64) 
 		ORDER BY place_kind, place, state, horizon, parameter`), aggregate.Number("base", int32(i.Base)), aggregate.Number("issued", issued))
 }
 
-// loadScores reads the score of each place over the last days. It omits horizon 1, the day of the issue, which
-// answers never show.
+// loadScores reads the score of the AQI of each place over the last ScoreDays days. It omits horizon 1, the day of the
+// issue, which answers never show.
 func (i *Issue) loadScores(ctx context.Context, t aggregate.Tables) error {
 	var kind, name, state string
 	var s air.ForecastScore
@@ -109,7 +109,7 @@ func (i *Issue) loadScores(ctx context.Context, t aggregate.Tables) error {
 		GROUP BY kind, name, region HAVING n > 0 AND countIf(model = 'persistence') > 0`), aggregate.Number("base", int32(i.Base)), aggregate.Number("days", uint32(ScoreDays)))
 }
 
-// recentCities selects the outcomes of cities over the last days.
+// recentCities selects the outcomes of forecasts for cities over the last `days` days.
 const recentCities = " WHERE run = '' AND place_kind = 'city' AND day > toDate({base:Int32}) - {days:UInt32} AND day <= toDate({base:Int32})"
 
 // scoresOf returns the scores of a city, or of all cities together for the name "".
@@ -128,9 +128,9 @@ func grouping(perCity bool) string {
 	return "'' AS name, '' AS region, "
 }
 
-// loadModels reads the score of each model. It compares the models of a parameter and a horizon over the same days:
-// those with a forecast of the damped anomaly and one of persistence. Without such days, the score of persistence
-// covers all days of persistence.
+// loadModels reads the score of each model, by parameter and horizon. To be comparable, the scores cover only days with
+// a forecast by the model damped anomaly and one by persistence. If there are no such days, the score of a model covers
+// all days of the model.
 func (i *Issue) loadModels(ctx context.Context, t aggregate.Tables, perCity bool) error {
 	var name, state string
 	var m air.ModelScore

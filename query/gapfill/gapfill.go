@@ -13,8 +13,8 @@ import (
 	"vayu/schema/air"
 )
 
-// FillWindow is the largest age, in seconds, of a concentration that fills a gap. The age is counted from the time of the
-// record that has the gap.
+// FillWindow is the age, in seconds, below which a concentration can fill a gap. The age is the time from the hour of
+// the concentration to the hour of the record that has the gap.
 const FillWindow = 24 * 3600
 
 // LastConcentrations has, for each pollutant of a record, the last concentration that a station measured. The field

@@ -42,7 +42,7 @@ func ReadRecent(
 		return nil, err
 	}
 	r := &Recent{at, slices.Clone(before.amounts)}
-	var again []string // stations whose amount at or after the time since is no longer in the table
+	var again []string // stations of which an amount at or after `since` is no longer in the table
 	var lost []int
 	for i, id := range ids {
 		if !c.Changed[i] {

@@ -23,7 +23,7 @@ type block struct {
 	label  string
 	first  schema.Day
 	text   []byte
-	starts []int32 // offset of each day from first on, and the end; a day without a record has the offset of the next day
+	starts []int32 // offset in `text` of each day from `first` on, then the end of `text`; a day without a record is empty
 	hash   uint64
 }
 
@@ -72,8 +72,8 @@ func (b *block) cut(days Span) []byte {
 	return b.text[b.starts[i]:b.starts[j]]
 }
 
-// blocks returns the blocks that cover a range of days. It renders the blocks that are not cached. If it cannot read
-// the values for gap filling, it does not cache the block.
+// blocks returns the blocks that cover a range of days. It renders the blocks that are not cached, and caches them. It
+// does not cache a block for which it could not read the values for gap filling.
 func (c *cache) blocks(
 	ctx context.Context, p *entry, rows []row, label string, days Span, neighbours func() []string,
 ) []*block {
@@ -191,8 +191,8 @@ func rangeBody(label string, days Span, interval string, rows []row) []byte {
 	return append(b, rangeEnd...)
 }
 
-// AppendRange appends the answer for a range whose records are made from `all`. `extend` adds fields to the JSON
-// object of a record, which ends b.
+// AppendRange appends the answer for a range whose records are made from `all`. For each record it calls `extend` with
+// a text b that ends with the record's JSON object; `extend` adds fields to that object.
 func AppendRange(b []byte, label string, days Span, hourly bool, all []Dated, extend func(b []byte, d *Dated) ([]byte, error)) ([]byte, error) {
 	interval := "day"
 	if hourly {

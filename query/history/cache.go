@@ -62,8 +62,8 @@ func (c *cache) invalidate(from schema.Day) {
 	}
 }
 
-// cityDays returns a city's days, sorted. It first reloads the days that invalidate has marked. If ClickHouse is down
-// or slow, it returns the cached days, and the reload continues.
+// cityDays returns a city's days, sorted, and their cache entry. It first loads the days of a new city, or reloads the
+// invalidated days. If a reload fails or is slow, it returns the cached days; a slow reload continues.
 func (c *cache) cityDays(ctx context.Context, city places.City) (*entry, []row, error) {
 	p, ok := c.entries.Get(place{city: city})
 	if ok {
@@ -152,7 +152,7 @@ func (c *cache) add(city places.City, days []row, marks uint64) *entry {
 }
 
 // replaceTail replaces the days of an entry from `from` on. `marks` is the number of invalidations before the days
-// were read. If it has grown since, all days from `from` or an earlier marked day stay marked for a reload.
+// were read. If that number has grown since, all days from `from` or an earlier marked day stay marked for a reload.
 func (c *cache) replaceTail(p *entry, from schema.Day, marks uint64, tail []row) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 )
 
 // filled returns the given days with gaps filled from stations nearby, and caches them. If it cannot read the values of
-// these stations, the gaps stay and `whole` is false. The time limit is shorter if the last query of ClickHouse failed.
+// these stations, the gaps stay and `whole` is false. While the circuit breaker is open, the time limit is shorter.
 func (c *cache) filled(
 	ctx context.Context, p *entry, days []row, neighbours func() []string,
 ) (out []row, whole bool) {

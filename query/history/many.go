@@ -11,7 +11,7 @@ import (
 	"vayu/schema"
 )
 
-// preloads is how many cities Preload loads concurrently, each with a query, if one query for all of them failed.
+// preloads is the maximum number of concurrent queries of Preload for the cities that loadMany has not loaded.
 const preloads = 4
 
 // Preload loads the days of cities into the cache, with at most two SQL queries if ClickHouse works. It reports no
@@ -39,8 +39,8 @@ type dirtyEntry struct {
 	marks uint64
 }
 
-// loadMany loads the cities that are not in the cache with one query. With another query, it reloads those with
-// invalidated days.
+// loadMany loads the cities that are not in the cache with one query. With another query, it reloads the cities with
+// invalidated days. It omits a query for only one city, which cityDays can do as well.
 func (c *cache) loadMany(ctx context.Context, cities []places.City) error {
 	var absent []places.City
 	stale, first := map[places.City]dirtyEntry{}, notDirty

@@ -24,7 +24,7 @@ import (
 	"vayu/schema/scale"
 )
 
-// Params returns the names of the query parameters. scale is the id of a scale of package schema/scale.
+// Params returns the names of the query parameters. The parameter scale is the id of a scale of package schema/scale.
 func Params() []string { return []string{"hour", "scale", "limit", "cursor"} }
 
 const (
@@ -40,7 +40,7 @@ const (
 // figures are the figures of one station in one hour.
 type figures struct {
 	aggregate.Figures
-	station int32 // in the snapshot
+	station int32 // index in Snapshot.Stations
 }
 
 // page is the key of a cached page: the stations from index `from` to index `to` in the hour `at`, with their air
@@ -65,9 +65,9 @@ type Slots interface {
 	Acquire(ctx context.Context, account string) (release func(), err error)
 }
 
-// Answer returns a page of the stations of a snapshot that have figures in the hour of the parameters. To read an
-// hour that is not cached, or the hourly means for a scale, it takes one of the account's slots. The error is a
-// *schema.Problem if a parameter is invalid.
+// Answer returns a page of the stations of snapshot s that have a reading in the requested hour, by default the newest
+// current hour. To read an hour that is not cached, or the hourly means for a scale, it acquires one of the account's
+// slots. The error is a *schema.Problem if a parameter is invalid, no slot is free or ClickHouse is unavailable.
 func (c *Cache) Answer(call *httpapi.Call, t aggregate.Tables, s *snapshot.Snapshot, slots Slots, now time.Time) (resp httpapi.Response, err error) {
 	if err := param.Texts(call.Params); err != nil {
 		return resp, err
@@ -165,7 +165,7 @@ func addScale(
 	return nil
 }
 
-// parse returns the end of the requested hour in Unix seconds; by default, of the newest current hour.
+// parse returns the end of the requested hour in Unix seconds. The default is the newest current hour of any city.
 func parse(params map[string]string, s *snapshot.Snapshot, now time.Time) (uint32, error) {
 	text, ok := params["hour"]
 	if !ok {
@@ -242,7 +242,7 @@ func (c *Cache) addPage(s *snapshot.Snapshot, key page, body []byte) {
 	}
 }
 
-// renew empties the cache if s is newer than its snapshot. It returns false if s is older. The caller holds mu.
+// renew empties the cache if s is newer than the cached snapshot. If s is older, it returns false. The caller holds mu.
 func (c *Cache) renew(s *snapshot.Snapshot) bool {
 	if c.of == s {
 		return true

@@ -28,7 +28,7 @@ func Texts(params map[string]string) error {
 	return nil
 }
 
-// Text rejects texts that are invalid for every parameter, such as texts with control characters.
+// Text rejects texts that are invalid for every parameter: empty, not UTF-8, or with control characters.
 func Text(name, value string) error {
 	if value == "" {
 		return Invalid(name, "The parameter "+name+" is empty.")

@@ -209,8 +209,8 @@ func exists(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// Begins returns the pin codes that begin with the given digits, at most limit. The error is ErrNoPins until the pin
-// codes are loaded.
+// Begins returns the first `limit` pin codes that begin with the given digits, in ascending order. The error is
+// ErrNoPins until the pin codes are loaded.
 func (p *Pins) Begins(digits string, limit int) ([]Pin, error) {
 	table := p.table.Load()
 	if table == nil {

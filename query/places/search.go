@@ -52,7 +52,7 @@ func (s letterSet) lacks(other letterSet) int { return bits.OnesCount64(uint64(s
 // occurrence is a place whose names have a certain word.
 type occurrence struct {
 	place int32
-	extra int8 // cost in addition to that of the word: 0, aroundCost, or wholeCost if the word is not misspelt
+	extra int8 // added to the cost of a match: 0, aroundCost, or (only to an exact match) the negative wholeCost
 }
 
 // NewSearch returns a search over places. Its results identify a place by its position in the slice.
@@ -94,8 +94,7 @@ type builder struct {
 	ofName        map[string][]*searchWord // cached words and sounds of a name, because many places have the same name around them
 }
 
-// name returns the words and the sounds of a name: first the whole name, then its words. If `whole` is true, it
-// returns only the whole name.
+// name returns the whole name, and then its words, with their sounds. If `whole` is true, it returns the first only.
 func (b *builder) name(name string, whole bool) []*searchWord {
 	cached := name
 	if whole {
@@ -176,8 +175,8 @@ const (
 	noMatch    = 1 << 10
 )
 
-// Find returns the places that match all words of a text, the best first, at most limit. Places that match equally well
-// stay in their order.
+// Find returns at most `limit` places that match all words of a text, the best first. Places that match equally well
+// stay in their order. A text of more than maxWords words matches nothing.
 func (s *Search) Find(text string, limit int) []int {
 	words := wordsOf(text)
 	if len(words) == 0 || len(words) > maxWords {
@@ -191,7 +190,7 @@ func (s *Search) Find(text string, limit int) []int {
 			total[i] += cost
 		}
 	}
-	if len(words) > 1 { // a blank within a name
+	if len(words) > 1 { // all words may be one name, with a blank that the name lacks
 		s.costs(joined(words), costs)
 		for i, cost := range costs {
 			total[i] = min(total[i], cost)
@@ -208,7 +207,7 @@ func (s *Search) Find(text string, limit int) []int {
 }
 
 // costs sets, for each place, how badly a word matches its names; noMatch if it does not. A word in an Indian script
-// also matches names that sound like it.
+// also matches names that sound like it. A word of more than maxSuggestKey letters matches nothing.
 func (s *Search) costs(w word, out []int) {
 	for i := range out {
 		out[i] = noMatch
@@ -235,7 +234,8 @@ func (s *Search) costs(w word, out []int) {
 	}
 }
 
-// lower lowers the costs in out of places that have the word in a name, to `cost` and the extra cost of the name.
+// lower reduces the cost in `out` of each place that has the word in a name. The new cost is `cost` plus the extra cost
+// of the name. A negative extra cost counts only if `cost` is 0, which means an exact match.
 func (w *searchWord) lower(out []int, cost int) {
 	if cost >= noMatch {
 		return

@@ -14,8 +14,8 @@ const maxSuggestions = 5
 // the time of a search grows with the length.
 const maxSuggestKey = 48
 
-// Suggest returns the labels of up to limit cities whose name is similar to key, sorted by their distance
-// from key. A name that begins with `key` has the distance 0 if `key` has three or more letters.
+// Suggest returns the labels of at most `limit` cities with a name similar to `key` in the same script, sorted by their
+// distance from `key`. A name that begins with `key` has the distance 0 if `key` has three or more letters.
 func (x *Index) Suggest(key string, limit int) []string {
 	if key == "" || len(key) > maxSuggestKey {
 		return nil

@@ -46,7 +46,7 @@ func (e *edge) bars(r *request) (resp httpapi.Response, at uint32, err error) {
 // These are the sizes of a chart in pixels. The fonts of 15 and 16 pixels are readable at the width of a phone, too.
 const (
 	barsWidth, barsHeight        = 480, 210
-	barsLeft, barsRight          = 42, 452 // half a date has room beside the last hour
+	barsLeft, barsRight          = 42, 452 // leaves room for half a date, whose middle is at the last hour
 	barsTop, barsBottom          = 54, 178
 	barsFont                     = "Verdana,Geneva,DejaVu Sans,sans-serif"
 	barsInk, barsMuted, barsGrid = "#15202b", "#4d5a68", "#d3d9e0"

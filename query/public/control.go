@@ -25,8 +25,8 @@ const (
 // stations may get a station.
 var errorControl = []string{"public, max-age=60, s-maxage=60"} //nolint:gochecknoglobals // a constant
 
-// control returns the Cache-Control of a reply about the hour that ends at `at`, in Unix seconds. Caches hold the
-// reply until the figures of the next hour are expected. `at` is 0 for a reply without an hour.
+// control returns the Cache-Control of a reply about the hour that ends at `at` (Unix seconds). Caches hold the reply
+// until the next figures are expected, or at most pendingAge if newer figures are overdue or `at` is 0 (no hour).
 func control(at uint32, now time.Time) []string {
 	next := nextHour(now)
 	age := next.Sub(now)

@@ -79,7 +79,7 @@ func (e *edge) position(r *request) (resp httpapi.Response, at uint32, err error
 		}
 		return resp, err
 	}
-	if q.Pin != 0 { // the snapshot caches it
+	if q.Pin != 0 { // the snapshot caches replies by pin code
 		resp, err = read()
 	} else {
 		resp, err = e.positions.Get(r.snap, r.now, fmt.Sprintf("%.2f %.2f", q.Point.Latitude, q.Point.Longitude), read)

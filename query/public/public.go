@@ -151,7 +151,7 @@ func (e *edge) handle(h handler) httpapi.Handler {
 		} else if resp.Cache == nil {
 			resp.Cache = control(at, r.now)
 		}
-		resp.Header, resp.Measured = embeddable, 0 // an age would be wrong in a cache
+		resp.Header, resp.Measured = embeddable, 0 // a header with the age of the figures would become wrong in a cache
 		return resp, err
 	}
 }
@@ -166,7 +166,7 @@ func withAir(h handler) handler {
 	}
 }
 
-// tile returns the handler of map tiles. The function parse parses their requests.
+// tile returns the handler of map tiles. The function `parse` parses the request for a tile.
 func (e *edge) tile(parse func(*httpapi.Call) (tiles.Request, error)) handler {
 	return func(r *request) (resp httpapi.Response, at uint32, err error) {
 		t, err := parse(r.Call)

@@ -27,11 +27,10 @@ type figure struct {
 	value           float64
 	stations        uint32
 	count, expected uint32 // hours, days or stations with data, and how many there could be
-	fresh           bool   // for now: the figures are not stale
+	fresh           bool   // only in a ranking of current figures: the figures are not stale
 }
 
-// capture returns the coverage of a city, from 0 to 1: the counted stations, hours or days as a share of the expected
-// ones.
+// capture returns the coverage of a city, 0 to 1: the stations, hours or days with data as a share of those expected.
 func (f *figure) capture() float64 { return float64(f.count) / float64(max(f.expected, 1)) }
 
 // Answer returns a page of the ranking. It queries the tables, unless the ranking is of current figures. The error is
@@ -77,8 +76,9 @@ func (r *Request) counted() string {
 	return "days"
 }
 
-// rank returns the entries of the cities with enough coverage, sorted by rank, and the number of the other cities.
-// Equal values have the same rank. rank omits cities that have no stations any more.
+// rank returns the entries of the cities with enough coverage (of current figures: with fresh figures), sorted by rank,
+// and the number of the other cities. Equal values have the same rank. If the request names a state, both results are
+// about its cities only, but ranks are among all cities. rank omits cities without stations in the snapshot.
 func (r *Request) rank(s *snapshot.Snapshot, all []figure) (entries []air.RankingEntry, unranked int) {
 	labels := make(map[places.City]string, len(s.Cities))
 	for i := range s.Cities {

@@ -41,7 +41,7 @@ type Query struct {
 	MaxAge   int64             // seconds
 	Scale    scale.Scale       // 0 for none
 	Box      param.Box         // value of parameter bbox, in degrees; zero without HasBox
-	Bulk     bool              // the query is for one city of a bulk query
+	Bulk     bool              // the query is for one of the cities of a bulk query or a box (see One)
 	Paging   map[string]string // the parameters of a page: bbox, limit and cursor
 }
 
@@ -80,8 +80,8 @@ func parameterBit(name string) uint32 {
 	return 0
 }
 
-// Has reports whether the query has at least one parameter of a set of the bits Has…, such as HasLat|HasLon. Has
-// returns no error, because Parse has rejected unknown parameters.
+// Has reports whether the query has at least one of the parameters in `bits`, a set of the constants Has…, such as
+// HasLat|HasLon.
 func (q *Query) Has(bits uint32) bool { return q.given&bits != 0 }
 
 // Parse parses and validates the raw query of GET /v1/aqi. Its error is a *schema.Problem. It rejects unknown
@@ -110,7 +110,7 @@ func Parse(raw string, now time.Time) (Query, error) {
 			return q, err
 		}
 	}
-	err := q.check(now) // it may change q
+	err := q.check(now)
 	return q, err
 }
 
@@ -304,8 +304,8 @@ func (q *Query) One(city string) Query {
 // Names returns the names of the cities of a bulk query.
 func (q *Query) Names() ([]string, error) { return param.Cities(q.Cities, maxCities) }
 
-// SetAge sets the age of an answer. It returns an error if the answer is older than the query allows. In a query for
-// several cities, the caller calls SetAge for each city.
+// SetAge sets the age of an answer. It returns an error if the answer is older than max_age. For a query about
+// several cities, it returns no error: the caller checks each city with the query that One returns.
 func (q *Query) SetAge(resp *httpapi.Response, now time.Time) error {
 	if resp.Measured == 0 {
 		return nil

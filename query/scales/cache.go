@@ -37,9 +37,10 @@ type answers struct {
 // query for a block takes about 40 ms, and the query for one city 15 ms.
 const blockSize = 50
 
-// Prepare caches the current answers for the city of a query and for its block, so that a snapshot costs one query
-// for each block. It calls `answer`, which answers for the named cities without max_age, once for concurrent
-// calls. If `answer` caches nothing, the next call of Prepare tries again.
+// Prepare caches the current answers for the city of a query and for the city's block, so that a snapshot costs one
+// query for each block. It calls `answer`, which answers for the named cities without max_age, once for concurrent
+// calls. If `answer` caches nothing, the next call of Prepare tries again. Prepare does nothing if the scale needs no
+// hourly means, the query names kinds of stations, or the figures of the city are old.
 func (c *Cache) Prepare(snap *snapshot.Snapshot, q *request.Query, now time.Time, answer func(cities []string)) {
 	u := c.Lookup(snap, q, now)
 	if u.Whole || u.Key.City < 0 || q.Kinds != 0 || !q.Scale.Hourly() {
@@ -48,7 +49,7 @@ func (c *Cache) Prepare(snap *snapshot.Snapshot, q *request.Query, now time.Time
 	all := c.of(snap)
 	first := u.Key.City / blockSize * blockSize
 	newest := snap.Newest()
-	recent := newest - min(newest, uint32(aggregate.StaleAfter/time.Second)) // an older city would need hours of its own
+	recent := newest - min(newest, uint32(aggregate.StaleAfter/time.Second)) // a city with older figures needs other hours
 	if snap.Cities[u.Key.City].At < recent {
 		return
 	}
@@ -107,8 +108,7 @@ func (c *Cache) Get(snap *snapshot.Snapshot, k Key) (resp httpapi.Response, ok b
 	return resp, false
 }
 
-// Put stores an answer. If the answer is from another snapshot than the cached answers, it replaces them all, even if
-// its snapshot is older. The next stored answer then replaces it.
+// Put stores an answer. An answer from another snapshot than the cached ones, even an older one, replaces them all.
 func (c *Cache) Put(snap *snapshot.Snapshot, k Key, resp httpapi.Response) {
 	if all := c.of(snap); all.snap == snap {
 		all.by.Store(k, resp)

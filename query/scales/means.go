@@ -22,7 +22,7 @@ type Stations struct {
 // StationsOf returns the stations of samples, with their weights. A sample with weight 0 gets the weight 1. First,
 // [snapshot.Snapshot.PreferStations] removes samples that would count twice: means of cities beside their stations,
 // and further ids of one physical station. The result has at most aggregate.MaxStationsPerQuery stations. StationsOf
-// overwrites the slice samples.
+// overwrites the slice `samples`.
 func StationsOf(snap *snapshot.Snapshot, samples []aggregate.Sample) Stations {
 	samples = snap.PreferStations(samples)
 	samples = samples[:min(len(samples), aggregate.MaxStationsPerQuery)]

@@ -43,7 +43,7 @@ func (r *Record) On(s scale.Scale) (uncapped *int, on *air.Scale) {
 	return new(scale.Uncapped(p)), new(r.scale(s, p))
 }
 
-// place returns the figures of the record. It omits concentrations that gap filling took from another place.
+// place returns the figures of the record. It omits concentrations that gap filling has copied from another place.
 func (r *Record) place() *scale.Place {
 	f := *r.Figures
 	f.ClearFilled()

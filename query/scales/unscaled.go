@@ -18,7 +18,7 @@ type Unscaled struct {
 	Whole  bool // Resp has the index
 	Record Record
 	Place  Place // whose hourly means the index needs
-	Key    Key   // key of the answer in the cache; City is -1 if it is not cached
+	Key    Key   // key of the answer in the cache; its City is -1 for an answer that must not be cached
 }
 
 // AddMeans adds the hourly means that the answers need. It reads them with one call of `read`.
@@ -45,7 +45,7 @@ func AddMeans(all []*Unscaled, on scale.Scale, read func([]Place) ([]Means, erro
 	}
 }
 
-// Answer adds the index on the scale `on` to the answer, and caches the answer.
+// Answer adds the index on the scale `on` to the answer, and caches it if Key has a city and no means are missing.
 func (u *Unscaled) Answer(cache *Cache, snap *snapshot.Snapshot, on scale.Scale) (httpapi.Response, error) {
 	if u.Whole || u.Err != nil {
 		return u.Resp, u.Err

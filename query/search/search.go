@@ -25,7 +25,7 @@ import (
 // Params returns the names of the query parameters of GET /v1/places.
 func Params() []string { return []string{"q", "type", "limit"} }
 
-// types returns the types of places. Places that match equally well are in this order.
+// types returns the types of places. Cities, states and stations that match equally well are in this order.
 func types() []string { return []string{"city", "state", "station", "pincode"} }
 
 // These are the default and the maximum of the parameter "limit".
@@ -64,7 +64,7 @@ func Parse(params map[string]string) (r Request, err error) {
 }
 
 // Digits returns the pin code that is searched, or its beginning, as ASCII digits without blanks. It returns "" if the
-// text is not a pin code.
+// text has other characters, or if the request is for another type of places.
 func (r *Request) Digits() string {
 	var b strings.Builder
 	for _, c := range r.text {
@@ -89,12 +89,12 @@ func digit(c rune) byte {
 		return '0' + byte(c&0xf) - 6
 	}
 	if c > '9' {
-		return 'x' // no pin code
+		return 'x' // no pin code has it, so the search finds none
 	}
 	return byte(c)
 }
 
-// Answer returns the reply for a request. It lists first the pin codes in pins, and then the other places that match.
+// Answer returns the reply for a request. It lists first the pin codes `pins`, and then the other places that match.
 func (x *Index) Answer(s *snapshot.Snapshot, r Request, pins []places.Pin) (resp httpapi.Response, err error) {
 	reply := air.PlaceReply{Status: schema.Success, Data: []air.PlaceEntry{}}
 	for _, pin := range pins {

@@ -11,9 +11,9 @@ import (
 	"vayu/query/places"
 )
 
-// cities returns the cities with their latest hours and current figures. It reads the hours that may have changed
-// since the time `since`, and selects the current hour of each city (see [aggregate.CurrentHour]). `old` are the
-// cities of the previous snapshot. A city without changes keeps its figures.
+// cities returns the cities with their latest hours and current figures. It reads the hours that may have changed,
+// which end at or after the time `since`. Then it selects the current hour of each city (see [aggregate.CurrentHour]).
+// `old` are the cities of the previous snapshot. A city without changes keeps its figures.
 func (t loader) cities(ctx context.Context, old []city, since uint32, now time.Time) ([]city, error) {
 	window := max(since, aggregate.HourReach+3600) - aggregate.HourReach - 3600
 	hours, err := t.lastHours(ctx, window, nil)

@@ -53,7 +53,7 @@ func snapshotColumns(built time.Time, sum string) *arrow.Schema {
 	return arrow.NewSchema(fields, &meta)
 }
 
-// figureNames returns the names of the columns that hold figures, in the order of the numbers that pack returns.
+// figureNames returns the names of the columns that hold figures, in the order of the function pack.
 func figureNames() []string {
 	names := []string{"at", "updated", "aqi", "dominant", "used", "total", "derived", "daily_mean", "borrowed"}
 	for _, p := range air.Pollutants {
@@ -82,8 +82,8 @@ func pack(f *aggregate.Figures) []int64 {
 	return out
 }
 
-// unpack converts the numbers that pack returns to figures. It returns an error for numbers out of range, because the
-// file may be damaged.
+// unpack converts numbers in the order of the function pack to figures. It returns an error for numbers out of range,
+// because the file may be damaged.
 func unpack(v []int64) (aggregate.Figures, error) {
 	f := aggregate.Figures{
 		At: uint32(v[0]), Updated: uint32(v[1]), AQI: int16(v[2]), Dominant: air.Pollutant(v[3]),

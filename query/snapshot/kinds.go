@@ -59,8 +59,8 @@ func (s *Snapshot) CurrentOfKinds(
 		}
 	}
 	in = s.PreferStations(in)
-	// recent is the number of stations that reported within a day. No hour of that day can have more stations. So the
-	// latest hour is current if it has at least half of that number.
+	// `recent` counts the stations whose latest hour is at most a day before the hour `at`. No hour of that day can
+	// have more stations, so the latest hour is current if it has at least half as many.
 	latest := aggregate.CityHour{At: at, Used: uint16(min(aggregate.CountRated(in), math.MaxUint16))}
 	if 2*int(latest.Used) < recent && now.Before(aggregate.Instant(at).Add(aggregate.HourWait)) {
 		if in, err = s.readCurrentHour(ctx, t, all, at, now); err != nil {

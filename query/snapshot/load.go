@@ -48,10 +48,9 @@ type mark struct {
 	count uint64
 }
 
-// lookback is the time before the last mark from which a poll searches for roll-ups. The row of a roll-up becomes
-// visible later than the time in it. In a cluster, the time may come from the clock of another server. The difference
-// is well below a second, and a minute is enough for a busy machine. Because of the lookback, a poll may read the
-// hours of a roll-up twice.
+// lookback is how long before the last mark a poll begins to search for roll-ups. The row of a roll-up becomes visible
+// later than the time that it states. In a cluster, that time may come from another server's clock. The difference is
+// well below a second, and a minute is enough for a busy machine. So polls may read the hours of a roll-up twice.
 const lookback = time.Minute
 
 // rollups returns the mark of the latest roll-up, and the earliest hour that roll-ups since the mark `last` have
@@ -72,8 +71,9 @@ func (t loader) hasReadings(ctx context.Context) (has bool, err error) {
 	return has, err
 }
 
-// refresh reads the rows that changed in hours at or after the time `since`. It reads stations and their hours only
-// in buckets (see [aggregate.Buckets]) with a changed digest. Without any, it sets f.unchanged and reads no rows.
+// refresh reads the rows that changed in hours at or after the time `since`; 0 means all rows. It reads stations and
+// their hours only in buckets (see [aggregate.Buckets]) with a changed digest. If no digest has changed, neither of
+// stations nor of cities, it sets `unchanged` in its result and reads no rows.
 func (t loader) refresh(ctx context.Context, before *Snapshot, since uint32, now time.Time) (snapshotInput, error) {
 	old := before.input()
 	if since == 0 {

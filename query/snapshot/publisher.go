@@ -11,8 +11,8 @@ import (
 	"vayu/schema"
 )
 
-// Publisher builds the snapshots of one world (live or sandbox) and publishes the latest one. The
-// method Latest is safe for concurrent use. Calls of the other methods must not overlap.
+// Publisher builds the snapshots of one world (live or sandbox) and publishes the latest one. The methods Latest and
+// Built are safe for concurrent use. Calls of the other methods must not overlap.
 type Publisher struct {
 	tables    loader
 	kinds     aggregate.KindSet // kinds of stations that count by default
@@ -88,7 +88,7 @@ func (p *Publisher) Save() error {
 type Change struct {
 	Published bool // there is a new snapshot
 	// From is the first day whose rows a roll-up may have changed. Rolled is true if there was a roll-up. Otherwise
-	// From is unset.
+	// From has no meaning.
 	From   schema.Day
 	Rolled bool
 }

@@ -40,7 +40,7 @@ func (l *Lists) addCoverage(ctx context.Context, reply *air.SourcesReply, world 
 	return nil
 }
 
-// addProblems adds the problems of the sources. If it cannot read them, the list has no problems.
+// addProblems adds the problems and the states of the sources. If it cannot read the problems, all states are unknown.
 func (l *Lists) addProblems(ctx context.Context, reply *air.SourcesReply, world schema.World) {
 	found, err := l.problemsOf(ctx, world)
 	for i := range reply.Data {

@@ -37,7 +37,7 @@ type Lists struct {
 // list caches the last list of a world.
 type list struct {
 	mu    sync.Mutex
-	until time.Time // reply answers calls before this time
+	until time.Time // end of the validity of `reply`
 	reply *air.SourcesReply
 }
 

@@ -18,14 +18,14 @@ import (
 // cities without a record, and cities whose record is too old for the query. The error is a *schema.Problem.
 func InBox(s *snapshot.Snapshot, q *request.Query, now time.Time) (cities []int, next *string, err error) {
 	var found []int
-	one := q.One("") // its age is checked
+	one := q.One("") // SetAge checks max_age only for a query about one city
 	for i := range s.Cities {
 		c := &s.Cities[i]
 		if !q.Box.Contains(c.Position) {
 			continue
 		}
 		if q.Current() && q.Kinds == 0 {
-			resp := s.Current[i] // a copy, which gets the age
+			resp := s.Current[i] // a copy, because SetAge changes it
 			if resp.Body == nil || one.SetAge(&resp, now) != nil {
 				continue
 			}

@@ -55,7 +55,7 @@ func headline(f *aggregate.Figures) (aqi *int, category *string, updated *time.T
 }
 
 // lastSeen returns the time of a station's last reading. The row of the station may be up to an hour older than its
-// figures, so lastSeen takes the later of their times.
+// figures, so lastSeen returns the later time of the two.
 func lastSeen(st *air.Station, f *aggregate.Figures) time.Time {
 	if updated := aggregate.Instant(f.Updated); updated.After(st.LastSeen) {
 		return updated

@@ -83,7 +83,7 @@ func (f *filter) place(p places.Point, state string) bool {
 const maxStates = 5
 
 // ParseState returns the canonical name of the state in the parameter "state". Case, blanks and accents do not
-// matter. It knows names in ten languages, old names and codes. The error is a *schema.Problem with similar names.
+// matter. It accepts names in ten languages, old names and codes. The error is a *schema.Problem with similar names.
 func ParseState(text string) (string, error) {
 	if name, ok := gazetteer.FindState(text); ok {
 		return name, nil

@@ -1,5 +1,5 @@
-// Package station reads the latest readings and the quality results of one station
-// from ClickHouse.
+// Package station reads the latest readings and the quality results of a station from ClickHouse. It also renders the
+// record of a station, and the lists of stations and cities.
 package station
 
 import (

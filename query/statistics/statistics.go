@@ -87,8 +87,8 @@ func monthOfSeason(months string) string {
 	return "addMonths(makeDate(year, 1, 1), transform(season, ['winter', 'pre-monsoon', 'monsoon', 'post-monsoon'], [" + months + "], 0))"
 }
 
-// whereIs adds the conditions on the place. In views of stations, the condition selects stations by id, because the
-// tables are sorted by station.
+// whereIs adds the conditions on the place and on the kinds of stations. In views of stations, the condition selects
+// stations by id, because the tables are sorted by station.
 func (q *Request) whereIs(database string, where func(string, ...any)) {
 	var conditions []string
 	var args []any

@@ -30,7 +30,7 @@ type Cache struct {
 
 	mu     sync.Mutex
 	of     *snapshot.Snapshot
-	period int64                           // number of the tileLifetime since 1970
+	period int64                           // number of periods of tileLifetime since 1970
 	tiles  *lru.Cache[Request, *rendering] // of this snapshot and period
 	errors map[string]*rendered[*errorsByDistance]
 }
@@ -50,7 +50,7 @@ var errPanicked = errors.New("rendering a tile panicked")
 
 func (r *rendered[T]) get(compute func() (T, error)) (T, error) {
 	r.once.Do(func() {
-		r.err = errPanicked // unless compute returns
+		r.err = errPanicked // stays if `compute` panics
 		r.value, r.err = compute()
 		r.ready.Store(true)
 	})
@@ -67,7 +67,7 @@ type Slots interface {
 	Acquire(ctx context.Context, account string) (release func(), err error)
 }
 
-// Answer returns a tile of a snapshot. To render a tile, which may need 0.1 s of a processor, it takes one of the
+// Answer returns a tile of a snapshot. To render a tile, which may need 0.1 s of a processor, it acquires one of the
 // account's slots. The error is a *schema.Problem if no slot becomes free, or if the pin codes are not loaded.
 func (c *Cache) Answer(call *httpapi.Call, r Request, s *snapshot.Snapshot, slots Slots, now time.Time) (httpapi.Response, error) {
 	tile, errs := c.entry(r, s, now)

@@ -109,8 +109,8 @@ func describe(f *aggregate.Figures, now time.Time, properties map[string]any) ma
 	return properties
 }
 
-// pins returns the pin codes of a tile, each with the interpolated AQI of GET /v1/aqi?pincode=. The error is
-// that of [places.Pins].
+// pins returns the pin codes of a tile, each with its interpolated AQI. It returns none for a zoom below pinZoom. The
+// error is places.ErrNoPins if the pin codes are not loaded.
 func (r *Request) pins(s *snapshot.Snapshot, codes *places.Pins, now time.Time) (found []place, err error) {
 	if r.tile.Z < pinZoom {
 		return nil, nil

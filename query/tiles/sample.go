@@ -13,7 +13,7 @@ import (
 // sample has the interpolated figures of a position.
 type sample struct {
 	aqi  int
-	pm25 schema.Figure // µg/m³; may be unknown
+	pm25 schema.Figure // hundredths of µg/m³; may be unknown
 	km   float64       // distance to the nearest station that counts
 }
 

@@ -147,7 +147,7 @@ func (r *Request) colour(n node, of *errorsByDistance) uint8 {
 			band++
 		}
 	}
-	opacity := 0 // also of each uncertainty, whose grey would otherwise be paler where it is larger
+	opacity := 0 // an uncertainty does not fade, because the dark grey of a large one would look like a small one
 	for r.show != uncertainty && opacity < len(fade)-1 && n.km > fade[opacity].km {
 		opacity++
 	}

@@ -14,12 +14,12 @@ const (
 	// leastStations is the number of stations that a class needs for an error of its own. A class with fewer
 	// stations has the error over all stations.
 	leastStations = 10
-	// mostStations limits for how many stations measure interpolates a figure from the other stations.
+	// mostStations is the maximum number of stations whose figure the function measure interpolates from the others.
 	mostStations = 500
 )
 
-// errorsByDistance has the root-mean-square error of the surface by the distance to the nearest station. To compute
-// the error, measure compares the figure of each station with the figure that it interpolates from the other
+// errorsByDistance has the root-mean-square error of the surface by the distance to the nearest station. The error is
+// the difference between the figure of a station and the figure that is interpolated for its position from the other
 // stations.
 type errorsByDistance struct {
 	rmse     [len(distances)]float64 // NaN if it is unknown

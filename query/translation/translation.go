@@ -58,7 +58,7 @@ func Detail(r *http.Request, resp httpapi.Response) httpapi.Response {
 		for i, english := range t.english {
 			body = bytes.ReplaceAll(body, english, t.other[i])
 		}
-		made := httpapi.Ready(body, time.Time{}) // If-Modified-Since knows no languages
+		made := httpapi.Ready(body, time.Time{}) // without Last-Modified, which is the same for all languages
 		made.Measured, made.DataAge, made.Stale, made.Cache = resp.Measured, resp.DataAge, resp.Stale, resp.Cache
 		resp = made
 	}

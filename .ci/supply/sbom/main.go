@@ -47,7 +47,7 @@ func write(w io.Writer, version, at, program, lockfile string) error {
 		return fmt.Errorf("reading the packages of %q: %w", lockfile, err)
 	}
 	components := append(modules, packages...)
-	// npm can install a package into several folders. Of equal entries, only the first in order of folders stays.
+	// npm can install a package into several folders. Of entries with the same package URL, only the first stays.
 	slices.SortStableFunc(components, func(a, b cdx.Component) int { return strings.Compare(a.BOMRef, b.BOMRef) })
 	components = slices.CompactFunc(components, func(a, b cdx.Component) bool { return a.BOMRef == b.BOMRef })
 

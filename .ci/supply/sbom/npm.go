@@ -22,7 +22,7 @@ func npmPackages(lockfile string) ([]cdx.Component, error) {
 	}
 	var lock struct {
 		Packages map[string]struct {
-			Name      string `json:"name"` // of the package, where its folder has an alias
+			Name      string `json:"name"` // name of the package; "" if its folder has the same name
 			Version   string `json:"version"`
 			Integrity string `json:"integrity"`
 			License   string `json:"license"`

@@ -70,8 +70,8 @@ Every minute the service appends the last hashes to audit-heads.ndjson in the da
 }
 
 // checkHeads checks the heads in a file. A head is the hash of the last row of an audit chain at the time of the copy.
-// checkHeads prints each invalid head: one that it cannot parse, or that is not in the audit log. valid is true if all
-// heads are valid.
+// checkHeads prints each invalid head: one that it cannot parse, or that is not in the audit log. The result `valid` is
+// true if all heads are valid.
 func checkHeads(ctx context.Context, out io.Writer, st *tool.State, path string, names map[string]string) (valid bool, err error) {
 	file, err := os.Open(path)
 	if err != nil {

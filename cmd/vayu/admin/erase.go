@@ -119,7 +119,7 @@ func EraseClosed(ctx context.Context, db *sqlstore.DB, id string) error {
 	return err
 }
 
-// eraseAccount erases the personal data of an account. It appends an audit row with the counts by table.
+// eraseAccount erases the personal data of an account. It appends an audit row with the number of erased rows by table.
 func eraseAccount(ctx context.Context, db *sqlstore.DB, id, actor string) ([]sqlstore.Erased, error) {
 	done, err := sqlstore.EraseAll(ctx, db, id, erasures())
 	if err != nil {

@@ -142,8 +142,8 @@ func isNotFound(err error) bool {
 	return errors.As(err, &refused) && refused.Code == schema.NotFound
 }
 
-// printKey prints a new key with its details. If quiet is true (for scripts), printKey prints only the key. If there
-// is a signing secret, it follows on a second line.
+// printKey prints a new key with its details. If `quiet` is true (for scripts), printKey prints only the key and, on a
+// second line, the signing secret if there is one.
 func printKey(cmd *cobra.Command, made apikey.Created, quiet bool) {
 	if quiet {
 		_, _ = fmt.Fprintln(cmd.OutOrStdout(), made.Key)

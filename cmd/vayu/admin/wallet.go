@@ -19,7 +19,7 @@ func NewWallet() *cobra.Command {
 	return tool.Group("wallet", "Settle payments into wallets, and show balances", newWalletShow(), newWalletPending(), newWalletSettle(), newWalletCredit())
 }
 
-// withWallets runs work with a wallet service, as soon as the state store is ready.
+// withWallets calls `work` with a wallet service when the state store is ready.
 func withWallets(cmd *cobra.Command, work func(ctx context.Context, st *tool.State, wallets *wallet.Service) error) error {
 	return tool.WithKey(cmd, func(ctx context.Context, st *tool.State) error {
 		events := outbox.New(outbox.Config{DB: st.DB, Log: st.Log})

@@ -24,7 +24,7 @@ type archiveRun struct {
 func (r *archiveRun) flags(cmd *cobra.Command, address string) {
 	cmd.Flags().StringVar(&r.address, address, "", "folder or s3://BUCKET/PREFIX of the archive")
 	cmd.Flags().StringVar(&r.mode, "mode", schema.Live.String(), "world of the air: live, or sandbox (test does too)")
-	_ = cmd.MarkFlagRequired(address) // the flag exists
+	_ = cmd.MarkFlagRequired(address) // fails only if the flag does not exist
 }
 
 // NewArchive returns the command `vayu archive` with its subcommands.
@@ -150,7 +150,7 @@ func newArchiveVerify() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&from, "from", "", "folder or s3://BUCKET/PREFIX of the archive")
-	_ = cmd.MarkFlagRequired("from") // the flag exists
+	_ = cmd.MarkFlagRequired("from") // fails only if the flag does not exist
 	return cmd
 }
 

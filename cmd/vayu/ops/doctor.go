@@ -127,7 +127,7 @@ func disk(dir string) finding {
 	return finding{free >= minFreeDisk, "disk", fmt.Sprintf("%.1f GB free in %s", free/1e9, dir)}
 }
 
-// freshness reports the age of the newest city index of a world (live or sandbox). A missing index is not a fault.
+// freshness reports the age of a world's newest city index. An index that is too old is a fault; a missing one is not.
 func freshness(ctx context.Context, t *tool.Database, w schema.World) finding {
 	var (
 		readings, cities uint64

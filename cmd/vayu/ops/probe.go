@@ -79,8 +79,8 @@ With --internal it requests the internal listener (setting internal-listen), whi
 	return cmd
 }
 
-// target returns the URL to request. Without an argument, the URL follows from the settings. target then also sets
-// r.insecure, unless --ca is set.
+// target returns the URL to request. Without an argument, it takes the URL from the settings. The certificate is then
+// for another host name, so target sets r.insecure, unless --ca is set.
 func (r *probeRequest) target(cmd *cobra.Command, args []string) (string, error) {
 	path := healthPath
 	if r.ready {

@@ -197,9 +197,9 @@ func (c Config) Catalogue() (*source.Catalogue, error) {
 // SourceFolder returns the folder of descriptions of sources.
 func (c Config) SourceFolder() string { return cmp.Or(c.SourceDir, filepath.Join(c.Data, "sources")) }
 
-// SourceLimits returns the limits of normal behaviour of each source of a world (live or sandbox).
+// SourceLimits returns, by source name, the limits beyond which the monitor reports a problem with a world's source.
 func (c Config) SourceLimits(w schema.World) (map[string]monitor.Limits, error) {
-	all, _ := c.Catalogue() // Validate has rejected an invalid one
+	all, _ := c.Catalogue() // no error, because Validate has rejected an invalid catalogue
 	return all.Limits(w, c.LiveSources(), time.Now())
 }
 
@@ -221,7 +221,7 @@ func (c Config) ColumnStore() columnstore.Config {
 	return e
 }
 
-// StateStore returns the configuration of the state store. share is true for a command that runs beside a service.
+// StateStore returns the configuration of the state store. `share` is true for a command that can run beside a service.
 func (c Config) StateStore(share bool) sqlstore.Config {
 	return sqlstore.Config{DSN: c.State, Data: c.Data, Share: share, Settings: c.Store}
 }

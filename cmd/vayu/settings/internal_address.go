@@ -28,7 +28,7 @@ func (c Config) checkInternal(f *config.Faults) {
 	f.Check(err == nil, "internal-listen", "%w, and neither %s nor %s", err, InternalOff, InternalPublic)
 }
 
-// InternalAddress returns the address of the internal listener, or "" if there is no such listener. chosen is true if
+// InternalAddress returns the address of the internal listener, or "" if there is no such listener. `chosen` is true if
 // the operator has set internal-listen.
 func (c Config) InternalAddress() (address string, chosen bool) {
 	switch c.InternalListen {

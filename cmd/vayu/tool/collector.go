@@ -17,13 +17,13 @@ import (
 // RollUp computes hourly and daily values from new readings of a world (live or sandbox).
 type RollUp func(ctx context.Context, w schema.World, rollup *airquality.Rollup) error
 
-// Update is the function RollUp of commands. A command has no snapshot, so Update refreshes none.
+// Update is the [RollUp] of commands. The [RollUp] of the service also refreshes a snapshot, which commands lack.
 func Update(ctx context.Context, _ schema.World, rollup *airquality.Rollup) error {
 	_, err := rollup.Update(ctx)
 	return err
 }
 
-// NewCollector creates a collector of the given sources. An invalid source is an error.
+// NewCollector creates a collector of the sources that `sources` names in each world. An invalid source is an error.
 func NewCollector(
 	cfg settings.Config, st *sqlstore.DB, db *columnstore.DB, sources func(schema.World) []string, run RollUp, log *slog.Logger, reg prometheus.Registerer,
 ) (*collect.Collector, error) {

@@ -28,8 +28,8 @@ type Database struct {
 	Reg *prometheus.Registry
 }
 
-// WithDatabase runs work as soon as ClickHouse and its tables are ready. If no server is configured, the data directory
-// must exist. WithDatabase then uses the engine of a running service, or starts an engine that runs until work ends.
+// WithDatabase calls `work` when ClickHouse and its tables are ready. If no server is configured, the data directory
+// must exist. WithDatabase then uses the engine of a running service, or starts an engine, which it stops after `work`.
 func WithDatabase(cmd *cobra.Command, work func(ctx context.Context, t *Database) error) error {
 	return Options{}.Run(cmd, work)
 }
@@ -38,12 +38,12 @@ func WithDatabase(cmd *cobra.Command, work func(ctx context.Context, t *Database
 type Options struct {
 	Create  bool          // create the data directory if it does not exist
 	Migrate bool          // migrate the tables, even if a running service uses them
-	Partial bool          // accept tables that a killed restore of an archive has filled in part
+	Partial bool          // accept tables that lack rows, because the restore of an archive is running or was killed
 	Guest   bool          // see columnstore.Config.Guest
 	Timeout time.Duration // limits the time to connect to ClickHouse; 0 for the default
 }
 
-// Run loads the configuration, opens ClickHouse, and runs work as soon as the tables are ready.
+// Run loads the configuration, opens ClickHouse, and calls `work` when the tables are ready.
 func (r Options) Run(cmd *cobra.Command, work func(ctx context.Context, t *Database) error) error {
 	cfg, log, err := settings.LoadQuietly(cmd)
 	if err != nil {
@@ -71,7 +71,7 @@ func (r Options) Run(cmd *cobra.Command, work func(ctx context.Context, t *Datab
 	})
 }
 
-// Run opens ClickHouse, runs work as soon as ClickHouse is ready, and closes ClickHouse after work.
+// Run opens ClickHouse, calls `work` when ClickHouse is ready, and closes ClickHouse when `work` has returned.
 func (t *Database) Run(ctx context.Context, settings columnstore.Config, work func(context.Context) error) error {
 	var err error
 	if t.DB, err = columnstore.Open(settings, t.Log, t.Reg); err != nil {

@@ -24,18 +24,18 @@ type State struct {
 	DB  *sqlstore.DB
 }
 
-// WithState runs work as soon as the state store is ready. With SQLite, the data directory must already exist.
+// WithState calls `work` when the state store is ready. With SQLite, the data directory must already exist.
 func WithState(cmd *cobra.Command, work func(ctx context.Context, st *State) error) error {
 	return runState(cmd, false, work)
 }
 
-// WithKey does the same as [WithState], but opens the encryption key before work. The MACs of the audit log need the
-// key.
+// WithKey does the same as [WithState], but loads the encryption key before it calls `work`. A command that appends to
+// the audit log needs the key, because the log has MACs.
 func WithKey(cmd *cobra.Command, work func(ctx context.Context, st *State) error) error {
 	return WithState(cmd, WithEncryption(work))
 }
 
-// WithEncryption returns a function that first opens the encryption key of the store and then runs work.
+// WithEncryption returns a function that first loads the encryption key of the store, and then calls `work`.
 func WithEncryption(work func(ctx context.Context, st *State) error) func(ctx context.Context, st *State) error {
 	return func(ctx context.Context, st *State) error {
 		if _, err := st.OpenCipher(ctx); err != nil {
@@ -69,7 +69,7 @@ func runState(cmd *cobra.Command, create bool, work func(ctx context.Context, st
 	return OpenState(cmd.Context(), cfg, cfg.StateStore(true), log, work)
 }
 
-// OpenState opens the state store, runs work as soon as the store is ready, and closes the store after work.
+// OpenState opens the state store, calls `work` when the store is ready, and closes the store when `work` has returned.
 func OpenState(ctx context.Context, cfg settings.Config, settings sqlstore.Config, log *slog.Logger, work func(ctx context.Context, st *State) error) error {
 	st := &State{Config: cfg, Log: log}
 	var err error
@@ -90,7 +90,7 @@ func OpenState(ctx context.Context, cfg settings.Config, settings sqlstore.Confi
 	return errors.Join(outcome, err)
 }
 
-// OpenCipher loads the encryption key, and checks that it is the key of the store.
+// OpenCipher loads the encryption key, and fails if the store has another key. It also calls [audit.KeyHeads].
 func (st *State) OpenCipher(ctx context.Context) (*encryption.Cipher, error) {
 	cipher, err := encryption.Open(st.Encryption, st.Data)
 	if err != nil {

@@ -81,13 +81,13 @@ const (
 	tablesPollInterval = 2 * time.Second
 	// waitLogInterval is the pause between two log messages of an instance that waits for the tables.
 	waitLogInterval = time.Minute
-	// tablesTimeout limits how long a command waits for each migration of a running service. The command uses the engine
-	// of that service, which migrates its tables after its start.
+	// tablesTimeout limits how long a command waits without progress while a running service migrates the tables. A
+	// service migrates the tables after its start, and the command uses the engine of the service.
 	tablesTimeout         = 30 * time.Second
 	serviceTablesInterval = 200 * time.Millisecond
 )
 
-// AwaitTables waits until the tables have the version that this program needs. It migrates the tables if change is
+// AwaitTables waits until the tables have the version that this program needs. It migrates the tables if `change` is
 // true, or if this process has started the engine. It retries while the tables need a migration, and while a server or
 // node is unavailable, and logs the reason. If a retry cannot succeed, it returns an error. The instances that share the
 // PostgreSQL `state` migrate one at a time.
@@ -125,8 +125,8 @@ func AwaitTables(ctx context.Context, db *columnstore.DB, state *sqlstore.DB, ch
 	}
 }
 
-// migrateAlone migrates all databases. If a server needs new tables, a lease in the state store excludes the migrations
-// of other instances. Without it, one could rename a table between two statements of another.
+// migrateAlone migrates all databases. If the tables of a server need a migration, it first waits for the leader lease
+// "tables". Otherwise one instance could rename a table between two statements of another instance.
 func migrateAlone(ctx context.Context, db *columnstore.DB, state *sqlstore.DB, log *slog.Logger) error {
 	if db.Embedded() {
 		return Migrate(ctx, db)
@@ -140,7 +140,7 @@ func migrateAlone(ctx context.Context, db *columnstore.DB, state *sqlstore.DB, l
 	log.InfoContext(ctx, "the tables of ClickHouse need a migration, which one instance makes at a time")
 	lease := leader.Config{DB: state, Name: "tables", Log: log}
 	err := leader.Run(ctx, lease, func(ctx context.Context, _ leader.Fence) error { return Migrate(ctx, db) })
-	return cmp.Or(err, ctx.Err()) // at the end of ctx, Run returns nil
+	return cmp.Or(err, ctx.Err()) // leader.Run returns nil if ctx ends
 }
 
 func clickHouseResponds(ctx context.Context, db *columnstore.DB) bool {

@@ -32,7 +32,7 @@ type air struct {
 	collector *collect.Collector // nil without the role ingest
 	forecasts *forecast.Job      // nil without the role ingest
 
-	onFirstAnswers func() // called once: when the sandbox has answers, or at the start without the role ingest
+	onFirstAnswers func() // called once: when the sandbox has answers; if this instance lacks the role ingest, at its start
 	once           sync.Once
 	prepared       chan struct{} // closed when the tables are up to date
 }

@@ -14,7 +14,7 @@ import (
 	"vayu/internal/lifecycle"
 )
 
-// internalHandler serves the endpoints for operators: health, readiness with details, metrics and profiles.
+// internalHandler returns the handler of the endpoints for operators: health, detailed readiness, metrics and profiles.
 func (s *Service) internalHandler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /healthz", healthy)

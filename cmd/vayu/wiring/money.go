@@ -89,8 +89,8 @@ func banks(c settings.Config, o httpconnector.Options) ([]bank.Connection, error
 		func(c bank.Connection) string { return c.Name })
 }
 
-// connect opens a connection for each file that a setting lists, and adds the connection of the sandbox. The name of a
-// connection must be unique, even across both worlds (live and sandbox). The path of a callback has only that name.
+// connect opens a connection for each file that a setting lists, and adds the connection of the sandbox. Connections
+// must have different names, even in different worlds: the path of a callback has the connection's name and no world.
 func connect[C any](setting string, sandbox C, files []string, open func(file string) (C, error), name func(C) string) ([]C, error) {
 	all, origins := []C{sandbox}, map[string]string{name(sandbox): "the provider of the sandbox"}
 	for _, file := range files {

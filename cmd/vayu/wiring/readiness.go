@@ -60,7 +60,7 @@ func (s *Service) readiness() http.Handler {
 	})
 }
 
-// writeReadiness replies with the status of the service, and with detail if it is not nil.
+// writeReadiness replies 200 if the service is ready, else 503. The body has a status, and `detail` if it is not nil.
 func (s *Service) writeReadiness(w http.ResponseWriter, detail map[string]any) {
 	shown := detail
 	if shown == nil {
@@ -116,7 +116,7 @@ func (s *Service) checkStores(ctx context.Context) map[string]string {
 	})
 	if s.Has(settings.RoleDispatch) && s.webhooks.log != nil {
 		check("kafka", func() string { return s.webhooks.log.Status(ctx) })
-	} else if s.readings != nil && s.Has(settings.RoleIngest) { // the brokers are the same
+	} else if s.readings != nil && s.Has(settings.RoleIngest) { // the reading log has the same brokers as the event log
 		check("kafka", func() string { return s.readings.Status(ctx) })
 	}
 	checks.Wait()
@@ -130,8 +130,8 @@ func storeStatus(err error, wrong string) string {
 	return storeOK
 }
 
-// figures adds the time of the newest readings of each world (live and sandbox) to detail. It returns true if any world
-// has readings.
+// figures adds to `detail` the time of the newest readings of each world (live and sandbox), and whether it is too old.
+// It returns true if any world has readings.
 func (s *Service) figures(detail map[string]any) (some bool) {
 	for _, world := range schema.Worlds {
 		newest, ok := s.query.Newest(world)

@@ -72,7 +72,7 @@ type Service struct {
 	query  *query.Service
 	air    *air
 	alerts *alert.Service
-	// evaluator evaluates the alerts on an instance with the role api, because such an instance has the current air.
+	// evaluator evaluates the alerts. It runs with the role api only, because it needs the snapshot of that role.
 	evaluator *evaluation.Evaluator
 	push      *push.Service
 	readings  *readinglog.Log // nil without a topic of readings
@@ -188,7 +188,7 @@ func (s *Service) newAPI(reg prometheus.Registerer) error {
 		}
 	}
 	open["/healthz"] = http.HandlerFunc(healthy)
-	open["/readyz"] = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { s.writeReadiness(w, nil) }) // without details, and without a query
+	open["/readyz"] = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { s.writeReadiness(w, nil) }) // without details, and without checks of the stores
 	if s.InternalListen == settings.InternalPublic {
 		open["/readyz"] = s.readiness()
 		open["/metrics"] = promhttp.HandlerFor(s.metrics, promhttp.HandlerOpts{Registry: reg})
@@ -216,7 +216,7 @@ func (s *Service) newAPI(reg prometheus.Registerer) error {
 // managers wait longer before they kill the process.
 const apiDrain = 15 * time.Second
 
-// Run serves until ctx ends. It opens the listeners, and then starts the parts of this instance.
+// Run opens the listeners and runs the parts of this instance. After ctx has ended, it waits for drain-delay and stops.
 func (s *Service) Run(ctx context.Context) error {
 	if err := s.db.Check(); err != nil && s.UsesClickHouse() {
 		return err
@@ -237,8 +237,8 @@ func (s *Service) Run(ctx context.Context) error {
 	return lifecycle.Run(ctx, s.log, s.parts(listener, internal)...)
 }
 
-// parts returns the parts of the service that this instance's roles need, in the order of their start. internal is nil
-// if the instance has no internal listener.
+// parts returns the parts of the service that this instance's roles need, in the order of their start. `internal` is
+// nil if the instance has no internal listener.
 func (s *Service) parts(listener, internal net.Listener) []lifecycle.Part {
 	// The watcher starts before the parts that wait for other stores, so that it reports these stores.
 	releases := func(ctx context.Context) error { return memory.Run(ctx, s.log) }
@@ -320,7 +320,7 @@ func (s *Service) scheme() string {
 	return "http"
 }
 
-// stateReady waits for the state store and its encryption key. With the role api, it also calls bootstrap.
+// stateReady waits for the state store, checks its encryption key and, with the role api, calls bootstrap.
 func (s *Service) stateReady(ctx context.Context) error {
 	if err := s.state.Ready(ctx); err != nil {
 		return err

@@ -27,7 +27,7 @@ const (
 	// posting, so it should not compete with other work at startup.
 	ledgerCheckDelay    = 5 * time.Minute
 	ledgerCheckInterval = 24 * time.Hour
-	// The leader retries a failed check after ledgerRetryInterval. It has ten attempts before the alert
+	// The leader retries a failed check after ledgerRetryInterval. It has at least ten attempts before the alert
 	// LedgerUnverified fires.
 	ledgerRetryInterval = 5 * time.Minute
 	// headsInterval is the interval at which audit heads (hashes of the last rows) are copied to a file. If the
@@ -91,8 +91,8 @@ func (w *watcher) runLedgerChecks(ctx context.Context) error {
 	})
 }
 
-// copyHeads copies the audit heads (hashes of the last rows) to a file at intervals until ctx ends, and calls
-// audit.KeyHeads. It logs the hash of each copy, so that a later change of the file can be detected.
+// copyHeads copies the audit heads (hashes of the last rows) to a file at intervals until ctx ends. It logs the hash of
+// each copy, so that a later change of the file can be detected. audit.KeyHeads adds MACs to heads that lack them.
 func (w *watcher) copyHeads(ctx context.Context) {
 	path := cmp.Or(w.service.Access.AuditHeads, filepath.Join(w.service.Data, "audit-heads.ndjson"))
 	heads := audit.NewHeadLog(path)
@@ -118,8 +118,8 @@ func (w *watcher) checkStores(ctx context.Context) {
 	}
 }
 
-// repeatLedgerChecks calls prove at intervals until ctx ends. prove performs one check of the ledger. It returns false
-// if it could not complete the check, which is then retried soon.
+// repeatLedgerChecks calls `prove`, which performs one ledger check, at intervals until ctx ends. If `prove` returns
+// false, the check could not be completed. It is then retried after ledgerRetryInterval.
 func repeatLedgerChecks(ctx context.Context, prove func(context.Context) bool) {
 	for wait := ledgerCheckDelay; sleep.For(ctx, wait); {
 		wait = ledgerCheckInterval

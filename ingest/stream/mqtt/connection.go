@@ -27,8 +27,8 @@ type connection struct {
 	close func()       // ends the connection; the broker keeps the session
 }
 
-// open connects and subscribes. It calls deliver for each message, in order, from one goroutine. When the connection
-// ends, deliver must return.
+// open connects and subscribes. It calls the function `deliver` for each message, in order, from one goroutine. When
+// the connection ends, `deliver` must return.
 func (s *Settings) open(ctx context.Context, deliver func(message)) (*connection, error) {
 	if s.Version == Version311 {
 		return s.open3(ctx, deliver)
@@ -38,7 +38,7 @@ func (s *Settings) open(ctx context.Context, deliver func(message)) (*connection
 
 // lastAcks is how long a connection stays open at a stop, so that acknowledgements reach the broker. The MQTT clients
 // do not report when they have sent them. If an acknowledgement is lost, the broker sends the message again. A repeated
-// reading replaces the first one if both have the same time. This is not so if the source uses the time of arrival.
+// reading replaces the first one if both have the same time. With the time of arrival, it would be a second reading.
 const lastAcks = 50 * time.Millisecond
 
 // open5 implements [Settings.open] for MQTT 5.

@@ -64,7 +64,7 @@ func (s *Settings) open3(ctx context.Context, deliver func(message)) (*connectio
 	return c, nil
 }
 
-// await waits for the broker's reply to a request.
+// await waits for the broker's reply to a request, at most for packetTimeout.
 func await(ctx context.Context, token paho3.Token) error {
 	select {
 	case <-token.Done():

@@ -60,7 +60,7 @@ func (r *recent) accept(m *message) bool {
 	return true
 }
 
-// add records an acknowledged message.
+// add records an acknowledged message of the current connection. It ignores messages of earlier connections.
 func (r *recent) add(m *message, now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -73,7 +73,7 @@ func (r *recent) add(m *message, now time.Time) {
 	r.acked = append(r.acked, acked{r.hash(m), now})
 }
 
-// lost records that the connection was lost. The number of the next connection is one larger.
+// lost records that the connection was lost. The next one may repeat messages acknowledged less than doubtful ago.
 func (r *recent) lost(now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -17,8 +17,8 @@ const (
 	queued = 4 * inFlight
 	// mostMessages is the largest number of messages in a batch.
 	mostMessages = 5000
-	// A batch ends if no message arrives for the time idle, and at the latest after the time linger. Brokers send only
-	// a limited number of messages without an acknowledgement, so a batch must not wait long for more.
+	// A batch ends if no message arrives for the duration `idle`, and at the latest after the duration `linger`.
+	// Brokers limit the number of unacknowledged messages, so a batch must not wait long for more.
 	idle   = 50 * time.Millisecond
 	linger = time.Second
 	// grace is the time at a stop within which the last batch must be stored.
@@ -90,7 +90,7 @@ func (s *Subscriber) connect(ctx context.Context, w *worker, number int, ended <
 	case err = <-c.lost:
 		return fmt.Errorf("%w: %w", errLost, err)
 	case <-ctx.Done():
-		<-ended // the last batch is acknowledged
+		<-ended // wait until the worker has acknowledged the last batch
 		return nil
 	}
 }
@@ -103,7 +103,7 @@ type worker struct {
 	recent *recent
 }
 
-// deliver puts a message into the worker's queue.
+// deliver puts a message into the worker's queue. After ctx has ended, it may drop the message unacknowledged.
 func (w *worker) deliver(ctx context.Context, m message) {
 	select {
 	case w.queue <- m:
@@ -111,7 +111,7 @@ func (w *worker) deliver(ctx context.Context, m message) {
 	}
 }
 
-// run processes batches of messages until ctx ends. The last batch may then take at most the duration grace.
+// run processes batches of messages until ctx ends. The last batch may then take at most the duration `grace`.
 func (w *worker) run(ctx context.Context) {
 	working, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()

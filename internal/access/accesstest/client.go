@@ -36,8 +36,8 @@ type Reply struct {
 	Body   map[string]any // the decoded text, if it is JSON
 }
 
-// Do sends a request. A body that is not empty is sent as JSON. The parameter header alternates between names and
-// values. If key is empty, the request has no Authorization header.
+// Do sends a request. A body that is not empty is sent as JSON. The parameter `header` alternates between names and
+// values. If `key` is empty, the request has no Authorization header.
 func (c Client) Do(key, method, path, body string, header ...string) Reply {
 	c.tb.Helper()
 	r := httptest.NewRequest(method, path, http.NoBody)

@@ -113,7 +113,7 @@ func List(q sqlstore.Querier) ([]Record, error) {
 	return sqlstore.All(q, scanRecord, selectAccount+" ORDER BY name")
 }
 
-// SetPlan changes the plan of an account.
+// SetPlan changes the plan of an account. The error is a *schema.Problem if the plan is not configured.
 func SetPlan(tx *sqlstore.Tx, plans map[string]int64, id, plan string) (Record, audit.Entry, error) {
 	var f schema.RequestErrors
 	checkPlan(&f, "plan", plans, plan)

@@ -13,7 +13,7 @@ import (
 // longestAllowList is the largest number of entries of an allow-list. Each call is compared with all entries.
 const longestAllowList = 100
 
-// ParseAllowList returns the distinct networks of a list in normal form: masked, and with IPv4 not mapped to IPv6.
+// ParseAllowList returns the distinct networks of a list: masked, with IPv4 not mapped to IPv6. It adds faults to f.
 func ParseAllowList(f *schema.RequestErrors, field string, list []string) []netip.Prefix {
 	if len(list) > longestAllowList {
 		f.Add(field, "An allow-list can have at most 100 entries.")
@@ -43,8 +43,8 @@ func NetworkTexts(list []netip.Prefix) []string {
 	return out
 }
 
-// Within reports whether every network of list lies in a network of limits. An empty allow-list allows every
-// address: empty limits contain every list, and an empty list lies only in empty limits.
+// Within reports whether every network of `list` lies in a network of `limits`. An empty allow-list allows every
+// address: an empty `limits` contains every list, and an empty `list` lies only in an empty `limits`.
 func Within(list, limits []string) bool {
 	if len(limits) == 0 {
 		return true

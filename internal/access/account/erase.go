@@ -11,7 +11,7 @@ import (
 const erasedPrefix = "erased-"
 
 // Erase renames an account to erased-ID and empties its allow-list. The caller must first erase the
-// account's data in other tables. The parameter detail goes into the audit entry.
+// account's data in other tables. The parameter `detail` becomes the detail of the audit entry.
 func Erase(tx *sqlstore.Tx, id string, detail map[string]any) (audit.Entry, error) {
 	revision, err := NextRevision(tx)
 	if err != nil {

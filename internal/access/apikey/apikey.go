@@ -168,7 +168,7 @@ const selectRecord = `SELECT k.id, k.account_id, k.mode, k.name, k.prefix, k.las
 	k.require_signature, k.created_at, k.expires_at, k.revoked_at, u.used_at, k.rotated_from, COALESCE(k.member_id, '')
 	FROM api_key k LEFT JOIN api_key_use u ON u.key_id = k.id`
 
-// scanRecord returns a function that reads a row of selectRecord. The field Active is true if the key is valid at now.
+// scanRecord returns a function that reads a row of selectRecord. Active is true if the key is valid at `now`.
 func scanRecord(now time.Time) func(sqlstore.Scanner) (Record, error) {
 	return func(row sqlstore.Scanner) (Record, error) {
 		var k Record
@@ -201,7 +201,7 @@ func scanRecord(now time.Time) func(sqlstore.Scanner) (Record, error) {
 	}
 }
 
-// shownTime formats a stored instant for clients.
+// shownTime formats a stored instant for clients. It returns nil for NULL.
 func shownTime(micros sql.NullInt64) *string {
 	if !micros.Valid {
 		return nil
@@ -230,16 +230,16 @@ func ByID(q sqlstore.Querier, id string, now time.Time) (Record, error) {
 	return k, nil
 }
 
-// List returns at most limit keys of an account's world (live or sandbox), newest first, without those of members. It
-// starts after the key with the id `after`, or at the newest key if `after` is "".
+// List returns at most `limit` keys of an account's world (live or sandbox), newest first, without those of members.
+// It starts after the key with the id `after`, or at the newest key if `after` is "".
 func List(q sqlstore.Querier, account string, world schema.World, after string, limit int, now time.Time) ([]Record, error) {
 	return sqlstore.All(q, scanRecord(now), selectRecord+`
 		WHERE k.account_id = $1 AND k.mode = $2 AND k.member_id IS NULL AND ($3 = '' OR k.id < $3) ORDER BY k.id DESC LIMIT $4`,
 		account, world.String(), after, limit)
 }
 
-// OfMember returns the active keys of a member, the live one first. A member has one key per world, but a key may have
-// ended.
+// OfMember returns the active keys of a member, the live one first. A member has one key in each world (live and
+// sandbox); the result lacks a key that has ended.
 func OfMember(q sqlstore.Querier, member string, now time.Time) ([]Record, error) {
 	keys, err := sqlstore.All(q, scanRecord(now), selectRecord+" WHERE k.member_id = $1 AND k.revoked_at IS NULL ORDER BY k.mode", member)
 	if err != nil {
@@ -248,7 +248,7 @@ func OfMember(q sqlstore.Querier, member string, now time.Time) ([]Record, error
 	return slices.DeleteFunc(keys, func(k Record) bool { return !k.Active }), nil
 }
 
-// SetScopes changes the scopes of a key. The caller has checked them.
+// SetScopes changes the scopes of a key. It does not check the scopes.
 func SetScopes(tx *sqlstore.Tx, id string, scopes []schema.Scope) error {
 	revision, err := account.NextRevision(tx)
 	if err == nil {

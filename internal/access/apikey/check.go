@@ -32,8 +32,8 @@ func checkName(f *schema.RequestErrors, field, name string) {
 	}
 }
 
-// checkScopes returns the requested scopes without duplicates, in the order of schema.Scopes. If wanted is nil, it
-// returns the default scopes.
+// checkScopes returns the requested scopes without duplicates, in the order of schema.Scopes. If `wanted` is nil, it
+// returns the default scopes. It adds unknown scopes to f as faults.
 func checkScopes(f *schema.RequestErrors, field string, wanted []schema.Scope) []schema.Scope {
 	if wanted == nil {
 		return schema.DefaultScopes()

@@ -11,9 +11,9 @@ import (
 // A key can delegate only its own scopes, within its own limits. Otherwise a key with keys:manage
 // would grant everything, from every address, without expiry.
 
-// Inherited returns a copy of the requested specification `wanted`. Limits that the request does not set are those of
-// the key k. signatureOpen is true if the request does not set require_signature. Scopes are not inherited: [Record.Covers] later
-// rejects scopes that k lacks.
+// Inherited returns a copy of the requested specification `wanted`. It takes the limits that the request does not set
+// from the key k. signatureOpen is true if the request does not set require_signature. Scopes are not inherited. The
+// caller rejects scopes that k lacks with [Record.Covers].
 func (k *Record) Inherited(wanted Spec, signatureOpen bool) Spec {
 	if wanted.AllowList == nil {
 		wanted.AllowList = k.AllowList
@@ -27,8 +27,8 @@ func (k *Record) Inherited(wanted Spec, signatureOpen bool) Spec {
 	return wanted
 }
 
-// Covers returns an error if the created key can do more than k. An exception is a key that replaces k in a
-// rotation: it has the rights of k, and may expire later than k.
+// Covers returns an error if the created key `made` can do more than k, or can be used longer. An exception is a key
+// that replaces k in a rotation. That key has the rights of k, and may expire later than k.
 func (k *Record) Covers(made Record) error {
 	if made.RotatedFrom != nil && *made.RotatedFrom == k.ID {
 		return nil

@@ -89,7 +89,7 @@ func Revoke(tx *sqlstore.Tx, id string, now time.Time) (Record, audit.Entry, err
 	}, nil
 }
 
-// RemoveExpiry removes the expiry of an account's keys, except those that are revoked.
+// RemoveExpiry removes the expiry of an account's keys, except revoked ones. A key that has expired is valid again.
 func RemoveExpiry(tx *sqlstore.Tx, holder string) error {
 	revision, err := account.NextRevision(tx)
 	if err == nil {

@@ -50,8 +50,8 @@ func NewHeadLog(path string) *HeadLog {
 	return &HeadLog{path: path, copied: map[chainKey]string{}}
 }
 
-// Copy appends the heads whose hash has changed since they were last copied; for a new HeadLog, all heads. It returns
-// their number and the SHA-256 of the appended text. After an error, the next Copy retries.
+// Copy appends to the file each head whose hash has changed since its last copy; for a new HeadLog, all heads. It
+// returns their number and the SHA-256 of the appended text. After an error, the next Copy appends these heads again.
 func (l *HeadLog) Copy(ctx context.Context, db *sqlstore.DB, now time.Time) (heads int, sum string, err error) {
 	var moved []Head
 	err = sqlstore.Each(db.View(ctx), func(row sqlstore.Scanner) error {
@@ -146,8 +146,8 @@ func Heads(r io.Reader) iter.Seq2[Head, error] {
 }
 
 // Check compares a copied head with its row in the store. It returns the difference, or "" if the row has the copied
-// hash. An attacker could replace all rows by another valid chain, which [Verify] accepts. A head that was copied later
-// belongs to the forged chain. So only Check of all copied heads proves that no row was replaced.
+// hash. An attacker could replace a chain by another valid one, which [Verify] accepts. The heads that are copied after
+// the attack belong to the forged chain, so only earlier copies reveal it. Therefore call Check for every copied head.
 func (h *Head) Check(ctx context.Context, db *sqlstore.DB) (reason string, err error) {
 	var hash []byte
 	err = db.View(ctx).QueryRow("SELECT hash FROM audit WHERE account_id = $1 AND mode = $2 AND seq = $3", h.Account, h.World, h.Seq).Scan(&hash)

@@ -52,11 +52,11 @@ func authenticated(mac []byte) int64 {
 	return int64(binary.BigEndian.Uint64(mac))
 }
 
-// nextMAC returns the MAC of a new head: the row with the number seq and the given hash. before is the hash of the
-// previous row, and old is the MAC of the previous head.
+// nextMAC returns the MAC of a new head: the row with the number `seq` and the hash `hash`. The parameter `before` is
+// the hash of the previous row, and `old` is the MAC of the previous head.
 //
-// If old is invalid, nextMAC returns old, so that [Verify] detects the fault even after more rows. A process
-// without the key also keeps old. The next process with the key then computes a MAC that covers all rows.
+// If `old` is invalid, nextMAC returns `old`, so that [Verify] detects the fault even after more rows. It also returns
+// `old` in a process without the key. The next process with the key then computes a MAC that covers all rows.
 func nextMAC(tx *sqlstore.Tx, chain chainKey, seq int64, hash, before, old []byte) ([]byte, error) {
 	if seq == 1 {
 		return headMAC(tx, chain, seq, hash), nil
@@ -83,9 +83,9 @@ func nextMAC(tx *sqlstore.Tx, chain chainKey, seq int64, hash, before, old []byt
 	return old, nil
 }
 
-// KeyHeads records the time from which heads of the audit log have a MAC. Until a grace period ends, it adds
-// MACs to the heads that an earlier version wrote. A process with the key calls KeyHeads before its first
-// change, and regularly afterwards. KeyHeads fails if heads have a MAC but the recorded time was removed.
+// KeyHeads records the time from which heads of the audit log have a MAC. Until a grace period ends, it adds MACs to
+// the heads that an earlier version wrote. A process with the key calls KeyHeads before its first change, and
+// regularly afterwards. KeyHeads fails if the recorded time was changed, or was removed although heads have a MAC.
 func KeyHeads(ctx context.Context, db *sqlstore.DB, now time.Time) error {
 	since, err := keyedSince(db, db.View(ctx))
 	if err != nil {
@@ -165,8 +165,8 @@ func keyedSince(of digester, q sqlstore.Querier) (time.Time, error) {
 	return time.UnixMicro(micros), nil
 }
 
-// authentic compares the MAC of the head with the chain, whose hashes are already verified. A head without a
-// MAC is accepted until the grace period ends.
+// authentic compares the MAC of the head with the chain, whose hashes are already verified, and records a mismatch in
+// the report. It accepts a head without a MAC until the grace period ends. The error is that of a failed read.
 func (c *chain) authentic(view sqlstore.View, mac []byte) error {
 	last := authenticated(mac)
 	switch {

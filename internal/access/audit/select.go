@@ -37,7 +37,7 @@ func parsePosition(text string) (p position) {
 // selection is a query of the audit log, newest first.
 type selection struct {
 	owner                  schema.Owner
-	from, to               int64  // microseconds; to is excluded
+	from, to               int64  // microseconds; `to` is excluded
 	subject, actor, action string // "" for all; an action that ends with a dot is a prefix
 }
 
@@ -46,7 +46,7 @@ func (s *selection) start() position {
 	if s.subject != "" {
 		return position{s.to, math.MaxInt64}
 	}
-	return position{s.to, math.MinInt64} // after every row whose time is s.to, because to is excluded
+	return position{s.to, math.MinInt64} // after every row whose time is s.to, which is excluded
 }
 
 // statement builds an SQL statement on table audit.
@@ -101,7 +101,7 @@ func (s *selection) lowest(after position) (string, []any) {
 	return q.text.String() + s.order() + " LIMIT 1 OFFSET " + strconv.Itoa(scanLimit-1), q.args
 }
 
-// query returns a statement for up to limit rows after a position. If floor is not nil, the scan ends at that row.
+// query returns a statement for at most `limit` rows after a position. Unless `floor` is nil, that row is the last.
 func (s *selection) query(after position, floor *position, limit int) (string, []any) {
 	q := s.after("seq, at, actor, action, subject, request_id, client, detail, hash", after)
 	if s.subject != "" {
@@ -130,8 +130,8 @@ func (s *selection) query(after position, floor *position, limit int) (string, [
 	return q.text.String() + s.order() + " LIMIT $" + strconv.Itoa(len(q.args)), q.args
 }
 
-// page returns at most limit rows after a position, and the position at which the next page starts. The
-// position is nil for the last page. With filters, a page that is not the last may have fewer than limit rows.
+// page returns at most `limit` rows after a position, and the position after which the next page starts. The position
+// is nil for the last page. With filters, a page that is not the last may have fewer than `limit` rows.
 func (s *selection) page(view sqlstore.View, after position, limit int) (rows []hashedRow, next *position, err error) {
 	var floor *position
 	if s.filters() {

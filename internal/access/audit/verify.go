@@ -34,10 +34,10 @@ type Report struct {
 	Unkeyed int64
 }
 
-// Verify verifies the chains of the audit log: one for each account and world (live or sandbox). The parameter account
-// is the id of a single account, or "" for all accounts. Verify calls report for each chain that has rows or a fault,
-// and may run beside a service. It fails if a read fails, the account is unknown, or the record of [KeyHeads] is
-// invalid.
+// Verify verifies the chains of the audit log: one for each account and world (live or sandbox). The parameter
+// `account` is the id of a single account, or "" for all accounts. Verify calls the function `report` for each chain
+// that has rows or a fault. It may run beside a service. It fails if a read fails, the account is unknown, or the
+// record of [KeyHeads] is invalid.
 //
 // A valid chain has rows numbered from 1 without a gap. Each row's hash covers its columns and the hash of the
 // previous row. Table audit_head names the last row, the head. Each account with keys must have a chain.
@@ -106,8 +106,8 @@ type chain struct {
 	report Report
 	last   []byte // hash of the last valid row
 	size   int    // rows per page
-	// hasKey means that this process has the key of MACs. keyed means that every head must have a MAC, because the
-	// grace period has ended.
+	// hasKey means that this process has the key of MACs. The field `keyed` means that every head must have a MAC,
+	// because the grace period has ended.
 	hasKey, keyed bool
 	digests       digester
 }

@@ -67,7 +67,7 @@ func valid(text string) bool {
 }
 
 // Perform runs `do` and stores the reply. If the store has an unexpired reply to an earlier call with the same key,
-// Perform returns that reply instead, and stored is true. If o is nil, Perform only runs `do`.
+// Perform returns that reply instead, and `stored` is true. If o is nil, Perform only runs `do`.
 func (o *Key) Perform(tx *sqlstore.Tx, now time.Time, do func() (httpapi.Response, audit.Entry, error)) (resp httpapi.Response, e audit.Entry, stored bool, err error) {
 	if o != nil {
 		before, err := o.claim(tx, now)
@@ -132,9 +132,9 @@ func (o *Key) Stored(q sqlstore.Querier, now time.Time) (*httpapi.Response, erro
 	return resp, nil
 }
 
-// CreatedPath returns the path of the object that an earlier call with the key created. It returns "" if there was no
-// earlier call. A handler answers a repeated call with the current state of that object. The error is a *schema.Problem
-// if the key was used with another request.
+// CreatedPath returns the path of the object that an earlier call with the key created, or "" if no earlier call is
+// stored. With the path, a handler can answer a repeated call with the current state of the object. The error is a
+// *schema.Problem if the key was used with another request.
 func (o *Key) CreatedPath(q sqlstore.Querier, now time.Time) (path string, err error) {
 	if o == nil {
 		return "", nil
@@ -146,8 +146,8 @@ func (o *Key) CreatedPath(q sqlstore.Querier, now time.Time) (path string, err e
 	return before.Location, nil
 }
 
-// Claim reserves the key for a call that creates an object at path in tx. It returns false if another call has
-// claimed the key. [Key.CreatedPath] then returns the path of the other call's object.
+// Claim reserves the key for a call that creates, in the transaction tx, the object with the path `path`. It returns
+// false if another call has claimed the key. [Key.CreatedPath] then returns the path of the other call's object.
 func (o *Key) Claim(tx *sqlstore.Tx, now time.Time, path string) (claimed bool, err error) {
 	if o == nil {
 		return true, nil
@@ -159,7 +159,7 @@ func (o *Key) Claim(tx *sqlstore.Tx, now time.Time, path string) (claimed bool, 
 	return true, o.keep(tx, httpapi.Response{Status: http.StatusAccepted, Location: path})
 }
 
-// keep stores the reply of the call that has claimed the key. The text is the Location, a line feed and the body.
+// keep stores the reply of the call that has claimed the key, as one text: the Location, a line feed and the body.
 func (o *Key) keep(tx *sqlstore.Tx, resp httpapi.Response) error {
 	body := slices.Concat([]byte(resp.Location+"\n"), resp.Body)
 	for _, part := range resp.Tail {
@@ -173,7 +173,7 @@ func (o *Key) keep(tx *sqlstore.Tx, resp httpapi.Response) error {
 	return nil
 }
 
-// finished encodes the body of a response, so that the stored reply and the sent reply have the same bytes.
+// finished sets a missing status to 200, and encodes the body. The stored reply then equals the sent reply.
 func finished(resp httpapi.Response) (httpapi.Response, error) {
 	if resp.Status == 0 {
 		resp.Status = http.StatusOK

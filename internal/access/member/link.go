@@ -35,8 +35,8 @@ var errLink = schema.NewProblem(schema.InvalidRequest, "token", "The link is inv
 //go:embed mail.txt
 var text string
 
-// request stores a request for a link. If member is not empty, only this member can use the link. The mail is due at
-// once.
+// request stores a request for a link, whose mail is due at once. If `member` is not empty, only the member with this
+// id can use the link. The result `ends` is the time at which the link expires.
 func request(tx *sqlstore.Tx, email, member string, life time.Duration, now time.Time) (ends time.Time, err error) {
 	ends = now.Add(life)
 	_, err = tx.Exec("INSERT INTO sign_in_link (id, email, member_id, created_at, expires_at, mail_due_at) VALUES ($1, $2, $3, $4, $5, $4)",
@@ -62,7 +62,7 @@ func scanLink(row sqlstore.Scanner) (l link, err error) {
 }
 
 // token returns the token in a link for one member: the ids of link and member, and a MAC with the store's key. People
-// can be members of several accounts, so a mail can have several links.
+// can be members of several accounts, so a mail can have several links. Using one of them invalidates all of them.
 func (s *Service) token(l link, member string) string {
 	mac := s.Cipher.Digest("sign-in.link", []byte(l.id), []byte(member), []byte(l.email), fmt.Append(nil, l.created))
 	return l.id + "." + member + "." + base64.RawURLEncoding.EncodeToString(mac)
@@ -97,7 +97,7 @@ func (s *Service) postLink(c *httpapi.Call) (resp httpapi.Response, err error) {
 	return httpapi.Response{Status: http.StatusAccepted, Value: wire.LinkSent{Status: schema.Success, ExpiresAt: schema.FormatTime(ends)}}, nil
 }
 
-// due returns the mails of the requests that are due. If no member has the address, the mail is empty and is not sent.
+// due returns the mails of the due requests. If no member has the address, the mail has no text and is not sent.
 func (s *Service) due(view sqlstore.View, now time.Time, limit int) (all []mail.Message, err error) {
 	links, err := sqlstore.All(view, scanLink, selectLink+"WHERE mail_due_at <= $1 AND expires_at > $1 ORDER BY mail_due_at LIMIT $2", now.UnixMicro(), limit)
 	if err != nil {
@@ -178,13 +178,13 @@ func (s *Service) confirm(c *httpapi.Call) (resp httpapi.Response, err error) {
 	return resp, nil
 }
 
-// signIn creates a session of a member, with its live key.
+// signIn creates a session of a member with the live key. The session can switch to the member's sandbox key.
 func (s *Service) signIn(tx *sqlstore.Tx, c *httpapi.Call, id string, now time.Time) (resp httpapi.Response, err error) {
 	keys, err := apikey.OfMember(tx, id, now)
 	if err != nil {
 		return resp, err
 	}
-	if len(keys) != len(schema.Worlds) { // the member was removed
+	if len(keys) != len(schema.Worlds) { // the member was removed, or a key of the member was revoked or has expired
 		return resp, errLink
 	}
 	holder, err := account.ByID(tx, keys[0].Account)

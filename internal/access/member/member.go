@@ -1,6 +1,5 @@
 // Package member manages the people of an account, who sign in with a link in a mail. A member has a role, and an API
-// key in each mode (live and sandbox). The text of these keys is discarded. The sessions of a member have the rights of
-// the keys, so admission, audit and revocation work as for other keys.
+// key in each mode (live and sandbox), whose text is discarded. A member's sessions have the rights of these keys.
 package member
 
 import (
@@ -53,7 +52,7 @@ func scan(row sqlstore.Scanner) (r record, err error) {
 	return r, err
 }
 
-// find returns the member of an account with an id or an e-mail address, or errNotFound if there is none.
+// find returns the member of an account whose id or e-mail address is `which`, or errNotFound if there is none.
 func find(q sqlstore.Querier, holder, which string) (record, error) {
 	r, err := scan(q.QueryRow(selectMember+"WHERE account_id = $1 AND (id = $2 OR lower(email) = lower($2))", holder, which))
 	if errors.Is(err, sql.ErrNoRows) {
@@ -121,7 +120,7 @@ func (a Author) appendAudit(tx *sqlstore.Tx, e audit.Entry, err error, now time.
 	return audit.Append(tx, now, e)
 }
 
-// Add adds a member with a role to the account with the id holder, and schedules a mail with a link. The error is a
+// Add adds a member with a role to the account with the id `holder`, and schedules a mail with a link. The error is a
 // *schema.Problem if the address or the role is invalid, or if a member already has the address. The same applies if
 // the account has too many members, or the author may not grant the role. Otherwise it is an error of the store.
 func Add(tx *sqlstore.Tx, cipher *encryption.Cipher, holder, email, role string, by Author, now time.Time) (wire.Member, error) {
@@ -191,8 +190,9 @@ func (a Author) mayGrant(tx *sqlstore.Tx, key string, now time.Time) error {
 	return err
 }
 
-// Remove removes the member of an account with an id or an e-mail address. It revokes the member's keys, which ends the
-// sessions. The error is a *schema.Problem if there is no such member, or if the author may not revoke the keys.
+// Remove removes a member of the account `holder`. The parameter `which` is the member's id or e-mail address. Remove
+// revokes the member's keys, which ends the member's sessions. The error is a *schema.Problem if there is no such
+// member, or if the author may not revoke the keys.
 func Remove(tx *sqlstore.Tx, holder, which string, by Author, now time.Time) (wire.Member, error) {
 	r, err := find(tx, holder, which)
 	if err != nil {
@@ -221,7 +221,7 @@ func Remove(tx *sqlstore.Tx, holder, which string, by Author, now time.Time) (wi
 	return by.changed(tx, r, "member.delete", now)
 }
 
-// setRole changes the role of a member, and the scopes of the member's keys.
+// setRole changes the role of a member, and the scopes of the member's keys. The author must have a key.
 func setRole(tx *sqlstore.Tx, holder, which, role string, by Author, now time.Time) (wire.Member, error) {
 	grants, ok := wire.RoleOf(role)
 	if !ok {

@@ -33,20 +33,20 @@ type Config struct {
 	BaseURL func() string
 	// Change runs a change of members and keys in one transaction with its audit row.
 	Change  func(c *httpapi.Call, do session.Change) (httpapi.Response, error)
-	Limited bool // whether requests are limited by client and by e-mail address
+	Limited bool // whether requests are limited by client, by e-mail address and by account
 	Metrics prometheus.Registerer
 	Now     func() time.Time
 }
 
 // Limits of the requests of one client, and of the mails to one address. Each instance counts separately. Package
-// signup has the same limits.
+// signup has the same limits, but counts separately too.
 const (
-	perClient = 60 // in an hour, and at once
-	perEmail  = 3  // in an hour, and at once
-	// perAccount is the number of invitations that an account can send in a day, even all at once. Without this limit,
+	perClient = 60 // per hour, even all at once
+	perEmail  = 3  // per hour, even all at once
+	// perAccount is the number of invitations that an account can send per day, even all at once. Without this limit,
 	// an account that adds and removes members could send mails to any number of strangers.
 	perAccount = 2 * most
-	remember   = 50_000
+	remember   = 50_000 // clients, addresses or accounts that each limiter counts; above that it drops the longest idle
 	tooMany    = "There were too many requests from this address or for this e-mail address. Retry later."
 	hour       = 3600.0
 )

@@ -17,7 +17,7 @@ type Account struct {
 	mu    sync.Mutex // guards the fields below, and the months of the account
 	month *month     // month of the latest call; nil before the first
 	dirty bool       // listed in Counters.dirty
-	// pending is the usage that the next flush will write. writing is the usage that the current flush writes.
+	// pending is the usage that no batch contains yet. `writing` is the usage of the latest batch until it is written.
 	pending, writing usage
 	batch            string // id of the latest batch; "" before the first
 }
@@ -37,8 +37,8 @@ func (c *Counters) Account(id string) *Account {
 // SetPlan applies the limit of a plan to the account.
 func (a *Account) SetPlan(plan string) { a.limit.Store(a.counters.limitOf(plan)) }
 
-// Quota returns the account's quota and the calls of the live world in the month of now, including unwritten
-// calls. It returns nil if the plan has no limit.
+// Quota returns the account's quota and the calls that count towards it in the month of `now`. The calls include those
+// of this instance that are not in the store yet. Quota returns nil if the plan has no limit.
 func (a *Account) Quota(now time.Time) *schema.Quota {
 	limit := a.limit.Load()
 	if limit == 0 {
@@ -80,7 +80,7 @@ type day struct {
 	monthEnds int64  // seconds
 }
 
-// dayOf returns the day of a time. It caches the latest day, which it also returns for earlier times.
+// dayOf returns the day of a time. It caches the latest day, and returns it for a time on an earlier day too.
 func (c *Counters) dayOf(now time.Time) *day {
 	d := c.today.Load()
 	if d != nil && now.Unix() < d.ends {

@@ -12,13 +12,13 @@ type Call struct {
 	account *Account
 	row     usageRow
 	at      int64 // time of the admission, seconds
-	// limit is the quota that applies to the call. It is 0 if no quota applies.
+	// limit is the quota that can reject the call. It is 0 if none can: in the sandbox, without a limit, or if exempt.
 	limit int64
-	// reserved is the part of the quota that is reserved for this call, or 0 if the call is not counted.
+	// reserved is the part of the quota that is reserved for this call. It is 0 if the call is not counted towards it.
 	reserved int64
 }
 
-// Begin starts a call of an operation with a key. The parameter template is the operation's path template, such as
+// Begin starts a call of an operation with a key. The parameter `template` is the operation's path template, such as
 // /v1/keys/{id}. Usage is counted by template, because paths with ids would yield an unbounded number of rows.
 func (a *Account) Begin(world schema.World, method, template, key string, now time.Time) Call {
 	d := a.counters.dayOf(now)
@@ -29,8 +29,8 @@ func (a *Account) Begin(world schema.World, method, template, key string, now ti
 	return c
 }
 
-// Admit reserves one call of the account's quota, and reports whether the quota had a call left. If exempt is true, the
-// quota counts the call but never rejects it. In the sandbox, Admit returns true and reserves nothing.
+// Admit reserves one call of the account's quota, and reports whether the quota had a call left. If `exempt` is true,
+// the quota counts the call but never rejects it. In the sandbox, Admit returns true and reserves nothing.
 func (c *Call) Admit(exempt bool) bool {
 	if c.row.month == nil {
 		return true
@@ -63,8 +63,8 @@ func (c *Call) Reserve(n int64) (left int64, ok bool) {
 	return left, true
 }
 
-// End counts the call and releases its reservation. If Admit reserved a call, the quota is reduced by `counted` calls.
-// End returns the quota's state after that.
+// End counts the call and releases its reservation. If Admit reserved a call, `counted` calls are added to the usage
+// that counts towards the quota. End returns the quota's state after that.
 func (c *Call) End(failed bool, counted int64) httpapi.Quota {
 	if c.reserved == 0 {
 		counted = 0
@@ -101,5 +101,5 @@ func (c *Call) state() httpapi.Quota {
 	return httpapi.Quota{Limit: limit, Used: m.used, Reset: m.ends}
 }
 
-// SecondsLeft returns the seconds until the month of the call ends, at least 1.
+// SecondsLeft returns the seconds until the month of a live call ends, at least 1. It panics for a sandbox call.
 func (c *Call) SecondsLeft(now time.Time) int { return int(max(1, c.row.month.ends-now.Unix())) }

@@ -13,9 +13,9 @@ var (
 	presentKeys     = sqlstore.NewBatchStatement(0, "SELECT id FROM api_key WHERE id IN (", "?", ")")
 )
 
-// dropMissing removes the usage of deleted accounts and keys from a batch. Accounts and keys can be missing
-// after a manual DELETE, or after a restore of an older store. One missing row would make every flush fail,
-// for all accounts. dropMissing reports whether it removed any usage.
+// dropMissing removes the usage of deleted accounts and the last use of deleted keys from a batch, and reports whether
+// it removed any. Accounts and keys can be missing after a manual DELETE, or after a restore of an older store. One
+// missing row would make every flush fail, for all accounts. If the store cannot be read, dropMissing returns false.
 func (c *Counters) dropMissing(ctx context.Context, b *batch) bool {
 	var accounts, keys []string
 	for _, a := range b.accounts {

@@ -12,8 +12,8 @@ import (
 	"vayu/internal/sqlstore"
 )
 
-// batch is the usage since the last successful flush. One transaction writes it. All instances write the rows of a
-// batch in the same order, so that row locks cannot deadlock.
+// batch is the usage since the previous batch. One transaction writes it. All instances write the rows of a batch in
+// the same order, so that row locks cannot deadlock.
 type batch struct {
 	id       string // unique; a row of table usage_flush
 	accounts []*Account
@@ -33,8 +33,8 @@ type monthRow struct {
 	total int64 // total in the store after the write
 }
 
-// excludeFlush waits for the end of a flush or a reading of totals, and prevents new ones until release is called. It
-// returns false if ctx ends first.
+// excludeFlush waits for the end of a flush or a reading of totals, and prevents new ones until the returned function
+// `release` is called. It returns false if ctx ends first.
 func (c *Counters) excludeFlush(ctx context.Context) (release func(), ok bool) {
 	select {
 	case c.flushing <- struct{}{}:
@@ -44,9 +44,9 @@ func (c *Counters) excludeFlush(ctx context.Context) (release func(), ok bool) {
 	}
 }
 
-// Flush writes the counted usage in one transaction, and merges the totals of other instances. After an error, the next
-// flush first repeats the same batch. If the reply to COMMIT was lost, the batch may be in the store, which then
-// ignores the repetition. The error is an error of the store or of ctx. Flush returns within five seconds.
+// Flush writes the counted usage as a batch, in one transaction, and merges the totals of other instances. If the write
+// fails, the next Flush first repeats the batch. If the reply to COMMIT was lost, the batch may be in the store, which
+// then ignores the repetition. The error is an error of the store or of ctx. Flush returns within five seconds.
 func (c *Counters) Flush(ctx context.Context) error {
 	ctx, done := context.WithTimeout(ctx, flushTimeout)
 	defer done()
@@ -66,8 +66,8 @@ func (c *Counters) Flush(ctx context.Context) error {
 	return nil
 }
 
-// store writes a batch. After an error, the next flush repeats the batch in c.failed. The caller excludes other
-// flushes.
+// store writes a batch. If the write fails and dropMissing removes usage, store writes once more. A batch that is not
+// written stays in c.failed, and the next flush repeats it. The caller excludes other flushes.
 func (c *Counters) store(ctx context.Context, b *batch) error {
 	err := c.DB.Update(ctx, func(tx *sqlstore.Tx) error { return b.write(tx, c) })
 	if err != nil && c.dropMissing(ctx, b) {
@@ -145,8 +145,8 @@ func (b *batch) end() {
 	}
 }
 
-// write stores the batch in tx: calls by day, quotas by month, and the last use of keys. If an earlier transaction
-// has stored the batch, write changes nothing.
+// write stores the batch in tx: calls by day, calls by key and day, counted calls by month, and the last use of keys.
+// If an earlier transaction has stored the batch, write changes nothing.
 func (b *batch) write(tx *sqlstore.Tx, c *Counters) error {
 	now := c.Now()
 	n, err := tx.Exec("INSERT INTO usage_flush (id, expires_at) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING", b.id, now.Add(flushKept).UnixMicro())
@@ -168,8 +168,8 @@ func (b *batch) write(tx *sqlstore.Tx, c *Counters) error {
 	return nil
 }
 
-// writeMonths adds the batch to the stored usage of each month. If that usage reaches a mark (80 or 100 per cent of the
-// quota), writeMonths announces the mark with an event.
+// writeMonths adds the batch to the stored usage of each account and month. If that usage has reached a mark (80 or 100
+// per cent of the quota) that is not announced yet, writeMonths announces the mark with an event.
 func (b *batch) writeMonths(tx *sqlstore.Tx, events Events, now int64) error {
 	rows, parts := make([][]any, len(b.months)), map[[2]string]*monthRow{}
 	for i, m := range b.months {

@@ -15,7 +15,7 @@ type month struct {
 	period  string   // such as 2026-11; immutable
 	ends    int64    // seconds; immutable
 	used    int64
-	// allocated is the sum of the field used and the reservations of calls in flight.
+	// allocated is the sum of the field `used` and the reservations of calls in flight.
 	allocated int64
 	// usedAtMark is, for each mark (80 or 100 per cent), the usage directly after the call that reached the mark. It is
 	// 0 if no call of this instance reached the mark.
@@ -25,7 +25,7 @@ type month struct {
 }
 
 // reserve reserves n calls of a quota. If fewer than n calls are left, it reserves none. The result `left` is the
-// number of calls that are left. A limit of 0 means no limit; then left is 0.
+// number of calls that are left. A limit of 0 means no limit; then `left` is 0.
 func (m *month) reserve(limit, n int64) (left int64, ok bool) {
 	if limit != 0 && m.allocated+n > limit {
 		return max(0, limit-m.allocated), false
@@ -47,9 +47,9 @@ func (m *month) settle(reserved, n, limit int64) {
 	}
 }
 
-// mergeTotal adds the calls that other instances have counted, according to the store's total. The parameter
-// pushed is the number of calls that this instance has just written; 0 after a read. The caller has excluded
-// concurrent flushes. The store's total never decreases, so a total that was read earlier has no effect.
+// mergeTotal adds the calls that other instances have counted, according to the store's total. The parameter `pushed`
+// is the number of calls that this instance has just written; 0 after a read. The caller must exclude concurrent
+// flushes. The store's total never decreases, so a total that is not larger than the one merged before adds nothing.
 func (m *month) mergeTotal(total, pushed int64) {
 	m.account.mu.Lock()
 	defer m.account.mu.Unlock()
@@ -83,10 +83,10 @@ var marks = [...]mark{
 // reached reports whether used/limit is at least the mark.
 func (m *mark) reached(used, limit int64) bool { return used*100 >= limit*m.threshold }
 
-// announce records that the month has reached a mark, and appends the event. If the mark was announced before,
-// announce does nothing. The event therefore occurs once per month, even if the plan changes or several instances
-// count. If a call of this instance reached the mark, the event has the usage after that call. Otherwise the event
-// has total, the store's total, which may be higher.
+// announce records that the usage of the month has reached the mark with the index i, and appends the event. If the
+// mark was announced before, announce does nothing. The event therefore occurs once per month, even if the plan
+// changes or several instances count. If a call of this instance reached the mark, the event has the usage after that
+// call. Otherwise the event has `total`, the store's total, which may be higher.
 func (m *month) announce(tx *sqlstore.Tx, events Events, i int, limit, total, now int64) error {
 	set, err := tx.Exec(marks[i].set, now, m.account.id, m.period)
 	if err != nil {

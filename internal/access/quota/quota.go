@@ -26,7 +26,7 @@ type Config struct {
 	Plans map[string]int64
 	// Events receives the quota events; nil drops them.
 	Events Events
-	// Missing is called when accounts or keys with usage are no longer in the store.
+	// Missing is called after a flush has dropped the usage of accounts or keys that are no longer in the store.
 	Missing func()
 	Log     *slog.Logger
 	Metrics prometheus.Registerer
@@ -52,12 +52,12 @@ type Counters struct {
 	accounts map[string]*Account
 	dirty    []*Account
 
-	// flushing is the lock of totals: a channel of capacity one. It has an element while a flush or ReadTotals moves
-	// totals between the store and memory.
+	// flushing is a channel of capacity one that serves as a mutex. Flush and ReadTotals hold the mutex while they run.
+	// It guards the fields below.
 	flushing chan struct{}
-	failed   *batch // batch of a failed flush, which the next one repeats
-	period   string // month of the last reading of totals
-	readAt   time.Time
+	failed   *batch    // batch of a failed flush, which the next flush repeats
+	period   string    // month of the last reading of totals
+	readAt   time.Time // start of the last reading of totals
 }
 
 // New returns counters without usage. It panics if a metric is already registered.
@@ -79,8 +79,8 @@ const (
 	flushKept = time.Hour
 )
 
-// Run flushes usage, and reads the totals of all instances, until ctx ends. It then flushes the remaining usage. It
-// logs errors of the store, and returns only that of the last flush.
+// Run flushes usage, and reads the totals of all instances, until ctx ends. It logs errors of the store. When ctx ends,
+// it flushes the remaining usage, and returns the error of this last flush.
 func (c *Counters) Run(ctx context.Context) error {
 	const store = "access: the state store"
 	reading := failurelog.New(c.Log, store, "reading quotas", "calls are counted on this instance only", nil)

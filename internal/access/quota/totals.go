@@ -9,13 +9,13 @@ import (
 	"vayu/internal/tablecache"
 )
 
-// clockSkew is the tolerated difference between the clocks of instances. ReadTotals therefore also reads the
-// rows that changed up to clockSkew before its last run.
+// clockSkew is the tolerated difference between the clocks of instances, which set changed_at. ReadTotals therefore
+// reads the rows that have changed since clockSkew before its last successful call.
 const clockSkew = 10 * time.Second
 
 // ReadTotals updates the usage in memory with the store's totals of this month. The totals contain the calls of all
 // instances. In a new month, the first call of ReadTotals reads all rows of the month, and later calls read the
-// recently changed rows. The error is an error of the store or of ctx. The next call then reads the same rows again.
+// recently changed rows. The error is an error of the store or of ctx. After an error, the next call reads these rows.
 func (c *Counters) ReadTotals(ctx context.Context) error {
 	limit, done := context.WithTimeout(ctx, tablecache.Timeout)
 	defer done()

@@ -17,7 +17,7 @@ var (
 		" ON CONFLICT (key_id) DO UPDATE SET used_at = excluded.used_at WHERE excluded.used_at > api_key_use.used_at")
 )
 
-// upsert runs a statement for all rows, and calls `do` for every returned row.
+// upsert runs a statement for all rows. Unless `do` is nil, it calls `do` for every row that the statement returns.
 func upsert(tx *sqlstore.Tx, statement *sqlstore.BatchStatement, rows [][]any, do func(sqlstore.Scanner) error) error {
 	return statement.Each(len(rows), func(text string, from, to int) error {
 		var args []any

@@ -67,9 +67,9 @@ func (u *usage) add(row usageRow, more sums) {
 	s.calls, s.failed, s.counted = s.calls+more.calls, s.failed+more.failed, s.counted+more.counted
 }
 
-// removeMissing removes the usage of accounts and keys that do not exist. If account is false, the account does not
-// exist, and removeMissing removes all of its usage. Otherwise removeMissing removes the use of keys that are not in
-// hasKey. It returns the number of removed rows.
+// removeMissing removes what cannot be written because an account or a key was deleted. If `account` is false, the
+// account does not exist, and removeMissing removes all usage. Otherwise it removes only the last use of keys that are
+// not in hasKey; their counts stay. It returns the number of removed counts and uses.
 func (u *usage) removeMissing(account bool, hasKey map[string]bool) int {
 	before := len(u.rows) + len(u.keys)
 	if !account {
@@ -90,7 +90,7 @@ func (c *Counters) unwritten() (sum float64) {
 	return sum
 }
 
-// unwritten returns the number of calls in a.pending, and in a.writing during a flush.
+// unwritten returns the number of calls in a.pending, and in a.writing during a flush or after a failed flush.
 func (a *Account) unwritten() (calls int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -110,18 +110,18 @@ type Selection struct {
 	ByKey    bool   // one row for each key, day and operation, instead of each day and operation
 }
 
-// MaxRows is the largest number of stored rows that Usage returns.
+// MaxRows is the largest number of stored rows from which Usage computes its result.
 const MaxRows = 50_000
 
 // ErrTooManyRows is the error of Usage for a selection of more than MaxRows stored rows.
 var ErrTooManyRows = errors.New("the selection has too many rows of usage")
 
-// Usage returns the usage of an account in calls: a row for each day in UTC and each operation. It adds up the counts
-// in the store and the counts that this instance has not written yet. A selection with Key or ByKey yields the last 400
-// days only. The error is [ErrTooManyRows] or an error of the store.
+// Usage returns the usage of an account in calls: a row for each UTC day and operation, and for each key if ByKey is
+// true. It adds up the counts in the store and those that this instance has not written yet. Counts that other
+// instances have not written yet are missing. Otherwise the result is exact as of an instant during the query.
 //
-// The result is exact as of an instant during the query, except for unwritten counts of other instances. Usage never
-// waits for a flush.
+// A selection with Key or ByKey yields the last 400 days only. Usage never waits for a flush. The error is
+// [ErrTooManyRows] or an error of the store.
 func (c *Counters) Usage(ctx context.Context, account string, of Selection) ([]schema.UsageDay, error) {
 	a := c.Account(account)
 	for {
@@ -131,7 +131,7 @@ func (c *Counters) Usage(ctx context.Context, account string, of Selection) ([]s
 			return nil, err
 		}
 		if !a.inBatch(batch) {
-			continue // a later flush may have moved pending into the store, where storedDays would count it again
+			continue // a later flush may have stored `pending`, so that `days` contains it already
 		}
 		if !written {
 			days = append(days, writing...)
@@ -140,8 +140,8 @@ func (c *Counters) Usage(ctx context.Context, account string, of Selection) ([]s
 	}
 }
 
-// unwrittenDays returns the days of pending and of writing, and the id of the latest batch. The usage in writing
-// belongs to that batch, and may not be in the store yet.
+// unwrittenDays returns the selected rows of a.pending and of a.writing, and the id of the latest batch. The usage in
+// a.writing belongs to that batch. It may be in the store or not.
 func (a *Account) unwrittenDays(of *Selection) (pending, writing []schema.UsageDay, batch string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -170,8 +170,8 @@ func (u *usage) days(of *Selection) (days []schema.UsageDay) {
 	return days
 }
 
-// storedDays returns the selected rows of an account in the store. written reports whether these rows include the usage
-// of the batch. One statement reads the rows and that state, so that no flush can commit in between.
+// storedDays returns the selected rows of an account in the store. The result `written` reports whether these rows
+// include the usage of the batch. One statement reads the rows and `written`, so that no flush can commit in between.
 func (c *Counters) storedDays(ctx context.Context, a *Account, batch string, of *Selection) (days []schema.UsageDay, written bool, err error) {
 	table, key, args := "usage_day", "''", []any{a.id, of.World.String(), of.From, of.To, batch}
 	if of.ByKey || of.Key != "" {

@@ -23,7 +23,7 @@ var (
 )
 
 // switchMode answers POST /v1/sessions/current/mode: it exchanges the key of the session for the key of the other mode.
-// The session keeps both keys, so the client must send a key only with the first switch.
+// The session stores both keys, so the client needs to send a key with the first switch only.
 func (e *Endpoints) switchMode(c *httpapi.Call) (httpapi.Response, error) {
 	wanted, err := httpapi.Decode[struct {
 		Mode string `json:"mode"`
@@ -58,7 +58,7 @@ func (e *Endpoints) switchMode(c *httpapi.Call) (httpapi.Response, error) {
 	})
 }
 
-// otherKey returns the key of the mode to switch to: the key in the request, or else the second key of the session.
+// otherKey returns the key to switch to: the key in the request, or else the session's key of the other mode, `id`.
 func (e *Endpoints) otherKey(tx *sqlstore.Tx, c *httpapi.Call, caller apikey.Record, id, key string) (apikey.Record, error) {
 	if key != "" {
 		hash := apikey.Hash(key)

@@ -32,7 +32,7 @@ type Endpoints struct {
 	Change func(c *httpapi.Call, do Change) (httpapi.Response, error)
 }
 
-// Change is a change of sessions, inside tx. The parameter caller is the current row of the calling key.
+// Change is a change of sessions, inside tx. The parameter `caller` is the current row of the calling key.
 type Change = func(c *httpapi.Call, tx *sqlstore.Tx, caller apikey.Record) (httpapi.Response, audit.Entry, error)
 
 // Routes returns the endpoints. Every key may use them.

@@ -25,12 +25,12 @@ import (
 )
 
 const (
-	// life is the lifetime of a session: one working day. Users sign in every morning.
+	// life is the lifetime of a session: one working day. A session ends earlier if its key expires earlier.
 	life = 8 * time.Hour
 	// mostPerKey is the limit of sessions per key. It suffices for a team that shares a key, with several browsers
 	// each. The limit keeps a program that signs in for each call from filling the table.
 	mostPerKey = 100
-	// agentLongest limits a stored User-Agent to twice its usual length.
+	// agentLongest limits a stored User-Agent, in characters, to twice the usual length.
 	agentLongest = 250
 
 	idPrefix   = "ses_"
@@ -109,7 +109,7 @@ func Check(tx *sqlstore.Tx, c *httpapi.Call, now time.Time) error {
 
 var selectActive = sqlstore.NewBatchStatement(1, "SELECT id FROM session WHERE expires_at > $1 AND id IN (", "?", ")")
 
-// Ended reports, for each call of a browser session, whether that session has ended. It queries the sessions in groups.
+// Ended reports, for each call of a browser session, whether that session has ended. One query reads several sessions.
 func Ended(view sqlstore.View, calls []*httpapi.Call, now time.Time) ([]bool, error) {
 	active := map[string]bool{}
 	err := selectActive.Each(len(calls), func(text string, from, to int) error {
@@ -133,8 +133,8 @@ func Ended(view sqlstore.View, calls []*httpapi.Call, now time.Time) ([]bool, er
 	return ended, nil
 }
 
-// insert creates a session of a key. If the key then has more than mostPerKey sessions, insert deletes
-// the oldest ones. The result `over` has the ids of the deleted sessions.
+// insert creates a session of a key, and returns the session and its end. If the key then has more than mostPerKey
+// sessions, insert deletes the oldest ones. The result `over` has the ids of the deleted sessions.
 func insert(tx *sqlstore.Tx, c *httpapi.Call, key apikey.Record, other string, hash tokenHash, now time.Time) (one schema.Session, ends time.Time, over []string, err error) {
 	ends = now.Add(life)
 	if !key.Expiry.IsZero() && key.Expiry.Before(ends) {
@@ -157,7 +157,7 @@ func insert(tx *sqlstore.Tx, c *httpapi.Call, key apikey.Record, other string, h
 }
 
 // Create creates a session of a key, and returns the reply with its cookie. The session can switch to the key with the
-// id `other`, which is a key of the other mode. If other is empty, there is no such key.
+// id `other`, which is a key of the other mode. If `other` is empty, there is no such key.
 func Create(tx *sqlstore.Tx, c *httpapi.Call, key apikey.Record, other string, now time.Time) (httpapi.Response, audit.Entry, error) {
 	token, hash := mintToken()
 	one, ends, over, err := insert(tx, c, key, other, hash, now)
@@ -191,7 +191,7 @@ func scan(row sqlstore.Scanner) (r session, err error) {
 	return r, err
 }
 
-// wire returns the session in the API's form; current is the id of the calling session.
+// wire returns the session in the API's form. The parameter `current` is the id of the calling session.
 func (r session) wire(current string) schema.Session {
 	one := schema.Session{
 		ID: r.id, KeyID: r.key, CreatedAt: schema.FormatMicros(r.created), ExpiresAt: schema.FormatMicros(r.expires),

@@ -98,7 +98,7 @@ type Signed struct {
 	Body           []byte
 }
 
-// Sign returns the value of X-SERVICE-Request-Signature in scheme v2. secret is the key's signing
+// Sign returns the value of X-SERVICE-Request-Signature in scheme v2. The parameter `secret` is the key's signing
 // secret in the form that the client received.
 func (r *Signed) Sign(secret string, now time.Time) string {
 	at := strconv.FormatInt(now.Unix(), 10)
@@ -111,8 +111,8 @@ func (r *Signed) text(at string) string {
 	return strings.Join([]string{string(schemeV2), at, r.Method, r.Target, r.IdempotencyKey, r.Version, ""}, "\n")
 }
 
-// Sign returns the value of X-SERVICE-Request-Signature in scheme v1. The secret is the key's signing secret in the
-// form that the client received. The target is the path and query as sent. New clients use [Signed.Sign].
+// Sign returns the value of X-SERVICE-Request-Signature in scheme v1. `secret` is the key's signing secret in the form
+// that the client received. `target` is the path and query as sent. New clients use [Signed.Sign].
 func Sign(secret, method, target string, body []byte, now time.Time) string {
 	at := strconv.FormatInt(now.Unix(), 10)
 	return "t=" + at + ",v1=" + hex.EncodeToString(macOf([]byte(secret), at+"."+method+"."+target+".", body))

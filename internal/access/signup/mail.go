@@ -23,7 +23,7 @@ var text string
 // Run sends due mails and erases expired accounts until ctx ends.
 func (s *Service) Run(ctx context.Context) error { return s.mails.Run(ctx) }
 
-// due returns the mails of the sign-ups that are due.
+// due returns the mails of the sign-ups that are due, except those whose link has expired.
 func (s *Service) due(view sqlstore.View, now time.Time, limit int) ([]mail.Message, error) {
 	return sqlstore.All(view, func(row sqlstore.Scanner) (mail.Message, error) {
 		var p pending
@@ -36,7 +36,7 @@ func (s *Service) due(view sqlstore.View, now time.Time, limit int) ([]mail.Mess
 		now.UnixMicro(), now.Add(-linkLife).UnixMicro(), limit)
 }
 
-// eraseExpired erases the accounts whose address was not confirmed in time, and deletes expired invite codes.
+// eraseExpired erases at most `group` accounts whose address was not confirmed in time, and deletes expired invites.
 func (s *Service) eraseExpired(ctx context.Context) error {
 	now := s.Now()
 	expired, err := sqlstore.All(s.DB.View(ctx), sqlstore.Scalar[string], "SELECT account_id FROM signup WHERE expires_at <= $1 ORDER BY expires_at LIMIT $2", now.UnixMicro(), group)

@@ -30,7 +30,7 @@ const (
 	linkLife = 24 * time.Hour
 	// pendingLife is the time after which an account is erased unless its address is confirmed.
 	pendingLife = 7 * 24 * time.Hour
-	// actor is the author of sign-ups in the audit log. The author of other entries is a key.
+	// actor is the author of sign-ups in the audit log. Changes by API calls have the id of the calling key instead.
 	actor = "signup"
 )
 
@@ -126,7 +126,7 @@ func (s *Service) token(p pending) string {
 }
 
 // confirm answers POST /v1/signup/confirm. The first call with a link creates the live key. If another account with the
-// same address is already confirmed, this account is not confirmed, and expires later.
+// same address is already confirmed, this account stays unconfirmed, and is erased after pendingLife.
 func (s *Service) confirm(c *httpapi.Call) (resp httpapi.Response, err error) {
 	wanted, err := httpapi.Decode[struct {
 		Token  string `json:"token"`
@@ -142,7 +142,7 @@ func (s *Service) confirm(c *httpapi.Call) (resp httpapi.Response, err error) {
 	now := s.Now()
 	reply := wire.Confirmed{Status: schema.Success, Account: id}
 	err = s.DB.Update(c.Context(), func(tx *sqlstore.Tx) error {
-		if err := account.Lock(tx); err != nil { // two accounts of one address can be confirmed concurrently
+		if err := account.Lock(tx); err != nil { // otherwise concurrent calls could confirm two accounts of one address
 			return err
 		}
 		p := pending{account: id}
@@ -178,8 +178,8 @@ func (s *Service) confirm(c *httpapi.Call) (resp httpapi.Response, err error) {
 	return httpapi.Response{Value: reply}, nil
 }
 
-// confirmed confirms an account and creates its live key. The key has keys:manage, so that its owner can create further
-// keys without the operator.
+// confirmed confirms an account, unless another account with its address is confirmed. It also creates the live key,
+// with keys:manage, so that its owner can create further keys without the operator. The sandbox key no longer expires.
 func (s *Service) confirmed(tx *sqlstore.Tx, c *httpapi.Call, p pending, now time.Time) (outcome, key string, err error) {
 	n, err := tx.Exec(`UPDATE signup SET confirmed_at = $2, expires_at = NULL, mail_due_at = NULL WHERE account_id = $1
 		AND NOT EXISTS (SELECT 1 FROM signup o WHERE lower(o.email) = lower($3) AND o.confirmed_at IS NOT NULL)`, p.account, now.UnixMicro(), p.email)

@@ -82,9 +82,9 @@ type Config struct {
 // share one IPv4 address. perEmail keeps people from flooding the mailbox of another person. Each instance counts
 // separately.
 const (
-	perClient = 60 // in an hour, and at once
-	perEmail  = 3  // in an hour, and at once
-	most      = 50_000
+	perClient = 60     // per hour, even all at once
+	perEmail  = 3      // per hour, even all at once
+	most      = 50_000 // clients or addresses that each limiter counts; above that it drops the longest idle
 	tooMany   = "There were too many sign-ups from this address or for this e-mail address. Retry later."
 	hour      = 3600.0
 )

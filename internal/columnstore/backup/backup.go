@@ -28,13 +28,13 @@ type Store interface {
 	Version(ctx context.Context) (string, error)
 }
 
-// Write copies the tables of databases into dir. It copies the tables that the migrations of each database
-// define. Other queries and inserts can run meanwhile. dir must be absent or empty. The backup has a manifest only
-// if Write returns nil.
+// Write copies the tables of `databases` into the directory `dir`, which must be absent or empty. It copies the tables
+// that the migrations of each database define. Other queries and inserts can run meanwhile. The backup has a manifest
+// only if Write returns nil.
 //
 // Write copies only the latest row of each key. It reads tables in the reverse order of their creation, so that
-// derived tables come before their sources. So the backup contains the sources of every derived row in it. It may
-// miss rows that are stored while Write runs.
+// derived tables come before their sources. So the backup contains the sources of every derived row in it. The backup
+// may lack rows that are stored while Write runs.
 func Write(ctx context.Context, db Store, databases []migration.Params, dir string) (Manifest, error) {
 	m := Manifest{Format: formatVersion, Began: time.Now().UTC().Truncate(time.Second)}
 	b := &backup{db: db, dir: dir}

@@ -45,8 +45,8 @@ func (b *blockReader) next() (*proto.Block, error) {
 	return block, err
 }
 
-// selectBlocks runs a query and calls take with each block of the result. take must not retain the block. clickhouse-go
-// delivers columns over HTTP, which the embedded engine uses, and rows over the native protocol.
+// selectBlocks runs a query and calls `take` with each block of the result. `take` must not retain the block.
+// clickhouse-go delivers columns over HTTP, which the embedded engine uses, and rows over the native protocol.
 func selectBlocks(ctx context.Context, conn driver.Conn, query string, take func(*proto.Block) error) error {
 	stream, err := conn.QueryFormat(ctx, "Native", query)
 	if errors.Is(err, clickhouse.ErrFormatNativeUnsupported) {
@@ -109,7 +109,7 @@ func selectRows(ctx context.Context, conn driver.Conn, query string, take func(*
 	return take(block)
 }
 
-// insertBlocks inserts the data of r, which is in Native format. insert is "INSERT INTO table (columns)".
+// insertBlocks inserts the data of r, which is in Native format. `insert` is the text "INSERT INTO table (columns)".
 func insertBlocks(ctx context.Context, conn driver.Conn, insert string, r io.Reader) error {
 	buffer := bufio.NewReaderSize(r, 1<<20)
 	err := conn.InsertFormat(columnstore.InsertContext(ctx, columnstore.NewToken()), "Native", insert, buffer)
@@ -133,7 +133,7 @@ func insertRows(ctx context.Context, conn driver.Conn, insert string, r io.Reade
 	}
 }
 
-// insertBatch runs one INSERT with the next batchBlocks blocks. over is true if no blocks are left.
+// insertBatch runs one INSERT with the next batchBlocks blocks. The result `over` is true if no blocks are left.
 func insertBatch(ctx context.Context, conn driver.Conn, insert string, blocks *blockReader) (over bool, err error) {
 	batch, err := conn.PrepareBatch(columnstore.InsertContext(ctx, columnstore.NewToken()), insert)
 	if err != nil {
@@ -146,7 +146,7 @@ func insertBatch(ctx context.Context, conn driver.Conn, insert string, blocks *b
 	return over, batch.Send()
 }
 
-// fill appends the rows of the next batchBlocks blocks to batch. over is true if no blocks are left.
+// fill appends the rows of the next batchBlocks blocks to `batch`. The result `over` is true if no blocks are left.
 func fill(batch driver.Batch, blocks *blockReader) (over bool, err error) {
 	for range batchBlocks {
 		block, err := blocks.next()

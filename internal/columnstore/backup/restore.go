@@ -16,7 +16,7 @@ import (
 	"vayu/internal/columnstore/migration"
 )
 
-// Restore loads the backup in dir into databases. The tables of the backup must be absent or empty. Restore first
+// Restore loads the backup in dir into `databases`. The tables of the backup must be absent or empty. Restore first
 // verifies every file. Then it creates the tables in the version of the backup, inserts the rows, compares them with
 // the manifest, and applies newer migrations. If Restore fails after the verification, it empties the tables again.
 func Restore(ctx context.Context, db Store, databases []migration.Params, dir string) (m Manifest, err error) {

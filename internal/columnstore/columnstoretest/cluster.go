@@ -26,8 +26,8 @@ const oneShard = `<clickhouse>
 var replicated = regexp.MustCompile(`Replicated((?:Replacing)?MergeTree)\('[^']*', '[^']*'(?:, )?`)
 
 // Cluster starts an engine for one test, as the only node of a cluster. It creates the tables of the migrations in
-// files, in the database vayu. It runs the statements for a cluster, but without ON CLUSTER and replicas, because both
-// need ClickHouse Keeper.
+// `files`, in the database vayu. It runs the statements for a cluster, but without ON CLUSTER and replicas, because
+// both need ClickHouse Keeper.
 func Cluster(tb testing.TB, files fs.FS, values map[string]any) *columnstore.DB {
 	tb.Helper()
 	file := filepath.Join(tb.TempDir(), "cluster.xml")

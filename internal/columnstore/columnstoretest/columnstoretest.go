@@ -35,13 +35,13 @@ func Environment() []string { return []string{childVariable + "=1"} }
 // server is the engine that the tests of one binary share. The first test that needs the engine starts it.
 type server struct {
 	once     sync.Once
-	main     bool // Main runs; only then can the binary act as the engine's process
+	main     bool // TestMain has called Main; only then can the binary run as the engine's process
 	db       *columnstore.DB
 	data     string
 	err      error
 	stop     func()
 	migrate  sync.Once
-	migrated error       // of the database that Migrated copies
+	migrated error       // of migrating the template that Migrated copies
 	idle     chan string // databases of Migrated whose tests have ended
 }
 
@@ -144,8 +144,8 @@ func (s *server) start() {
 	}
 }
 
-// Start starts an engine for one test, waits until it is ready, and stops it at the end of the test. change edits the
-// engine's configuration before the start.
+// Start starts an engine for one test, waits until it is ready, and stops it at the end of the test. The function
+// `change` edits the engine's configuration before the start.
 func Start(tb testing.TB, change func(*columnstore.Config)) *columnstore.DB {
 	tb.Helper()
 	Library(tb)
@@ -163,8 +163,8 @@ func Start(tb testing.TB, change func(*columnstore.Config)) *columnstore.DB {
 	return db
 }
 
-// run starts an engine with its data in dir, and waits until it is ready. end stops the engine; end is nil if the
-// engine was not started.
+// run starts an engine with its data in dir, and waits until it is ready. The function `end` stops the engine. It is
+// nil if the engine was not started.
 func run(dir string, log io.Writer, change func(*columnstore.Config)) (db *columnstore.DB, end func() error, err error) {
 	cfg := columnstore.Default()
 	cfg.Port, cfg.Data, cfg.Environment, cfg.Command = 0, dir, Environment(), []string{os.Args[0]}

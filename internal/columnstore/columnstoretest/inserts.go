@@ -49,7 +49,7 @@ func (s *Inserts) RoundTrip(q *http.Request) (*http.Response, error) {
 	return s.next.RoundTrip(q)
 }
 
-// Check fails the test unless there was exactly one insert into each of tables, and none into another table. Each
+// Check fails the test unless there was exactly one insert into each of `tables`, and none into another table. Each
 // insert must have a unique token. Its settings must make a cluster store the rows before it acknowledges the insert.
 func (s *Inserts) Check(tb testing.TB, tables ...string) {
 	tb.Helper()

@@ -35,7 +35,7 @@ type answer struct {
 
 func (a *answer) header() http.Header { return a.w.Header() }
 
-// start sends the headers of a successful reply. length is the size of the whole body, or -1 if it is unknown.
+// start sends the headers of a successful reply. `length` is the size of the whole body, or -1 if it is unknown.
 func (a *answer) start(format string, length int, n chdb.Counters, took time.Duration) {
 	a.started = true
 	h := a.header()
@@ -91,7 +91,7 @@ func (a *answer) fail(err error) {
 	if !errors.As(err, &e) {
 		e = &chdb.Exception{Code: chdb.CodeUnknown, Name: "UNKNOWN_EXCEPTION", Message: err.Error()}
 	}
-	if a.user == access.Analyst { // the engine has one user for all
+	if a.user == access.Analyst { // the engine itself runs all queries as the user default
 		e.Message = strings.Replace(e.Message, "default: ", "analyst: ", 1)
 	}
 	e.Message += chdb.Remedy(e)

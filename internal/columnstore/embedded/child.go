@@ -24,7 +24,7 @@ type Report struct {
 	Missing bool   `json:"missing,omitempty"` // the library is missing, or not built for this machine
 }
 
-// Fence describes how Landlock restricts the engine on this machine. file is ClickHouse's configuration file or "".
+// Fence describes how Landlock restricts the engine on this machine. `file` is ClickHouse's configuration file or "".
 func Fence(file string) string { return fence.State(fence.Version(), file != "") }
 
 // Child is the main function of the engine's process. The hidden command "engine" calls Child with the streams of

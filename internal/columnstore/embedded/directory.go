@@ -19,13 +19,13 @@ const (
 	storeName   = "engine"           // ClickHouse's own files
 	runName     = "engine.run"       // files that the engine's process writes itself, and its file of users
 	lockName    = "engine.lock"      // locked by the engine process; contains its holder
-	adminName   = "engine.password"  // 0600, created at the first start
-	analystName = "analyst.password" // the same for the user analyst
+	adminName   = "engine.password"  // password of the user default; mode 0600, created at the first start
+	analystName = "analyst.password" // password of the user analyst, otherwise as adminName
 	portName    = "engine.port"      // host:port while an engine listens; in runName, with a symbolic link beside it
 	usersName   = "users.xml"        // in runName
 )
 
-// TemporaryFolder returns the folder for temporary files of an engine in the directory data.
+// TemporaryFolder returns the folder for temporary files of an engine whose data directory is `data`.
 func TemporaryFolder(data string) string { return filepath.Join(data, runName) }
 
 // Holder is the engine process that locked a data directory. Its parent, a service or command, uses the engine.
@@ -34,8 +34,8 @@ type Holder = filelock.Holder
 // HeldError is the error of a start if another engine has locked the data directory. The lock file names the Holder.
 type HeldError = filelock.HeldError
 
-// FindHolder returns the process that has locked the data directory. ok is false if no process has locked it, or if the
-// directory does not exist. The process id is 0 if the process has not yet written the lock file.
+// FindHolder returns the process that has locked the data directory. The result `ok` is false if no process has locked
+// it, or if the directory does not exist. The process id is 0 if the process has not yet written the lock file.
 func FindHolder(data string) (h Holder, ok bool) { return filelock.Find(filepath.Join(data, lockName)) }
 
 // Access returns the address (host:port) and the password of the engine that runs in a data directory. It fails
@@ -123,7 +123,7 @@ func prepare(ctx context.Context, cfg Config) (secrets, error) {
 	return all, err
 }
 
-// linkPort makes the symbolic link with which clients find the port file. The engine can write to runName only.
+// linkPort makes the link with which clients find the port file. The file itself is in runName, which is writable.
 func linkPort(data string) error {
 	link, target := filepath.Join(data, portName), filepath.Join(runName, portName)
 	if now, err := os.Readlink(link); err == nil && now == target {

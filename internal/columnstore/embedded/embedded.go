@@ -49,8 +49,8 @@ type Config struct {
 const stopTime = 4 * time.Second
 
 // run runs the engine until ctx ends. The error is a *MissingLibraryError if the library is not found. It is an
-// *UnsafeLibraryError if other users can change the library, or if the hash is wrong. It is a *HeldError if another
-// process has locked the data directory.
+// *UnsafeLibraryError if other users can change the library, or if the hash of a library that FindLibrary found by
+// search is wrong. It is a *HeldError if another process has locked the data directory.
 func run(ctx context.Context, cfg Config, passwords secrets, log *slog.Logger) error {
 	path, err := chdb.FindLibrary(cfg.Library)
 	if err != nil {
@@ -110,7 +110,7 @@ func (c Config) limits() []string {
 	return args
 }
 
-// serve serves h on loopback until ctx ends. Then it waits stopTime for running queries, and cancels the rest.
+// serve serves h on loopback, and at cfg.Listen for analysts, until ctx ends. Queries then have stopTime to finish.
 func serve(ctx context.Context, cfg Config, h *handler, log *slog.Logger) error {
 	listener, err := listen(ctx, cfg.Port)
 	if err != nil {

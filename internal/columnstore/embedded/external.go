@@ -101,7 +101,7 @@ func (h *handler) table(s *session.Session, q *request, name string, part io.Rea
 		return chdb.NewException(codeBadArguments, "BAD_ARGUMENTS", "The external table %q has no description: give %s_structure or %s_types", name, name, name)
 	}
 	format := cmp.Or(q.external.values.Get(name+"_format"), "TabSeparated")
-	if !statement.Name(format) || strings.EqualFold(format, "Values") { // whose values are expressions
+	if !statement.Name(format) || strings.EqualFold(format, "Values") { // the engine evaluates data in the format Values as expressions
 		return chdb.NewException(codeUnknownFormat, "UNKNOWN_FORMAT", "The external table %q has the format %q, which is none of a table", name, format)
 	}
 	create := statement.Parse("CREATE TEMPORARY TABLE " + statement.QuoteName(name) + " (" + columns + "\n)")
@@ -150,7 +150,7 @@ func (e *external) columns(name string) string {
 	return strings.Join(columns, ", ")
 }
 
-// unload removes the tables from a session that the client has named. It ends a session that only this request uses.
+// unload drops the tables of the request. It ends the session if only this request uses it, or if a DROP fails.
 func (q *request) unload(s *session.Session) {
 	for _, name := range q.external.tables {
 		if q.external.own || s.Left() || s.Exec("DROP TEMPORARY TABLE IF EXISTS "+statement.QuoteName(name)) != nil {

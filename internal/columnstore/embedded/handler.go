@@ -41,7 +41,7 @@ type handler struct {
 	chunks    *sync.Pool // *[]byte for insert data
 }
 
-// newHandler returns a handler. It queries the engine's version, time zone and name, which replies contain.
+// newHandler returns a handler. It reads from the engine: its version, time zone, name and table functions.
 func newHandler(pool *session.Pool, passwords secrets, limits access.Limits, log *slog.Logger) (*handler, error) {
 	h := &handler{
 		pool: pool, limits: limits, log: log,
@@ -148,7 +148,7 @@ func (h *handler) admit(q *request, user access.User) (err error) {
 	return err
 }
 
-// run executes the statement. The caller reports an error to the client. A disconnected client is no error.
+// run executes the statement. The caller sends an error to the client. It is no error if the client stops reading.
 func (h *handler) run(ctx context.Context, q *request, a *answer) error {
 	if q.hello {
 		return h.hello(a)
@@ -168,9 +168,9 @@ func (h *handler) run(ctx context.Context, q *request, a *answer) error {
 	if q.user == access.Analyst && h.limits.Time > 0 {
 		ctx, cancel = context.WithTimeout(ctx, h.limits.Time+lateTime)
 		defer cancel()
-		a.w.Until = time.Now().Add(h.limits.Time + 2*lateTime) // later, so that the reply can have the error
+		a.w.Until = time.Now().Add(h.limits.Time + 2*lateTime) // after ctx ends, so that the reply can still report the error
 	}
-	stop := sync.OnceFunc(s.Guard(ctx)) // Guard may mark the session, and nothing clears it: a late KILL must not hit a reused session
+	stop := sync.OnceFunc(s.Guard(ctx)) // after a kill the session is never reused, because a late KILL QUERY could hit its next query
 	defer stop()
 	a.gone, a.complete = cancel, stop
 	if q.external != nil {
@@ -244,7 +244,7 @@ func analyse(s *session.Session, text string) (chdb.Analysis, error) {
 	return a, err
 }
 
-// execute runs the statement of q on a session. After an error the session must not be reused.
+// execute runs the statement of q on a session. If it returns an error, the caller must call s.Failed.
 func (h *handler) execute(s *session.Session, q *request, a *answer) error {
 	switch {
 	case q.Data >= 0 && q.inlined():
@@ -278,7 +278,7 @@ func (h *handler) whole(s *session.Session, q *request, a *answer) error {
 	}
 	a.complete()
 	data := r.Data()
-	if a.user == access.Analyst && h.limits.Time > 0 { // its slot is occupied until the client has the result
+	if a.user == access.Analyst && h.limits.Time > 0 { // the query occupies a slot until the client has the result
 		a.w.Until = time.Now().Add(h.limits.Time)
 	}
 	a.start(q.format, len(data), r.Counters(), time.Since(began))
@@ -311,7 +311,7 @@ func (h *handler) insert(s *session.Session, q *request, a *answer) error {
 func (h *handler) feed(s *session.Session, text, format string, params []chdb.Param, data io.Reader) (chdb.Counters, error) {
 	chunk := h.chunks.Get().(*[]byte)
 	defer func() {
-		if !s.Left() { // the engine may still read a chunk of an INSERT that was left
+		if !s.Left() { // after a kill the INSERT may still run, and the engine may still read the chunk
 			h.chunks.Put(chunk)
 		}
 	}()

@@ -46,7 +46,7 @@ func (h *handler) pipe(s *session.Session, q *request, a *answer) error {
 			r.Free()
 		}
 		_ = writer.Close()
-		if s.Left() { // the engine has not closed its end
+		if s.Left() { // the query still runs, and the engine has not closed its end of the pipe
 			in.End()
 		}
 		end <- w
@@ -56,7 +56,7 @@ func (h *handler) pipe(s *session.Session, q *request, a *answer) error {
 		w := <-end
 		switch e := (*chdb.Exception)(nil); {
 		case errors.As(w.err, &e) && e.Code == codeSyntax:
-			return h.whole(s, q, a) // whose error shows the text of the client
+			return h.whole(s, q, a) // its syntax error quotes the client's text, without INTO OUTFILE
 		case w.err != nil:
 			return w.err
 		}
@@ -78,8 +78,8 @@ func (h *handler) pipe(s *session.Session, q *request, a *answer) error {
 	return nil
 }
 
-// copy sends head and the rest of the result. If the client disconnects, copy reads on until the query ends, because
-// the engine must not write to a closed pipe. lost is true if the client has disconnected.
+// copy sends `head` and the rest of the result. If the client disconnects, copy reads on until the query ends, because
+// the engine must not write to a closed pipe. The result `lost` is true if the client has disconnected.
 func (a *answer) copy(head []byte, reader io.Reader) (lost bool) {
 	lost = a.write(head) != nil
 	if !lost {

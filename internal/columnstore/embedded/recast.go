@@ -16,9 +16,9 @@ var (
 	zoneType = regexp.MustCompile(`^DateTime\('([^']+)'\)$`)
 )
 
-// recaster returns a function that maps a column's type to the type that the client needs; nil if no type changes. To
-// Arrow, the engine would write an enum as a number. To Native, libchdb would write a DateTime without its time zone,
-// so the column becomes a DateTime64. The service itself needs no time zones.
+// recaster returns a function that maps a column's type to the type that the client needs; nil if no type changes. In
+// Arrow, the engine would write an enum as a number. In Native, libchdb would write a DateTime without its time zone,
+// so it becomes a DateTime64 for analysts and named sessions. The service uses neither, and needs no time zones.
 func (h *handler) recaster(q *request) func(kind string) string {
 	switch {
 	case strings.EqualFold(q.format, "Arrow"), strings.EqualFold(q.format, "ArrowStream"):
@@ -53,8 +53,8 @@ func (h *handler) recast(s *session.Session, q *request) {
 	}
 }
 
-// casts returns the expressions for the columns whose types the function shown changes. described is the result of a
-// DESCRIBE. If two columns have one name, casts returns nil.
+// casts returns the expressions for the columns whose types the function `shown` changes. The parameter `described` is
+// the result of a DESCRIBE. If two columns have the same name, casts returns nil.
 func casts(described []byte, shown func(string) string) (all []string) {
 	known := map[string]bool{}
 	for line := range bytes.Lines(described) {

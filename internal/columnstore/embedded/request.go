@@ -106,8 +106,8 @@ func (q *request) readStatement(values url.Values, r *http.Request, body io.Read
 	return nil
 }
 
-// setParams takes the query's parameters from the URL's values. It sorts them by name, so that equal requests are
-// equal.
+// setParams sets q.params from the URL parameters param_NAME. It sorts q.params by name, because the order of a map is
+// random.
 func (q *request) setParams(values url.Values) {
 	for key, value := range values {
 		if name, ok := strings.CutPrefix(key, "param_"); ok {
@@ -134,7 +134,7 @@ func (q *request) readQuery(text string, body io.Reader) error {
 	if text != "" {
 		head = append(head, '\n')
 	}
-	// If the query in the URL takes data, the body is that data. Otherwise the body continues the query.
+	// If the URL has an INSERT with a format, the body is its data. Otherwise the body continues the query.
 	if text != "" {
 		if st := statement.Parse(string(head)); st.Data >= 0 && st.Format != "" {
 			q.Statement, q.inline, q.body = st, head[st.Data:], body
@@ -172,7 +172,7 @@ func (q *request) readQuery(text string, body io.Reader) error {
 	return nil
 }
 
-// newSessionKey returns the session key of a request. A readonly request gets a session that refuses changes.
+// newSessionKey returns the key of a request's session. If q.readonly is true, the session of Admin refuses changes.
 func newSessionKey(q *request) session.Key {
 	settings := slices.Clone(q.settings)
 	slices.SortStableFunc(settings, func(a, b statement.Setting) int { return strings.Compare(a.Name, b.Name) })

@@ -32,10 +32,10 @@ type Store interface {
 // "migration" of the same database records the applied migrations. If the database is up to date, Apply changes
 // nothing, needs no rights for DDL, and does not wait for the nodes of a cluster.
 //
-// ClickHouse has no transactions for DDL. If a file stops half-way, the next Apply runs it again from its beginning, so
-// its statements must be idempotent. Use IF NOT EXISTS, OR REPLACE, or the guard "-- when column TABLE.COLUMN" above a
-// statement. On the embedded engine a lock in the data directory excludes concurrent migrations. On a server, a
-// statement of one migration may fail while another migration has renamed its table. The caller should exclude that.
+// ClickHouse has no transactions for DDL. If a statement fails, the next Apply runs the whole file again, so its
+// statements must be idempotent. Use IF NOT EXISTS, OR REPLACE, or the guard "-- when column TABLE.COLUMN" above a
+// statement. On the embedded engine a lock in the data directory excludes concurrent calls of Apply. On a server, a
+// statement may fail while a concurrent Apply has renamed its table. The caller should exclude concurrent calls there.
 //
 // On a cluster every node has all rows of the table "migration", and Apply reads the table on all available nodes.
 // Therefore unavailable nodes and replicas that lag do not matter. But a statement ON CLUSTER waits for every node, and
@@ -54,8 +54,8 @@ func ApplyOnly(ctx context.Context, db Store, p Params, only []Record) error {
 	})
 }
 
-// Check returns nil if the database p.Database is up to date. It changes nothing. The error is a *BehindError if
-// the database is missing or older than p.Files. Check also returns the errors that Apply can return.
+// Check returns nil if the database p.Database is up to date. It changes nothing. The error is a *BehindError if the
+// database is missing or older than p.Files. Like [Apply], Check rejects a newer database and an edited file.
 func Check(ctx context.Context, db Store, p Params) error {
 	list, err := listFor(p)
 	if err != nil {
@@ -103,7 +103,7 @@ func listFor(p Params) ([]file, error) {
 	return list, nil
 }
 
-// Verify returns an error unless files contains each migration in applied, unedited. It does not connect to ClickHouse.
+// Verify returns an error unless `files` has each migration in `applied`, unedited. It does not connect to ClickHouse.
 func Verify(files fs.FS, applied []Record) error {
 	list, err := readFiles(files)
 	if err != nil {
@@ -122,7 +122,7 @@ type target struct {
 // lockInterval is the time between two attempts to get the lock of the data directory.
 const lockInterval = 200 * time.Millisecond
 
-// apply applies the pending migrations for which match returns true, in the way that [Apply] describes.
+// apply applies the pending migrations for which the function `match` returns true, in the way that [Apply] describes.
 func (t target) apply(ctx context.Context, match func(file) bool) error {
 	list, err := listFor(t.Params)
 	if err != nil {
@@ -147,8 +147,8 @@ func (t target) apply(ctx context.Context, match func(file) bool) error {
 	return nil
 }
 
-// pending returns the files of list that are not applied yet. If a file is pending or the table "migration" is missing,
-// pending first creates the database and that table where they are missing.
+// pending returns the files of `list` that are not applied yet. If there are any, or the table "migration" is missing,
+// it first creates the database and that table on the nodes that lack them.
 func (t target) pending(ctx context.Context, list []file) ([]file, error) {
 	applied, found, err := Applied(ctx, t, t.Params)
 	if err != nil {
@@ -195,8 +195,8 @@ ORDER BY version
 COMMENT 'Migrations that were applied. Written by internal/columnstore/migration only.';
 `
 
-// Applied returns the applied migrations of the database p.Database. found is false if no available node has the
-// table "migration". It is also false if the node that runs the query lacks the table.
+// Applied returns the applied migrations of the database p.Database. The result `found` is false if no available node
+// has the table "migration", or if the node that runs the query lacks the table.
 func Applied(ctx context.Context, db Store, p Params) (rows []Record, found bool, err error) {
 	var tables uint64
 	all := Params{Database: "system", Cluster: p.Cluster}.everyNode("tables")
@@ -220,7 +220,7 @@ func Applied(ctx context.Context, db Store, p Params) (rows []Record, found bool
 	return rows, true, nil
 }
 
-// recordColumns are the columns of table "migration" that run writes.
+// recordColumns are the columns of the table "migration" that [target.run] writes.
 var recordColumns = []clickhouse.ColumnNameAndType{{Name: "version", Type: "UInt32"}, {Name: "name", Type: "String"}, {Name: "checksum", Type: "String"}}
 
 // run runs the statements of one file and records the file as applied.
@@ -241,8 +241,8 @@ func (t target) run(ctx context.Context, f file) error {
 }
 
 // guardComment matches a comment above a statement that runs only if a table on this node has a column. A change of a
-// column needs this guard, because a statement can run twice: if its file stopped half-way, or if two programs apply
-// the file concurrently.
+// column needs this guard, because a statement can run twice: if a later statement of its file failed, or if two
+// programs apply the file concurrently.
 var guardComment = regexp.MustCompile(`(?m)^-- when column ([a-z0-9_]+)\.([a-z0-9_]+)$`)
 
 func (t target) statements(ctx context.Context, text string) error {
@@ -255,7 +255,7 @@ func (t target) statements(ctx context.Context, text string) error {
 }
 
 // statement runs one statement, unless its guard names a missing column. If the statement fails and the column is then
-// missing, another program has run the statement, and statement returns nil.
+// missing, another program has run the statement, and the method returns nil.
 func (t target) statement(ctx context.Context, statement string) error {
 	guard := guardComment.FindStringSubmatch(statement)
 	if guard == nil {

@@ -46,7 +46,7 @@ func (s rules) retention(table string) time.Duration {
 	return s.KeepReadings
 }
 
-// ttl returns the TTL clause of a table of agedTables, in the form in which ClickHouse lists it. It may be empty.
+// ttl returns the TTL clause of a table of agedTables, as ClickHouse lists it. It is "" if no setting limits the age.
 func (s rules) ttl(table string) string {
 	var clauses []string
 	keep := s.retention(table)
@@ -73,7 +73,7 @@ type stored struct {
 	Policy string `ch:"policy"`
 }
 
-// changes returns the SQL that changes a table from its present state (has) to s.
+// changes returns the SQL that changes a table from the settings `has` to s. A non-nil p.TTL overrides the TTL of s.
 func (s rules) changes(p Params, table string, has stored) []string {
 	alter := "ALTER TABLE " + p.LocalTable(table)
 	var all []string

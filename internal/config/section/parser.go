@@ -24,8 +24,8 @@ type parser struct {
 // ErrDollar means that a text has a ${ that does not begin a complete reference to a variable.
 var ErrDollar = errors.New("${ must be followed by the name of a variable and }; write $${X} for the text ${X}")
 
-// Parse returns the root section of a file. env looks up an environment variable, as os.LookupEnv
-// does. If the file cannot be parsed, that is a fault, and the root is empty.
+// Parse returns the root section of a file. The function `env` looks up an environment variable, as os.LookupEnv does.
+// If the file is empty or cannot be parsed, that is a fault, and the root is empty.
 func Parse(file string, text []byte, env func(string) (string, bool)) *Section {
 	f := &parser{name: file, env: env, read: map[*yaml.Node]*Section{}}
 	root, problems := config.ParseYAML(f.name, text)
@@ -39,7 +39,7 @@ func Parse(file string, text []byte, env func(string) (string, bool)) *Section {
 	return &Section{file: f}
 }
 
-// section returns the section for a mapping. key and line are the mapping's position in the file.
+// section returns the section for a mapping. `key` and `line` are the mapping's position in the file.
 func (f *parser) section(n *yaml.Node, key string, line int) *Section {
 	// A second call for n returns the same section, which remembers the keys that were read.
 	if s := f.read[n]; s != nil {
@@ -83,7 +83,7 @@ func (s *Section) Finish() error {
 // variable matches a reference to an environment variable, such as ${BANK_KEY}.
 var variable = regexp.MustCompile(`^\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
-// expand returns the text of a scalar. It replaces ${NAME} by the variable's value, and $${ by ${.
+// expand returns a scalar's text with ${NAME} replaced by the variable's value, and $${ by ${; "" if ${ is incomplete.
 func (f *parser) expand(n *yaml.Node, key string) string {
 	var out strings.Builder
 	rest := n.Value
@@ -108,8 +108,8 @@ func (f *parser) expand(n *yaml.Node, key string) string {
 	}
 }
 
-// lookup returns the value of the variable whose reference ${NAME} is at the start of text, and the reference's length.
-// The length is 0 if the reference is incomplete. A variable that is unset or empty is a fault.
+// lookup returns the value of the variable whose reference ${NAME} is at the start of `text`, and the length of that
+// reference. The length is 0 if the reference is incomplete. A variable that is unset or empty is a fault.
 func (f *parser) lookup(text string, line int, key string) (value string, length int) {
 	m := variable.FindStringSubmatch(text)
 	if m == nil {

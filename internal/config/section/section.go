@@ -79,7 +79,7 @@ func (s *Section) Required(key string) string {
 	return text
 }
 
-// Choice returns the text of a key, which must be one of the texts in `of`. It returns fallback if the key is absent.
+// Choice returns the text of a key, which must be one of `of`. It returns `fallback` if the key is absent or invalid.
 func (s *Section) Choice(key, fallback string, of ...string) string {
 	text, there := s.text(key)
 	switch {
@@ -99,12 +99,12 @@ func (s *Section) Allowed(key, value string, of []string) {
 	}
 }
 
-// Bool returns the boolean value of a key, or fallback if the key is absent.
+// Bool returns the boolean value of a key, or `fallback` if the key is absent or neither true nor false.
 func (s *Section) Bool(key string, fallback bool) bool {
 	return s.Choice(key, strconv.FormatBool(fallback), "true", "false") == "true"
 }
 
-// Int returns the whole number of a key, which must be from least to most. It returns fallback if the key is absent.
+// Int returns a key's whole number, from `least` to `most`, or `fallback` if the key is absent or the number invalid.
 func (s *Section) Int(key string, fallback, least, most int) int {
 	text, there := s.text(key)
 	if !there {
@@ -118,8 +118,8 @@ func (s *Section) Int(key string, fallback, least, most int) int {
 	return n
 }
 
-// Duration returns a key's duration, such as 90s, which must be from least to most. It returns fallback if the key is
-// absent.
+// Duration returns a key's duration, such as 90s, which must be from `least` to `most`. It returns `fallback` if the
+// key is absent or the duration invalid.
 func (s *Section) Duration(key string, fallback, least, most time.Duration) time.Duration {
 	text, there := s.text(key)
 	if !there {
@@ -232,7 +232,7 @@ func (s *Section) Pairs(key string, n *yaml.Node) []Pair {
 	return below.pairs
 }
 
-// Lookup returns the value of the variable whose reference ${NAME} is at the start of text, and the length of that
+// Lookup returns the value of the variable whose reference ${NAME} is at the start of `text`, and the length of that
 // reference. The length is 0 if the reference is incomplete. A variable that is unset or empty is a fault.
 func (s *Section) Lookup(text string, line int, key string) (value string, length int) {
 	return s.file.lookup(text, line, config.JoinKey(s.key, key))

@@ -43,8 +43,8 @@ type anyJSON struct{}
 // UnmarshalJSONFrom implements json.UnmarshalerFrom.
 func (*anyJSON) UnmarshalJSONFrom(d *jsontext.Decoder) error { return d.SkipValue() }
 
-// Parse parses the body of a call. `array` is the name of the JSON array with the records. If the query and the JSON
-// syntax are valid, the error lists all faults of the body except those inside records.
+// Parse parses the body of a call. `array` is the name of the JSON array with the records. For invalid JSON, the error
+// has only the first fault. Otherwise it lists all faults of the body, except those inside records.
 func Parse(c *httpapi.Call, array string) (Body, error) {
 	if _, err := httpapi.Decode[anyJSON](c); err != nil {
 		return Body{}, err
@@ -68,7 +68,7 @@ type parser struct {
 
 // read parses a JSON object. The caller has checked its syntax, so read returns an error only for a bug.
 func (b *parser) read(text []byte) error {
-	d := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true)) // duplicate names were rejected before
+	d := jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true)) // Decode has rejected them
 	if _, err := d.ReadToken(); err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func (b *parser) refID(d *jsontext.Decoder) error {
 	return nil
 }
 
-// records splits the array into chunks. The decoder reports only where a record ends, so records subtracts its length.
+// records splits the array into chunks. The decoder reports the end of a record; the start is the end minus the length.
 func (b *parser) records(d *jsontext.Decoder) error {
 	switch d.PeekKind() {
 	case jsontext.KindNull:
@@ -165,10 +165,10 @@ func (b *parser) markDuplicate(value []byte) {
 	b.refs[ref] = b.Total
 }
 
-// add adds the record at the byte range [from, to) to the last chunk, or starts a new chunk.
+// add adds the record at the byte range [from, to) to the last chunk, or to a new one if the last chunk is full.
 func (b *parser) add(from, to int) {
 	if b.Total >= schema.MaxBatchRecords {
-		return // the batch is rejected, so that it needs no more chunks
+		return // the method records rejects a batch with too many records
 	}
 	if n := len(b.Chunks); n > 0 {
 		last := &b.Chunks[n-1]

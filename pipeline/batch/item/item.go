@@ -46,11 +46,11 @@ type Kind struct {
 	// Ready returns an error if no record of a world (live or sandbox) can begin, for example
 	// without a provider. Then the service rejects new batches with that error. Ready may be nil.
 	Ready func(w schema.World) error
-	// Package batch calls Completed, unless it is nil, after the rejection of duplicates has completed a batch. The
-	// call is in the same transaction. The callers of [Finish] and [Reject] handle the batches that these complete.
+	// Completed may be nil. Package batch calls it, in the same transaction, when the rejection of duplicates completes
+	// a batch. If [Finish] or [Reject] completes a batch, the caller of that function handles the completion.
 	Completed func(tx *sqlstore.Tx, done *Finished) error
-	// Render returns the current state of the subjects of the records [from, to). The map has a
-	// value for each subject. Each value must encode as a JSON object without a field "index".
+	// Render returns the current state of the subjects (recharges or verifications) of the records [from, to), by the
+	// subject's id. Each value must encode as a JSON object without a field "index".
 	Render func(q sqlstore.Querier, o schema.Owner, batch string, from, to int) (map[string]any, error)
 	// Concurrency is the maximum number of records that an instance processes at a time.
 	Concurrency int
@@ -168,7 +168,7 @@ type count struct {
 
 type counts []count
 
-// write adds the finished records to the numbers of their batches.
+// write adds the finished records to the counters of their batches. If that completes a batch, it calls `completed`.
 func (c *counts) write(tx *sqlstore.Tx) error {
 	slices.SortStableFunc(*c, func(a, b count) int { return strings.Compare(a.batch, b.batch) }) // in one order, against deadlocks
 	for i, n := range *c {

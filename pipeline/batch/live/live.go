@@ -19,8 +19,8 @@ type Feed struct {
 	Batches []item.Kind
 }
 
-// Kinds returns the only kind of notices, batches. A key with the read scope of any of f.Batches may get them. Kinds
-// implements sse.Feed.
+// Kinds returns the single kind of this feed, which a key with the read scope of any kind of batches may subscribe to.
+// A notice also needs the read scope of its own batch's kind. Kinds implements sse.Feed.
 func (f Feed) Kinds() []sse.Kind {
 	var scopes []schema.Scope
 	for i := range f.Batches {
@@ -42,8 +42,8 @@ var selectOpen = sqlstore.NewBatchStatement(1, liveColumns+"(VALUES ", "(?, ?)",
 const selectClosed = liveColumns + `batch b WHERE b.kind = $1 AND b.finished_at >= $2 AND b.finished_at IS NOT NULL AND b.emptied_at IS NULL
 	ORDER BY b.finished_at LIMIT $3`
 
-// Changes returns notices of the open and the recently completed batches of the owners in asks, at
-// most maxNotices of each query. It implements sse.Feed.
+// Changes returns notices of the open and the recently completed batches of the owners in `asks`. Each SQL query reads
+// at most maxNotices rows. Changes implements sse.Feed.
 func (f Feed) Changes(ctx context.Context, asks []sse.Query) (found sse.Result, err error) {
 	view := f.DB.View(ctx)
 	err = found.Search(&selectOpen, asks, maxNotices, func(text string, asks []sse.Query) ([]sse.Notice, error) {

@@ -19,8 +19,8 @@ import (
 type Reply struct {
 	// HTTP is the HTTP status of the reply; 200 for a callback.
 	HTTP int
-	// Fields are the fields by the names in the description file, as text. Numbers keep their form,
-	// such as 1.50, and booleans are true and false. An absent or null field is not in the map.
+	// Fields are the fields by their names in the description file, as text. Numbers keep their form, such as 1.50. A
+	// field without a value is not in the map, unless the description or the HTTP status defines a value for it.
 	Fields map[string]string
 	// Lists has the values, without duplicates, of each field that may have several.
 	Lists map[string][]string
@@ -110,7 +110,7 @@ func (r *Reader) Read(status int, body []byte) (Reply, error) {
 	return reply, err
 }
 
-// readFields reads the fields of an answer or of one item. The HTTP status determines the fields in `decided`.
+// readFields reads the fields of an answer or of one item. Fields in `decided`, from the HTTP status, take precedence.
 func (r *Reader) readFields(doc gjson.Result, decided map[string]string) (map[string]string, error) {
 	out := make(map[string]string, len(r.fields))
 	for _, f := range r.fields {
@@ -190,7 +190,7 @@ func (f *field) translate(raw string, there bool) (string, bool) {
 	return raw, true
 }
 
-// scalar returns the text of the single value at a path; false if the value is missing or empty.
+// scalar returns the text of the single value at a path; false if the value is missing, empty, a list or an object.
 func scalar(doc gjson.Result, path string) (string, bool) {
 	if path == "" || !doc.Exists() {
 		return "", false

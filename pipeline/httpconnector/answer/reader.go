@@ -24,17 +24,17 @@ type Reader struct {
 // field describes how to read one field of an answer.
 type field struct {
 	name         string
-	path         string // empty: only a status or absent sets the field
+	path         string // empty: only the HTTP status or `absent` sets the field
 	mapping      map[string]string
 	fallback     string // replaces an unmapped value; empty for none
-	closed       bool   // an unmapped value becomes fallback, or else counts as missing
+	closed       bool   // an unmapped value becomes `fallback`; if that is empty, it counts as missing
 	required     bool
 	requiredWith map[string]string // values of other fields that make this field required
 	absent       string            // value of an answer without the field; empty for none
 	many         bool
 }
 
-// NewReader makes a Reader of the fields in shape from the section "answer" of a call or a callback.
+// NewReader makes a Reader of the fields in `shape` from the section "answer" of a call or a callback.
 func NewReader(s *section.Section, shape Shape) Reader {
 	r := Reader{ok: []int{200, 201, 202}}
 	s = s.Section("answer")

@@ -83,7 +83,7 @@ func (t *Body) readLeaf(s *section.Section, n *yaml.Node, key string, fields []s
 	}
 }
 
-// AppendJSON appends the body as JSON, with the values of fields.
+// AppendJSON appends the body as JSON. It omits an element that is a single optional field without a value.
 func (t *Body) AppendJSON(b []byte, fields map[string]any) ([]byte, error) {
 	if t.kind == yaml.ScalarNode {
 		if t.constant != "" {
@@ -157,7 +157,7 @@ func ReadParams(s *section.Section, key string, fields []string) []Param {
 	return all
 }
 
-// Encode renders parameters with the values of fields as a query string. It omits those that the values drop.
+// Encode renders parameters as a query string. It omits a parameter that is a single optional field without a value.
 func Encode(all []Param, fields map[string]any) (string, error) {
 	var out strings.Builder
 	for _, p := range all {

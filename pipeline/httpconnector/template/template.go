@@ -34,7 +34,7 @@ var fieldPattern = regexp.MustCompile(`^\{([a-z][a-z_]*)(\?)?(?::(text|number))?
 
 var errBrace = errors.New(`a brace begins a field: {name}, {name?}, {name:text} or {name:number}; write {{ or }} for a brace itself`)
 
-// Read reads the Template under a key. It returns false if the key has no single text.
+// Read reads the Template under a key. It returns false if the key is absent, or its value is a list or a mapping.
 func Read(s *section.Section, key string, fields []string) (Template, bool) {
 	n := s.Node(key)
 	if n == nil || n.Kind != yaml.ScalarNode {
@@ -123,7 +123,7 @@ func HasText(v any) bool {
 	return err == nil && text != ""
 }
 
-// Render returns the text with the values of fields. If `escape` is not nil, Render applies it to each value.
+// Render inserts the values of `fields`. A missing value is an error. Unless `escape` is nil, it is applied to values.
 func (t Template) Render(fields map[string]any, escape func(string) (string, error)) (string, error) {
 	var out strings.Builder
 	for _, p := range t.pieces {

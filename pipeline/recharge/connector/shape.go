@@ -29,8 +29,8 @@ var outcomes = map[string]order.Outcome{
 	"refused":        order.Failed, // the answer to a refund call
 }
 
-// These are the values to which a file can map the status in the answer to each call. The value unknown permits
-// sending the order again, so only the answer to an enquiry can have it.
+// These are the values to which a file can map the status in the answer to each call. About an order, only the answer
+// to an enquiry can have the value unknown, because that value permits sending the order again.
 var (
 	ofOrder   = []string{"success", "failed", "pending", "not_subscriber", "refunded"}
 	ofEnquiry = append(slices.Clone(ofOrder), "unknown")

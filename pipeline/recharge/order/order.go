@@ -87,7 +87,7 @@ type Directory interface {
 	// Detect returns the operator of a number; a zero Subscriber if the number is unassigned. It returns ErrNoDetection
 	// if the provider has no such lookup. After any other error the operator is unknown.
 	Detect(ctx context.Context, number string) (Subscriber, error)
-	// Plans returns the plans of an operator in a circle, or everywhere if circle is empty.
+	// Plans returns the plans of an operator in a circle; in all circles if `circle` is empty.
 	Plans(ctx context.Context, operator, circle string) ([]schema.Plan, error)
 }
 

@@ -136,8 +136,8 @@ func classifyFailed(l *Line, r *record.Record) Kind {
 	return ""
 }
 
-// classifyUnmatched classifies a line whose reference belongs to no recharge of this provider. r is the recharge whose
-// id is part of the reference; nil if there is none.
+// classifyUnmatched classifies a line whose reference is not that of a current order at this provider. r is the
+// recharge of this world whose id is in the reference; nil if there is none.
 func classifyUnmatched(l *Line, r *record.Record) Kind {
 	switch {
 	case r == nil:

@@ -42,8 +42,8 @@ var usualNames = map[string][]string{
 	},
 }
 
-// columns are the positions of the columns to read, from 0; id is -1 if the file has no ids. count
-// is the number of all columns.
+// columns has the positions of the columns to read, from 0. `id` is -1 if the file has no ids. `count` is the number of
+// all columns of the file.
 type columns struct{ reference, status, amount, id, count int }
 
 // find finds the columns by their names in the header.
@@ -69,8 +69,8 @@ func (l Layout) find(names []string) (columns, error) {
 	return columns{reference: at[0], status: at[1], amount: at[2], id: at[3], count: len(names)}, nil
 }
 
-// place returns the position of the column with the given content, such as amount; -1 if there is
-// none. It fails if two columns fit, because a guess could settle recharges by the wrong column.
+// place returns the position of the column with the given content, such as amount; -1 if there is none. It fails if two
+// columns fit, because a guess could settle recharges by the wrong column, or if the column in l.Columns is missing.
 func (l Layout) place(names []string, what string) (int, error) {
 	configured, ok := l.Columns[what]
 	fits := func(name string) bool { return slices.Contains(usualNames[what], fold(name)) }

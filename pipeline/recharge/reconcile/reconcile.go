@@ -111,8 +111,8 @@ func keyOf(reference string) key {
 
 // Run reads the file twice. The first pass collects the references, to detect duplicates. The second pass calls
 // `tell` for every difference, unless an alarm for the difference was resolved. Then Run calls `tell` for the
-// recharges that the file lacks. If `tell` fails, Run returns its error. After an error, the summary covers the work
-// before the error. The caller may call Run again, because Settle is idempotent.
+// recharges that the file lacks, unless From is zero. If `tell` fails, Run returns its error. After an error, the
+// summary covers the work before the error. The caller may call Run again, because Settle is idempotent.
 func (c *Comparison) Run(ctx context.Context, file io.ReadSeeker, tell func(Difference) error) (Summary, error) {
 	r := &run{Comparison: c, ctx: ctx, report: tell, seen: map[key]uint32{}}
 	r.sum = Summary{Matches: map[Status]Counts{}, Kinds: map[Kind]Counts{}, Done: map[Kind]int{}}
@@ -167,7 +167,7 @@ func (r *run) eachLine(file io.Reader, do func(*Line) error, unreadable func(*cs
 	return nil
 }
 
-// reportAbsent reports the recharges that the file lacks.
+// reportAbsent reports the recharges of the time From to To that the file lacks, except those with a resolved alarm.
 func (r *run) reportAbsent() error {
 	first, end := idsFrom(r.From.Add(-clockMargin)), idsFrom(r.To.Add(clockMargin))
 	return pages(r.DB.View(r.ctx), selectAbsent, func(last *record.Record) []any {

@@ -87,8 +87,8 @@ func (r *run) classify(l *Line, ours, stranger *record.Record) *Difference {
 	return d
 }
 
-// settle settles the differences whose kind is Automatic, several at a time. It returns the first error, which ends the
-// comparison. A refused settlement is not an error.
+// settle settles the differences whose kind is Automatic, several at a time, unless r.Settler is nil. It returns the
+// first error, which ends the comparison. A refused settlement is not an error.
 func (r *run) settle(all []*Difference) error {
 	if r.Settler == nil {
 		return nil
@@ -118,8 +118,8 @@ func (r *run) settleOne(d *Difference) error {
 	return nil
 }
 
-// answerFor returns the provider's answer that settles a difference of a kind. id is the provider's
-// transaction id; "" if unknown.
+// answerFor returns the provider's answer that settles a difference of a kind. `id` is the provider's transaction id;
+// "" if it is unknown.
 func answerFor(k Kind, id string) order.Answer {
 	a := order.Answer{ProviderRef: id}
 	switch k {

@@ -17,8 +17,8 @@ func AppendEvent(tx *sqlstore.Tx, events transaction.Events, r *Record) error {
 	return nil
 }
 
-// eventOf returns the event of a recharge's state. Its number is masked, because events are stored and pass through
-// Kafka. A delivery has the unmasked number if its subscription requests that.
+// eventOf returns the event of a recharge's state. The event has the masked number, because events are stored and pass
+// through Kafka. A delivery has the unmasked number if its subscription requests that.
 func eventOf(r *Record) (schema.EventType, *schema.RechargeEvent) {
 	e := &schema.RechargeEvent{
 		TransactionID: r.ID, Mobile: schema.MaskNumber(r.Number), Operator: OperatorName(r), Circle: r.Circle, Amount: r.Amount, Type: r.Type, Status: r.State, RefID: r.RefID,

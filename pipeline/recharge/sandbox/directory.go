@@ -12,9 +12,9 @@ import (
 type directory struct{}
 
 // Detect returns the operator and circle of a number. Magic mobile numbers (see magicPrefix) belong to Airtel in Delhi,
-// except those with the digit ported, which belong to Jio in Delhi. Other mobile numbers belong to the operator of
-// their series. For an unassigned series or a DTH id, a hash chooses the operator. For an invalid number, Detect
-// returns a zero Subscriber. The error is ctx.Err().
+// except the one that ends in the digit `ported`, which belongs to Jio in Delhi. Other mobile numbers belong to the
+// operator of their series. For an unassigned series or a DTH id, a hash chooses the operator. For an invalid number,
+// Detect returns a zero Subscriber. The error is ctx.Err().
 func (directory) Detect(ctx context.Context, number string) (order.Subscriber, error) {
 	if _, ok := numbering.Mobile(number); ok {
 		return subscriberOf(schema.Prepaid, number), ctx.Err()

@@ -25,7 +25,7 @@ const (
 )
 
 // Connection returns the sandbox as a connection. It recharges prepaid mobiles and DTH of all operators, and refunds on
-// request. It has a directory of numbers and plans. If now is nil, the sandbox uses time.Now.
+// request. It has a directory of numbers and plans. If `now` is nil, the sandbox uses time.Now.
 func Connection(now func() time.Time) order.Connection {
 	if now == nil {
 		now = time.Now

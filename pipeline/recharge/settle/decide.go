@@ -34,7 +34,7 @@ type Result struct {
 	Resent    bool      // for submit and reverse: the reference may have been sent before
 	Refused   bool      // for enquire: the last refund call was refused, but an earlier one may have succeeded
 	Reference string    // reference of the order
-	CalledAt  time.Time // start of the call
+	CalledAt  time.Time // start of the call; time of receipt for a result without a call
 	// ResendAfter is the setting `resend-after` of the connection that was called; 0 for a result without a call.
 	ResendAfter time.Duration
 	By          string   // source, for the audit log

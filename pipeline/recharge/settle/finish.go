@@ -20,7 +20,7 @@ const (
 	finishOwnRow = FinishRow + " AND token = $11"
 )
 
-// finish moves a recharge from pending to success or failed.
+// finish sets a pending recharge to success or failed, and charges or releases its amount; false if nothing changed.
 func (st *transitionTx) finish(to schema.RechargeState, code schema.Code, text string) (bool, error) {
 	r, due := &st.out.Record, st.result.nextEnquiry(st.now)
 	was := *r
@@ -59,8 +59,8 @@ func (st *transitionTx) finish(to schema.RechargeState, code schema.Code, text s
 	return true, FinishItem(st.tx, st.now, r)
 }
 
-// sentAt returns the start of the submit call that has ended; zero for other calls. It replaces the column
-// sent_at. Before the call, that column has the latest time at which the call could start.
+// sentAt returns the start of the submit call whose result is applied; zero for any other result. Until the result is
+// stored, the column sent_at has the latest possible start of the call. The actual start replaces that value.
 func (st *transitionTx) sentAt() time.Time {
 	if st.result.Call != CallSubmit {
 		return time.Time{}
@@ -87,7 +87,7 @@ func (st *transitionTx) copyReferences() {
 	}
 }
 
-// FinishItem marks the batch item of a recharge as finished, once the recharge is in a final state.
+// FinishItem counts the batch item of a final recharge, if it has one, as successful or failed.
 func FinishItem(tx *sqlstore.Tx, now time.Time, r *record.Record) error {
 	if r.Batch.Batch == "" {
 		return nil

@@ -42,8 +42,8 @@ func (res *Result) nextEnquiry(now time.Time) time.Time {
 	return now.Add(res.RetryAfter)
 }
 
-// If the circuit breaker prevented a call, requeue schedules the call again. If it was the first submit call, the
-// order counts as not sent.
+// requeue schedules the next poll soon after the circuit breaker has prevented a call. If the prevented call was the
+// first submit call, the order counts as not sent.
 func (st *transitionTx) requeue() error {
 	r := &st.out.Record
 	was := *r
@@ -88,8 +88,8 @@ func (st *transitionTx) sendPendingEvent() error {
 	return record.AppendEvent(st.tx, st.Events, r)
 }
 
-// renewLease renews the lease, so that the order can be sent again, or another refund call or
-// enquiry can follow. If the lease is lost, it changes nothing.
+// renewLease renews the lease, so that the order can be sent again, or another refund call or enquiry can follow. If
+// the lease is lost, it changes nothing but the transition, which becomes Noop.
 func (st *transitionTx) renewLease() error {
 	r, next := &st.out.Record, st.out.Transition
 	until, renewed, err := record.Table.Renew(st.tx, r, st.Link(r.Owner.World, r.Provider), st.lease, next == Resend, st.now)
@@ -101,9 +101,9 @@ func (st *transitionTx) renewLease() error {
 	return st.recordStep(st.result.stepAnswer())
 }
 
-// releaseLease releases the lease. If the provider requested another enquiry, it schedules the enquiry, even if a
-// callback has ended the lease before. For a requested refund, it schedules the next poll instead. Without a lease
-// and a requested enquiry, it records the result if it came in a callback.
+// releaseLease releases the lease of a final recharge. If the provider requested another enquiry, the enquiry is
+// scheduled, even if a callback has ended the lease. While a refund is requested, a poll is scheduled instead. For a
+// result without a lease and without a requested enquiry, it calls recordCallback.
 func (st *transitionTx) releaseLease() error {
 	if r := &st.out.Record; st.lease.Token != "" && r.State == schema.RechargeSuccess && r.RefundID != "" {
 		return st.postpone()

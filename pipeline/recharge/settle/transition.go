@@ -85,7 +85,7 @@ func (st *transitionTx) applyOrReread() error {
 		if err != nil || hit {
 			return err
 		}
-		if locked { // a repeated result
+		if locked { // the result was applied before, or its lease is lost
 			st.out.Transition = Noop
 			return st.releaseLease()
 		}
@@ -116,7 +116,7 @@ func decideReplaced(res *Result) Transition {
 }
 
 // apply applies the transition. It returns false if the recharge has changed since it was read, or if the alarm was
-// raised before. If the provider refused a refund, it also returns false for a lost lease.
+// raised before. After a failed call or a refused refund, it also returns false for a lost lease.
 func (st *transitionTx) apply() (bool, error) {
 	switch st.out.Transition {
 	case Succeed:
@@ -141,7 +141,7 @@ func (st *transitionTx) apply() (bool, error) {
 	}
 }
 
-// audit appends the effect of a result to the account's audit log.
+// audit appends an entry about the effect of the result to the account's audit log. `more` has further details.
 func (st *transitionTx) audit(action string, more map[string]any) error {
 	r := &st.out.Record
 	detail := map[string]any{"amount": r.Amount, "operator": r.Operator, "provider": r.Provider}

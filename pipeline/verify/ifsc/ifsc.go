@@ -22,8 +22,8 @@ const (
 var form = regexp.MustCompile(`^[A-Za-z]{4}0[A-Za-z0-9]{6}$`)
 
 // Parse reads an IFSC: four letters of the bank, a zero, and six letters or digits of the branch. The RBI reserves
-// the fifth character for later use. Parse drops surrounding blanks and converts to upper case. For any other text ok
-// is false, for example for the letter O instead of the zero. [Find] checks that the code exists.
+// the fifth character for later use. Parse drops surrounding blanks and converts to upper case. For any other text,
+// `ok` is false, for example if it has the letter O instead of the zero. [Find] checks that the code exists.
 func Parse(text string) (code string, ok bool) {
 	code = strings.Trim(text, " \t\r\n")
 	if !form.MatchString(code) {

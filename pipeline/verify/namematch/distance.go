@@ -8,7 +8,7 @@ const (
 	looseLimit = 2 // the limit of the function loose: one doubtful vowel, or two silent ones
 )
 
-// loose reports whether two sound keys differ so little that they may be two spellings of one name.
+// loose reports whether two sound keys of at least four letters are so similar that they may spell the same name.
 func loose(a, b []byte) bool {
 	if len(a) > len(b) {
 		a, b = b, a
@@ -77,7 +77,7 @@ func swap(a, b []byte, i, j int) uint8 {
 	return wholeEdit
 }
 
-// slip reports whether two long words differ by at most one letter, which is wrong or missing in one of them.
+// slip reports whether two words of seven letters or more differ by at most one letter, which is wrong or missing.
 func slip(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a

@@ -20,7 +20,7 @@ func join(x, y *side) {
 	}
 }
 
-// parts returns the number of unmatched consecutive words, from j on, that form w: 2, 3, or 0 if no such words form w.
+// parts returns the number of unmatched consecutive words, from j on, that together spell or sound like w: 2, 3, or 0.
 func (m *side) parts(w *word, j int) int {
 	var buf [maxLetters]byte
 	text := buf[:0]
@@ -45,7 +45,7 @@ func (m *side) parts(w *word, j int) int {
 	return 0
 }
 
-// clusters matches a word of x that can consist of initials, such as RK, with words of y, such as Rajesh Kumar.
+// clusters matches a word of x that may be initials (a cluster, or two letters) with words of y: RK, Rajesh Kumar.
 func clusters(x, y *side) {
 	for i := range x.n {
 		w := x.w[i].text

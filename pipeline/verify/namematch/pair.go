@@ -97,7 +97,7 @@ func same(x, y *word, h how, company bool) bool {
 // sameFirst compares initials by sound: W equals V, Z equals J, and Q equals K.
 func sameFirst(x, y byte) bool { return plainConsonant(x) == plainConsonant(y) }
 
-// plural reports whether two words differ by a final s only: Trader, Traders.
+// plural reports whether one word has five letters or more, and the other one is that word with a final s: Traders.
 func plural(x, y string) bool {
 	if len(x) > len(y) {
 		x, y = y, x
@@ -105,7 +105,7 @@ func plural(x, y string) bool {
 	return len(x) >= 5 && len(y) == len(x)+1 && strings.HasPrefix(y, x) && y[len(x)] == 's'
 }
 
-// sameAffixed reports whether one word has a Gujarati suffix and the stems sound alike: Rameshbhai and Ramesh.
+// sameAffixed reports whether one word sounds like the other with a Gujarati suffix: Rameshbhai and Ramesh.
 func sameAffixed(x, y *word) bool {
 	sx, sy := affix(x.text), affix(y.text)
 	if (sx == "") == (sy == "") {
@@ -116,7 +116,7 @@ func sameAffixed(x, y *word) bool {
 	return kx.n > 2 && (kx == ky || loose(kx.bytes(), ky.bytes()))
 }
 
-// affix returns the Gujarati suffix of a given name (bhai, bai, behn or ben) at the end of w, or "" if w has none.
+// affix returns the Gujarati suffix (bhai, bai, behn or ben) that follows three or more letters in w; "" for none.
 func affix(w string) string {
 	for _, s := range [...]string{"bhai", "bai", "behn", "ben"} {
 		if len(w) > len(s)+2 && strings.HasSuffix(w, s) {
@@ -169,12 +169,12 @@ func truncation(x, y *side) {
 	}
 }
 
-// mayBeCut reports whether a bank may have cut the last word of m.
+// mayBeCut reports whether a bank may have cut the last word of m. It is false for short names and known surnames.
 func (m *name) mayBeCut() bool {
 	return m.length >= shortestCut && !m.tail && !m.cut && !m.w[m.n-1].surname
 }
 
-// beginning returns the index of the first unmatched longer word that begins with text, or -1.
+// beginning returns the index of the first unmatched longer word that begins with `text` (two letters or more), or -1.
 func (m *side) beginning(text string) int {
 	for j := range m.n {
 		w := m.w[j].text

@@ -22,7 +22,7 @@ const (
 // counts holds the numbers of matching words by kind.
 type counts struct {
 	strong, surname, weak, initial int
-	lost                           int // points
+	lost                           int // points that the score loses
 }
 
 // scorePerson returns the score of two names of people.
@@ -150,8 +150,8 @@ func (m *side) missing(full int) (lost int) {
 	return lost
 }
 
-// conflicting scores two names that each have an unmatched word, by the share of equal letters. The
-// score is below Lenient, unless the names may differ only by a slip (one wrong letter).
+// conflicting returns the score of two names that each have an unmatched word: `slipped` if they differ only by a slip
+// (one letter that is wrong or missing). Otherwise it is `conflict` times the share of letters in matched words.
 func (p *pair) conflicting() int {
 	agree, all, slips, full := 0, 0, 0, 0
 	for i := range p.a.n {

@@ -110,7 +110,7 @@ func isCompany(words []string) bool {
 	return false
 }
 
-// honorifics removes titles such as Mr anywhere. It removes leading titles such as Sri from the front only.
+// honorifics removes titles such as Mr anywhere, and titles such as Sri in front of a person's name. One word stays.
 func (s stripped) honorifics(words []string, company bool) stripped {
 	kept := words[:0]
 	all := words

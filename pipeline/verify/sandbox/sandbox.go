@@ -37,13 +37,13 @@ const Name = "sandbox"
 
 // These are the settings of the connection.
 const (
-	timeout     = 30 * time.Second // a penny drop is answered within 30 s (spec 7); isSlow takes 25 s
+	timeout     = 30 * time.Second // the slowest penny drops take 30 s; in the scenario isSlow, 25 s
 	resendAfter = timeout          // without a margin, because no request is delayed on its way
 	concurrency = 2000             // a waiting call costs only a goroutine and a timer
 )
 
 // Connection returns the connection to the fake bank, for both methods of verification (bank account and UPI address).
-// If now is nil, the fake bank uses time.Now.
+// If `now` is nil, the fake bank uses time.Now.
 func Connection(now func() time.Time) bank.Connection {
 	if now == nil {
 		now = time.Now

@@ -14,8 +14,8 @@ var address = regexp.MustCompile(`^[A-Za-z0-9._-]{2,256}@[A-Za-z][A-Za-z0-9]{1,6
 
 // Parse reads a UPI address: 2 to 256 ASCII letters, digits, dots, hyphens and underscores, an @,
 // and the handle. The handle is a letter followed by 1 to 64 letters and digits. Parse drops
-// surrounding blanks and tabs. Case is insignificant, so the result is in lower case. For any other
-// text ok is false. Only a bank can confirm that the address exists.
+// surrounding blanks and tabs. Case is insignificant, so the result is in lower case. For any other text, `ok` is
+// false. Only a bank can confirm that the address exists.
 func Parse(text string) (vpa string, ok bool) {
 	text = strings.Trim(text, " \t")
 	if !address.MatchString(text) {
@@ -84,7 +84,7 @@ var handles = sync.OnceValue(func() map[string]string {
 })
 
 // Bank returns the bank to which NPCI assigned the handle of an address that Parse has returned.
-// The account may be with another bank, which only a lookup of the address shows. ok is false if
+// The account may be with another bank, which only a lookup of the address shows. `ok` is false if
 // the table (handles.csv) does not have the handle. New handles appear every month.
 func Bank(vpa string) (bank string, ok bool) {
 	_, handle, _ := strings.Cut(vpa, "@")

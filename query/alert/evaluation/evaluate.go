@@ -28,7 +28,7 @@ type outcome struct {
 	data  air.AlertData // only of a step with an event
 }
 
-// evaluate evaluates alerts with the present figures of their places, and stores the changes.
+// evaluate evaluates alerts and stores the changes. It skips places without current figures or with missed hours.
 func (e *Evaluator) evaluate(ctx context.Context, w *world, groups []group, now time.Time) error {
 	var found []outcome
 	var mu sync.Mutex // guards found
@@ -55,7 +55,7 @@ func (e *Evaluator) evaluate(ctx context.Context, w *world, groups []group, now 
 	return nil
 }
 
-// inParallel divides groups among the processors. No two groups have a place in common.
+// inParallel calls `do` concurrently, with a part of the groups for each processor. No two groups share a place.
 func inParallel(groups []group, do func(part []group)) {
 	processors := runtime.GOMAXPROCS(0)
 	var running sync.WaitGroup
@@ -108,8 +108,8 @@ func advance(tx *sqlstore.Tx, w schema.World, p aggregate.Publication) error {
 }
 
 // commit stores changes in groups, each in a transaction with its events. If another instance has evaluated newer
-// air, commit does not store the group and returns errOlderAir. The groups before it stay stored, and a repeated
-// evaluation does not find their changes again. If a single change fails, a later evaluation stores it.
+// air, commit returns errOlderAir. Groups that are stored then stay stored, and a repeated evaluation does not find
+// their changes again. If a change cannot be stored even alone, it is logged, and a later evaluation finds it again.
 func (e *Evaluator) commit(ctx context.Context, w *world, found []outcome, now time.Time) error {
 	for part := range slices.Chunk(found, commitGroup) {
 		err := e.commitGroup(ctx, w, part, now)
@@ -167,7 +167,7 @@ func (e *Evaluator) commitGroup(ctx context.Context, w *world, part []outcome, n
 		return err
 	}
 	for i := range part {
-		if !saved[ids[i]] { // another instance or the account has changed it
+		if !saved[ids[i]] { // another instance or the account has changed the alert
 			e.lost = append(e.lost, part[i].alert.ID)
 			continue
 		}

@@ -25,8 +25,8 @@ import (
 )
 
 const (
-	// interval is the time between two checks for new air and changed alerts. A check is cheap: the air is in memory,
-	// and the number of alert changes is in one row.
+	// interval is the time between two calls of Refresh, and of Recheck. A call that finds nothing new is cheap: the
+	// air is in memory, and one row of the store counts the changes that accounts have made to alerts.
 	interval = 250 * time.Millisecond
 	// clockInterval is the time between two evaluations without new air. They are necessary because ages, quiet hours
 	// and minimum intervals depend on the time.
@@ -37,17 +37,17 @@ const (
 	// recheckPlaces is the maximum number of places that one call of Recheck compares. Each place needs a query.
 	recheckPlaces = 10
 	purgeInterval = time.Hour
-	// catchUpPlaces is the maximum number of places whose missed hours one refresh reads. Each place needs a query.
+	// catchUpPlaces is the maximum number of places of a world whose missed hours one refresh reads, with a query each.
 	catchUpPlaces = 20
 	// catchUpRetry is the time after which the missed hours of a place are read again after an error.
 	catchUpRetry = 10 * time.Second
-	// maxLagging limits the places with an evaluated hour of their own in the store: those behind the newest
-	// hour.
+	// maxLagging is the maximum number of places whose last evaluated hour is stored separately, because it is before
+	// the newest hour of the world.
 	maxLagging = 1000
 	// maxCatchUp is how far back a new leader evaluates hours that no leader has evaluated.
 	maxCatchUp = 24 * time.Hour
-	// maxRecheck is the age up to which a crossing is checked again after a correction of its hour. A query for the
-	// hours of a place returns at most 31 days.
+	// maxRecheck is the age up to which a crossing is compared with its corrected hour. It is limited because a query
+	// for the hours of a place returns at most 31 days.
 	maxRecheck = 30 * 24 * time.Hour
 	hour       = 3600 // seconds
 )
@@ -97,7 +97,7 @@ type Evaluator struct {
 	loaded   bool
 	revision int64
 	alerts   map[string]*alert.Alert
-	lost     []string // ids of alerts whose state others have changed during an evaluation
+	lost     []string // ids of alerts that another instance or the account changed during an evaluation
 	worlds   [len(schema.Worlds)]*world
 	clockAt  time.Time // next evaluation without new air
 	purgeAt  time.Time
@@ -108,7 +108,7 @@ type world struct {
 	world     schema.World
 	places    map[string]*place
 	published Published // evaluated last; nil for none
-	pending   bool      // the evaluation of published is not stored as complete
+	pending   bool      // the evaluation of `published` is not stored as complete
 	evaluated uint32    // newest hour whose evaluation is stored as complete
 	// lagging has the last evaluated hour, by key, of each place that was not evaluated up to the hour `evaluated`.
 	lagging   map[string]uint32
@@ -116,7 +116,7 @@ type world struct {
 	recheckAt time.Time // next comparison of past crossings
 	unchecked []string  // keys of the places that the present comparison still has to compare
 
-	publication aggregate.Publication // newest that is stored as evaluated
+	publication aggregate.Publication // newest one in the store, whose evaluation has at least begun
 	// inherited is the newest publication that another instance has evaluated. This instance may have other figures
 	// for it, because it may have read the tables while a roll-up wrote them. Therefore its figures change no alert
 	// whose last change was in the same hour.
@@ -169,7 +169,7 @@ func (e *Evaluator) Run(ctx context.Context) error {
 	})
 }
 
-// reset discards the alerts that were loaded when this instance was the leader before.
+// reset discards all alerts in memory and the state of their evaluation. The next refresh loads all alerts.
 func (e *Evaluator) reset() {
 	e.loaded, e.revision, e.alerts, e.lost = false, -1, make(map[string]*alert.Alert), nil
 	for _, w := range schema.Worlds {
@@ -219,8 +219,8 @@ func (e *Evaluator) superseded(err error) error {
 	return err
 }
 
-// refreshWorld evaluates one world. `changed` are the alerts that accounts have changed. `clock` means that it
-// evaluates all alerts even without new air.
+// refreshWorld evaluates one world: after a publication all alerts, else those in `changed`, the result of load. If
+// `clock` is true, it evaluates all alerts even without a publication.
 func (e *Evaluator) refreshWorld(ctx context.Context, w *world, changed []*alert.Alert, clock bool, now time.Time) error {
 	current := e.Air.Published(w.world)
 	if current == nil || current.Newest() < w.evaluated || current.Publication().Compare(w.publication) < 0 {

@@ -18,7 +18,7 @@ func (e *Evaluator) load(ctx context.Context) (changed []*alert.Alert, err error
 		return changed, err
 	}
 	since := e.revision
-	if !e.loaded || revision < since { // a new term, a lost change, or another store
+	if !e.loaded || revision < since { // after reset or reload, or the store was replaced
 		e.reset()
 		since = -1
 		for _, w := range e.worlds {
@@ -44,7 +44,7 @@ func (e *Evaluator) load(ctx context.Context) (changed []*alert.Alert, err error
 	return changed, nil
 }
 
-// reread reads the alerts in e.lost again, and returns them.
+// reread reads the alerts in e.lost again, and returns those that still exist.
 func (e *Evaluator) reread(ctx context.Context) (changed []*alert.Alert, err error) {
 	for _, id := range e.lost {
 		a, err := alert.Read(ctx, e.DB, id)

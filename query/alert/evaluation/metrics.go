@@ -9,9 +9,9 @@ import (
 )
 
 type metrics struct {
-	alerts    *prometheus.GaugeVec   // mode
-	evaluated *prometheus.GaugeVec   // mode
-	changes   *prometheus.CounterVec // event, reason
+	alerts    *prometheus.GaugeVec   // by mode
+	evaluated *prometheus.GaugeVec   // by mode
+	changes   *prometheus.CounterVec // by event and reason
 	seconds   prometheus.Histogram
 	failures  prometheus.Counter
 }

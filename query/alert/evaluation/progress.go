@@ -16,7 +16,7 @@ const microseconds = 1_000_000
 // Progress is how far the alerts of a world are evaluated.
 type Progress struct {
 	Hour        uint32                // newest hour whose evaluation is complete, in Unix seconds; 0 for none
-	Publication aggregate.Publication // newest that was evaluated
+	Publication aggregate.Publication // newest one whose evaluation has begun
 	// Lagging has the last evaluated hours of places that were not evaluated up to Hour, by the key of the place.
 	Lagging map[string]uint32
 }
@@ -38,7 +38,7 @@ func ReadProgress(ctx context.Context, db *sqlstore.DB, world schema.World) (Pro
 	return e, nil
 }
 
-// storePublication stores that a publication is evaluated. It returns false if a newer one was evaluated before.
+// storePublication stores that the evaluation of p has begun. If a newer publication is stored, it returns false.
 func storePublication(tx *sqlstore.Tx, world schema.World, p aggregate.Publication) (bool, error) {
 	n, err := tx.Exec(`INSERT INTO alert_evaluation (mode, hour, rolled_up_at, rollups, promoted) VALUES ($1, 0, $2, $3, $4)
 		ON CONFLICT (mode) DO UPDATE SET rolled_up_at = excluded.rolled_up_at, rollups = excluded.rollups, promoted = excluded.promoted

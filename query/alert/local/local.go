@@ -98,9 +98,8 @@ func forecastOf(p *alert.Place, issue *forecast.Issue, snap *snapshot.Snapshot, 
 	return issue.Nearest(snap, p.Point, today)
 }
 
-// Hours returns the hours of a place on the Indian days from `from` to `to`, both included, in time order. Figures have
-// the units of [aggregate.Figures]. Before the first roll-up the error is a *schema.Problem with the code
-// service_unavailable. Other errors are those of the history or of the search for the city.
+// Hours returns the hours of a place on the Indian days from `from` to `to`, both included, in time order. Before the
+// first snapshot the error is a *schema.Problem with the code service_unavailable.
 func (a Air) Hours(ctx context.Context, world schema.World, p *alert.Place, from, to schema.Day) ([]aggregate.Figures, error) {
 	past, snap := a.Histories[world], a.Publishers[world].Latest()
 	if snap == nil {
@@ -127,7 +126,8 @@ func (a Air) Hours(ctx context.Context, world schema.World, p *alert.Place, from
 	return hours, err
 }
 
-// Place resolves the place of an alert. The error is a *schema.Problem with the status 422 that names the field.
+// Place resolves the place of an alert. If the place is unknown, the error is a *schema.Problem with the status 422
+// that names the field. Before the first snapshot the code is service_unavailable.
 func (a Air) Place(ctx context.Context, world schema.World, requested air.AlertPlace) (alert.Place, error) {
 	snap := a.Publishers[world].Latest()
 	if snap == nil {

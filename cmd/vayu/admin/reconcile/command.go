@@ -210,8 +210,8 @@ func (r *reconciliation) span() (from, to time.Time, err error) {
 	return first.Start(), last.End(), nil
 }
 
-// checkProvider returns an error if the provider of the file has no recharge in the store. Without this check,
-// a mistyped name would cause a difference for every line of the file.
+// checkProvider returns an error if no recharge in the world of c was submitted to the provider of the file. Without
+// this check, a mistyped name would cause a difference for every line of the file.
 func checkProvider(q sqlstore.Querier, c *reconcile.Comparison) error {
 	names, err := reconcile.Providers(q, c.World)
 	if err != nil || slices.Contains(names, c.Provider) {

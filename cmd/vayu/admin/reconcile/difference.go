@@ -78,8 +78,7 @@ func (s *differences) wire(d *reconcile.Difference) differenceLine {
 	return out
 }
 
-// countLine is the JSON form of a count. It has a number of lines or recharges, and the sums of their amounts in the
-// file and in the store.
+// countLine is the JSON form of a count of lines or recharges, with the sums of their amounts in file and store.
 type countLine struct {
 	Count  int          `json:"count"`
 	File   schema.Paise `json:"file_amount"`
@@ -88,7 +87,8 @@ type countLine struct {
 	Action string       `json:"action,omitempty"`
 }
 
-// end prints the result of a comparison. After an error, it prints only the number of settled differences, if any.
+// end prints the result of a comparison. If err is not nil, the comparison was not completed. Then end prints only the
+// number of settled differences, and even that only with --apply and without --json.
 func (s *differences) end(path string, sum reconcile.Summary, err error) error {
 	switch {
 	case s.json && err == nil:

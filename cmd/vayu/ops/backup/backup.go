@@ -41,7 +41,7 @@ type backupManifest struct {
 	// Owner is the id of the key that encrypts the state store. It is empty if there is no key, and in backups of
 	// earlier versions.
 	Owner string `json:"owner,omitempty"`
-	// Recipient is the public key to which the tool age encrypts the backup. It is empty for a plain backup.
+	// Recipient has the public keys (of the tool age) to which the backup is encrypted; empty for a plain backup.
 	Recipient string `json:"recipient,omitempty"`
 }
 
@@ -167,7 +167,7 @@ func checkEmptyDir(dir string) error {
 	return err
 }
 
-// backUp writes a backup into a directory. In note it records where the encryption key is.
+// backUp writes a backup into a directory. It sets the fields of `note` about the encryption key of the state store.
 func backUp(cmd *cobra.Command, dir string, note *backupManifest) error {
 	err := tool.WithDatabase(cmd, func(ctx context.Context, t *tool.Database) error {
 		m, err := columnbackup.Write(ctx, t.DB, tool.Databases(t.Cluster), filepath.Join(dir, backupTables))
@@ -201,8 +201,8 @@ func backUp(cmd *cobra.Command, dir string, note *backupManifest) error {
 	})
 }
 
-// backUpKey copies the key file into dir if the backup will be encrypted. It returns where the key is, such as
-// keyInBackup. owner is the id of the store's key, or "" if the store has no key.
+// backUpKey copies the key file into dir, unless the key is a setting or the backup will not be encrypted. It returns
+// where the key is, such as keyInBackup. `owner` is the id of the store's key, or "" if the store has no key.
 func backUpKey(cmd *cobra.Command, cfg settings.Config, dir, owner string, encrypted bool) (where string, err error) {
 	if owner == "" {
 		return "", nil

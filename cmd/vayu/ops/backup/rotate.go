@@ -26,8 +26,8 @@ import (
 )
 
 const (
-	// rotationTimeout limits the transaction that rotates the key, which also re-encrypts stored replies. Replies are
-	// kept for one day. For a service with a thousand calls per second, half of this time is enough, even over a
+	// rotationTimeout limits the transaction that rotates the key. That transaction also re-encrypts the stored replies
+	// of one day. For a service with a thousand calls per second, it needs at most half of this time, even over a
 	// network.
 	rotationTimeout = 24 * time.Hour
 	// disconnectTimeout limits how long a rotation waits for recently stopped instances to disconnect.
@@ -118,7 +118,7 @@ func rotateKey(ctx context.Context, st *tool.State, out io.Writer) error {
 var errOtherConnections = errors.New("other connections of vayu to this database are open: stop every instance and command first " +
 	"(a pool of connections in between keeps them for a while)")
 
-// checkNoOtherConnections returns an error if another process of vayu is connected to the store.
+// checkNoOtherConnections returns an error if another vayu process is connected to the store. On SQLite it finds none.
 func checkNoOtherConnections(tx *sqlstore.Tx) error {
 	n, err := tx.OtherConnections()
 	if err == nil && n > 0 {
@@ -127,7 +127,7 @@ func checkNoOtherConnections(tx *sqlstore.Tx) error {
 	return err
 }
 
-// awaitDisconnects waits at most disconnectTimeout until no other process is connected to the store.
+// awaitDisconnects waits until no other process is connected to the store. It fails after disconnectTimeout.
 func awaitDisconnects(ctx context.Context, db *sqlstore.DB) error {
 	limit, done := context.WithTimeout(ctx, disconnectTimeout)
 	defer done()

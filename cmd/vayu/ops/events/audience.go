@@ -13,7 +13,7 @@ import (
 // webhooks count too, because they get their events later, when they are resumed.
 type audience map[schema.World]struct{ all, paused int64 }
 
-// selectAudience counts webhooks. The column events has the types of a webhook, separated by blanks.
+// selectAudience counts the webhooks of an account, by world. The column "events" has types separated by blanks.
 const selectAudience = `SELECT mode, count(*), CAST(sum(1 - active) AS BIGINT) FROM webhook
 	WHERE account_id = $1 AND deleted_at IS NULL AND ' ' || events || ' ' LIKE '% ' || CAST($2 AS TEXT) || ' %' GROUP BY mode`
 

@@ -95,8 +95,8 @@ func (v fireOptions) check() error {
 	return err
 }
 
-// prepare finds the account of the options. target is a text about the events and their webhooks, and commit commits
-// event number n.
+// prepare finds the account that the options name. It returns `target`, a text about the events and their webhooks, and
+// `commit`, a function that commits event number n.
 func (v fireOptions) prepare(ctx context.Context, st *tool.State) (target string, commit func(ctx context.Context, n int64) error, err error) {
 	holder, err := tool.AccountByName(st.DB.View(ctx), v.account)
 	if err != nil {
@@ -154,8 +154,8 @@ func (v fireOptions) fire(ctx context.Context, t *eventCounts, commit func(ctx c
 type eventCounts struct {
 	mu        sync.Mutex
 	committed int64  // acknowledged by the store
-	unknown   int64  // the connection broke during the commit
-	target    string // target of the events
+	unknown   int64  // the store failed, so it is unknown whether these were committed
+	target    string // world and type of the events, and numbers of webhooks
 }
 
 // observe counts the result of a commit. It returns the error of a failed commit. A canceled commit is not counted,

@@ -111,8 +111,8 @@ func parseTime(text string, now time.Time) (time.Time, error) {
 	return time.Time{}, fmt.Errorf("%q is not a time such as 2026-11-20T10:00:00Z, 2026-11-20 or 12h", text)
 }
 
-// run finds the account and replays its events. It writes progress messages to progress. At the end, even
-// after an interruption, it writes the summary to out.
+// run replays the events of one account, or of all accounts if --account is not set. It writes progress messages to
+// `progress`. At the end, even after an interruption, it writes the summary to `out`.
 func (r replayOptions) run(ctx context.Context, st *tool.State, request outbox.Replay, out, progress io.Writer) error {
 	if r.account != "" {
 		holder, err := tool.AccountByName(st.DB.View(ctx), r.account)

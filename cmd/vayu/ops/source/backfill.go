@@ -17,7 +17,7 @@ import (
 	"vayu/schema"
 )
 
-// backfillFlags are the flags of `vayu source backfill`. `vayu source replay` has some of them.
+// backfillFlags are the flags of `vayu source backfill`. `vayu source replay` has all of them but --cancel.
 type backfillFlags struct {
 	collect.BackfillCommand
 

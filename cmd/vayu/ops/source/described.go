@@ -39,7 +39,7 @@ Variables of the environment replace ${NAME} in the address and in headers. The 
 	cmd.Flags().StringVar(&from, "from", "", "address of the API with the usual parameters, or file with a reply")
 	cmd.Flags().StringArrayVar(&headers, "header", nil, "header of the request, as 'X-Key: ${SCHOOLS_KEY}'; may be repeated")
 	cmd.Flags().StringVar(&folder, "dir", "", "folder of the description; default DATA/sources")
-	_ = cmd.MarkFlagRequired("from") // the flag exists
+	_ = cmd.MarkFlagRequired("from") // fails only if the flag does not exist
 	return cmd
 }
 
@@ -95,8 +95,8 @@ future, a late row, the same window twice, and renamed fields. The command fails
 	})
 }
 
-// onDescription gives a command its flags and its function. The command works on a source description and the folder
-// of its test cases.
+// onDescription adds the flag --cases, the flags of `bind` and the function `run` to a command, which works on a source
+// description and the folder of its test cases.
 func onDescription(
 	cmd *cobra.Command, bind func(*pflag.FlagSet), run func(cmd *cobra.Command, f described.File, cases string) error,
 ) *cobra.Command {

@@ -98,7 +98,7 @@ var locked = []bound{
 
 // Arguments returns the arguments with which the engine opens a connection of an analyst.
 func (l Limits) Arguments() []string {
-	args := []string{"--do_not_merge_across_partitions_select_final=1"} // the parts of a key are in one partition
+	args := []string{"--do_not_merge_across_partitions_select_final=1"} // all rows of a key are in one partition
 	for _, b := range append(l.bounds(), locked...) {
 		if b.value != "" {
 			args = append(args, "--"+b.name+"="+b.value)
@@ -107,7 +107,7 @@ func (l Limits) Arguments() []string {
 	return args
 }
 
-// Settings reduces the settings of a request to the limits of l. It replaces a value above a limit by the limit,
+// Settings reduces the settings of a request to the limits of l. It replaces 0 or a value above a limit by the limit,
 // because drivers derive max_execution_time from their own timeouts. The engine checks all other values.
 func (l Limits) Settings(settings []statement.Setting) ([]statement.Setting, error) {
 	within := make([]statement.Setting, 0, len(settings))

@@ -25,11 +25,11 @@ var functions = []string{
 
 // Guard decides which statements of analysts reach the engine. The zero value refuses no table function.
 type Guard struct {
-	refused map[string]bool    // lower case; the value is true for a name that is refused without parentheses
+	refused map[string]bool    // names in lower case; true for a name that is refused even without parentheses
 	limits  map[string]float64 // largest value of a setting; 0 for a setting that analysts cannot change
 }
 
-// NewGuard returns a Guard. all has the names of the engine's table functions.
+// NewGuard returns a Guard with the limits of l. The parameter `all` has the names of the engine's table functions.
 func NewGuard(all []string, l Limits) Guard {
 	g := Guard{refused: map[string]bool{}, limits: map[string]float64{}}
 	for _, b := range locked {
@@ -52,8 +52,8 @@ func NewGuard(all []string, l Limits) Guard {
 
 // Check returns the statement in a form that the engine may run for an analyst. For a refused statement, the error is
 // an exception like those of the engine. Check composes a SET or USE from its parsed parts, because the engine does not
-// check the rights of all forms of SET. values is the data of an INSERT in the format Values, whose expressions the
-// engine evaluates. analyse classifies a text with the engine's parser, and fails for a text that it cannot parse.
+// check the rights of all forms of SET. `values` is the data of an INSERT in the format Values, whose expressions the
+// engine evaluates. The function `analyse` classifies a text with the engine's parser, or returns the syntax error.
 func (g Guard) Check(st statement.Statement, values string, analyse func(text string) (chdb.Analysis, error)) (string, error) {
 	for _, text := range []string{st.Text, values} {
 		if err := g.names(text); err != nil {
@@ -78,7 +78,7 @@ func (g Guard) Check(st statement.Statement, values string, analyse func(text st
 		return "USE " + statement.QuoteName(name), nil
 	}
 	text := st.Text
-	if st.Data >= 0 { // without which an INSERT is incomplete
+	if st.Data >= 0 { // the text lacks the data, and such an INSERT parses only with a FORMAT clause
 		text += " FORMAT TSV"
 	}
 	a, err := analyse(text)
@@ -97,7 +97,7 @@ func (g Guard) Check(st statement.Statement, values string, analyse func(text st
 	return "", denied(fmt.Sprintf("%s is not allowed for this user", st.Verb))
 }
 
-// names refuses a text that names a refused function, or that reads or writes a file of the engine's machine.
+// names refuses a text with a refused function, INFILE, OUTFILE, a change of the profile, or unusual characters.
 func (g Guard) names(text string) error {
 	s := statement.Scan(text)
 	previous, alone := "", false // name of the token before t, and whether it is refused without parentheses
@@ -159,7 +159,7 @@ func (g Guard) settings(text string) error {
 	return nil
 }
 
-// within reports whether a value of a setting is within its limit. Settings without a limit take any value.
+// within reports whether a value of a setting is above 0 and within its limit. A setting without a limit can have any.
 func (g Guard) within(name, value string) bool {
 	limit, limited := g.limits[name]
 	number, err := strconv.ParseFloat(value, 64)

@@ -214,7 +214,7 @@ func (c *Connection) Value(query string) (string, error) {
 	return strings.TrimSuffix(string(r.Data()), "\n"), nil
 }
 
-// Insert starts an INSERT whose data is appended in pieces. query has neither a FORMAT clause nor data.
+// Insert starts an INSERT whose data is appended in pieces. `query` has neither a FORMAT clause nor data.
 func (c *Connection) Insert(query, format string, params []Param) (*Insertion, error) {
 	handle := c.invoke(c.lib.StartInsert, query, format, params)
 	if handle == 0 {

@@ -63,7 +63,7 @@ var searched []string
 // temporary.
 func SearchIn(dir string) { searched = append(searched, dir) }
 
-// FindLibrary returns the path of libchdb. If given is not empty, FindLibrary tries only that path. Otherwise it
+// FindLibrary returns the path of libchdb. If `given` is not empty, FindLibrary tries only that path. Otherwise it
 // searches the executable's folder, and node_modules there, in the parent folder and in those of [SearchIn]. It never
 // searches the working directory, where another user could place code to run with the caller's rights. The error is a
 // [*MissingLibraryError], or an [*UnsafeLibraryError] for a file that other users can change.

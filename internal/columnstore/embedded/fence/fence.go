@@ -23,9 +23,9 @@ type Rules struct {
 	Network  bool     // the process may connect to other hosts
 }
 
-// Exec replaces this process by its own program, restricted to rules, with the same arguments and the environment env.
-// Open files without FD_CLOEXEC stay open. An old version of Landlock restricts less, and a kernel without Landlock
-// restricts nothing. Exec returns only if it fails.
+// Exec replaces this process by its own program, restricted by `rules`, with the same arguments and the environment
+// `env`. Open files without FD_CLOEXEC stay open. An old version of Landlock restricts less, and a kernel without
+// Landlock restricts nothing. Exec returns only if it fails.
 func Exec(rules Rules, env []string) error {
 	self, err := os.Executable()
 	if err != nil {
@@ -44,8 +44,8 @@ func Exec(rules Rules, env []string) error {
 // Whole is the version of Landlock from which a fence also covers the network.
 const Whole = 4
 
-// State describes what a fence restricts on a kernel with the given version of Landlock. disks is true if ClickHouse
-// has a configuration file, which may define disks in other folders and in buckets.
+// State describes what a fence restricts on a kernel with the given version of Landlock; 0 means none. `disks` is true
+// if ClickHouse has a configuration file, which may define disks in other folders and in buckets.
 func State(version int, disks bool) string {
 	switch {
 	case version == 0:

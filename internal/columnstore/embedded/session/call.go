@@ -15,8 +15,8 @@ const killEvery = 50 * time.Millisecond
 // can take hours. killTime is shorter than the time that the process has to stop.
 const killTime = 3 * time.Second
 
-// Guard kills the session's query when ctx ends. Call stop before the session is released. After stop has
-// returned, Guard kills nothing.
+// Guard kills the session's query when ctx ends, and marks the session as not reusable. Call the returned function
+// `stop` before the session is released. After `stop` has returned, Guard kills nothing.
 func (s *Session) Guard(ctx context.Context) (stop func()) {
 	over, gone := make(chan struct{}), make(chan struct{})
 	s.killed = make(chan struct{})
@@ -94,9 +94,9 @@ func (s *Session) Query(query, format string, params []chdb.Param) (chdb.Result,
 	return r, err
 }
 
-// Insert runs an INSERT. query has neither a FORMAT clause nor data: next returns the data in pieces, and an empty
-// piece at the end. After an error of next, incomplete blocks are not committed. If a killed INSERT does not end,
-// Insert returns an error although the INSERT still runs. The last piece must then stay unchanged.
+// Insert runs an INSERT. `query` has neither a FORMAT clause nor data. The function `next` returns the data in pieces,
+// and an empty piece at the end. If `next` fails, incomplete blocks are not committed. If a killed INSERT does not
+// end, Insert returns an error although the INSERT still runs. The last piece must then stay unchanged.
 func (s *Session) Insert(query, format string, params []chdb.Param, next func() ([]byte, error)) (chdb.Counters, error) {
 	var in *chdb.Insertion
 	abort := func(err error) {

@@ -78,13 +78,13 @@ type namedSession struct {
 	timer    *time.Timer // ends the session when it is idle
 	timeout  time.Duration
 	busy     bool
-	database string            // of USE, which a request without a database gets
-	current  string            // of the connection
-	replaced map[string]string // the session's values of the settings of the last request
-	applied  string            // these settings, as a SET statement
-	tables   int64             // bytes of its temporary tables
-	settings int64             // bytes of its SET statements
-	bytes    int64             // of these and of applied; guarded by named.mu
+	database string            // default database, or that of the client's last USE; for requests that name none
+	current  string            // current database of the connection
+	replaced map[string]string // values of the settings of the last request before that request
+	applied  string            // settings of the last request, as a SET statement
+	tables   int64             // bytes of the temporary tables
+	settings int64             // bytes of the SET statements that the client has run
+	bytes    int64             // tables + settings + 2*len(applied); guarded by named.mu
 }
 
 // AcquireNamed waits for a slot and returns the session that q names. It opens the session if there is none.
@@ -165,8 +165,8 @@ func (s *namedSession) expire() {
 	}
 }
 
-// prepare gives the connection the database and settings of a request. They apply to that request only, so prepare
-// first resets the settings of the previous request to the session's own values.
+// prepare sets the database and settings of a request on the connection. They apply to that request only, so prepare
+// first restores the values that the settings of the previous request have replaced.
 func (s *namedSession) prepare(q Request) error {
 	if database := cmp.Or(q.Database, s.database); database != s.current {
 		if err := s.session.Exec("USE " + statement.QuoteName(database)); err != nil {

@@ -62,10 +62,10 @@ type Session struct {
 	bad  atomic.Bool // must not be reused; set by Guard and by the handler
 
 	killed chan struct{} // closed by Guard when it begins to kill the query; nil before Guard
-	over   chan struct{} // closed when a call that was left ends; nil for none
+	over   chan struct{} // closed when a killed call that did not return in time returns; nil for none (see Left)
 
 	named    *namedSession // nil for a session of the pool
-	database string        // at its beginning, if the key has none
+	database string        // the connection's first database if the key has none
 }
 
 // Config has the arguments and limits of a pool's connections.
@@ -97,7 +97,7 @@ func Open(lib *chdb.Library, cfg Config) (*Pool, error) {
 // queueTime is how long a request waits for a free slot before it is rejected.
 const queueTime = 30 * time.Second
 
-// Acquire waits for a slot, at most 30 s, and returns a session with the user, database and settings of key.
+// Acquire waits for a slot, at most 30 s, and returns a session with the user, database and settings in `key`.
 func (p *Pool) Acquire(ctx context.Context, key Key) (*Session, error) {
 	if err := p.wait(ctx, key.User); err != nil {
 		return nil, err
@@ -177,7 +177,7 @@ func (p *Pool) fresh(key Key) (*Session, error) {
 		}
 	}
 	if key.User == access.Analyst && key.Database == "" && len(p.readable) > 0 && conn.Exec("USE "+statement.QuoteName(p.readable[0])) == nil {
-		s.database = p.readable[0] // which the first migration creates
+		s.database = p.readable[0] // USE fails before the first migration, which creates this database
 	}
 	return s, nil
 }

@@ -62,7 +62,7 @@ type Encoder interface {
 	Flush() error
 }
 
-// NewEncoder returns an encoder that the request accepts, or nil. name is its Content-Encoding; "" for `compress`.
+// NewEncoder returns an encoder that the request accepts, or nil. `name` is its Content-Encoding; "" for compress=1.
 func NewEncoder(r *http.Request, w io.Writer) (e Encoder, name string) {
 	values := r.URL.Query()
 	if On(values.Get("compress")) {

@@ -23,14 +23,14 @@ type Result struct {
 	ended bool
 }
 
-// Head reads the beginning of a result. whole is true if that is the whole result.
+// Head reads the beginning of a result. The result `whole` is true if nothing follows `head`.
 func (r *Result) Head() (head []byte, whole bool) {
 	head = make([]byte, headBytes)
 	n, err := r.Read(head)
 	if err != nil {
 		return head[:n], true
 	}
-	r.limit(time.Now().Add(headTime)) // a pipe has deadlines
+	r.limit(time.Now().Add(headTime)) // os.File supports deadlines for a pipe
 	m, err := io.ReadFull(r, head[n:])
 	r.limit(time.Time{})
 	return head[:n+m], err != nil && !errors.Is(err, os.ErrDeadlineExceeded)
@@ -53,8 +53,8 @@ func (r *Result) End() {
 	_ = r.SetReadDeadline(time.Unix(1, 0))
 }
 
-// CloseAfter closes the pipe. If left is true, the engine may still write. CloseAfter then reads on in the background,
-// because the engine must not write to a closed pipe.
+// CloseAfter closes the pipe. If `left` is true, the engine may still write. CloseAfter then reads to the end in the
+// background before it closes the pipe, because the engine must not write to a closed pipe.
 func (r *Result) CloseAfter(left bool) {
 	if !left {
 		_ = r.File.Close()

@@ -16,8 +16,8 @@ import (
 // packets (http_send_timeout, http_receive_timeout).
 const stallTime = time.Minute
 
-// leastRate is the least rate of a body or a reply after its first minute, in bytes a second. A result of 1 GB may
-// therefore take a day.
+// leastRate is the least rate of a body or a reply after its first minute, in bytes a second. Only the time of waiting
+// for the client counts. A result of 1 GB may take a day.
 const leastRate = 10_000
 
 // pace is how fast a client reads or sends.
