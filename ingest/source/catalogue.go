@@ -25,7 +25,7 @@ import (
 )
 
 // Catalogue has all sources: those written in Go, those whose description (YAML) is shipped with the program, and those
-// whose description is in a folder. Only [Catalogue.KeepCalls] changes it after [Open].
+// whose description is in the folder that [Open] reads. After Open, only [Catalogue.KeepCalls] changes the catalogue.
 type Catalogue struct {
 	config  Config
 	entries map[string]Entry
@@ -33,10 +33,10 @@ type Catalogue struct {
 	calls   func(source string) budget.Store
 }
 
-// Open reads the descriptions (*.yaml and *.yml) in a folder. If required is false, the folder may be missing. A file
-// can replace a shipped description. If a file has the name of a source in Go or of another file, Open returns an
-// error. An invalid file becomes an entry with a fault, so that other sources still work. If Open returns an error, the
-// catalogue has only the sources that it read before.
+// Open reads the descriptions (*.yaml and *.yml) in a folder. If `required` is false, the folder may be missing. A file
+// replaces the shipped description of the same source. Open returns an error if a file describes a source of
+// [Registry], or the same source as another file. An invalid file becomes an entry with a fault, so that other sources
+// still work. With an error, Open returns a catalogue of the sources that it had added before the error.
 func Open(c Config, folder string, required bool) (*Catalogue, error) {
 	all := &Catalogue{config: c, entries: maps.Clone(Registry), formats: make(map[string]file.Format)}
 	watched := all.entries["file"]
@@ -83,14 +83,14 @@ func Open(c Config, folder string, required bool) (*Catalogue, error) {
 	return all, nil
 }
 
-// parsed is a description after [parse].
+// parsed is a file with the result of [parse] for it.
 type parsed struct {
 	file        described.File
 	description *described.Description
 	fault       error
 }
 
-// shipped returns the descriptions in the program. It parses them once, because a start opens several catalogues.
+// shipped returns the descriptions that are part of the program. It parses them once for all calls of [Open].
 var shipped = sync.OnceValue(func() []parsed {
 	var all []parsed
 	for _, f := range described.Shipped() {
@@ -100,15 +100,15 @@ var shipped = sync.OnceValue(func() []parsed {
 	return all
 })
 
-// parse parses a description with a placeholder in place of each environment variable. The values are not needed until
-// an enabled source is built, which parses the description again.
+// parse parses a description in which each environment variable has a placeholder as its value. The true values are
+// needed only to build the source. For this, [fromFile.New] parses the description again.
 func parse(f described.File) (*described.Description, error) {
 	f.Env = func(string) (string, bool) { return "unset", true }
 	return described.Parse(f)
 }
 
-// put adds the source and the file format that a description defines. They replace those of an earlier description
-// with the same name. If fault is not nil, put adds only an entry with the fault.
+// put adds the source and the file format that a description defines. They replace the source and the format of an
+// earlier description with the same name. If `fault` is not nil, put adds only an entry with the fault.
 func (c *Catalogue) put(f described.File, d *described.Description, fault error) {
 	if fault != nil {
 		c.entries[described.NameOf(f.Path)] = Entry{About: "invalid description " + f.Path, File: &f, Fault: fault}
@@ -136,8 +136,8 @@ func (c *Catalogue) Formats() []file.Format {
 	return all
 }
 
-// Opener returns a function that opens files of every format, whether Go or a description defines the format. name is
-// the name of the source of the readings.
+// Opener returns a function that opens files of every format, whether Go or a description defines the format. `name`
+// becomes the field Source of the readings.
 func (c *Catalogue) Opener(name string, clock func() time.Time) file.Opener {
 	formats := c.Formats()
 	return func(path string, position int64) (*file.File, error) {
@@ -149,7 +149,7 @@ func (c *Catalogue) Opener(name string, clock func() time.Time) file.Opener {
 // store share a source's call budget.
 func (c *Catalogue) KeepCalls(store func(source string) budget.Store) { c.calls = store }
 
-// described returns the factory of a source that has a description.
+// described returns the factory of a source that has a description, with the store of the source's API calls.
 func (c *Catalogue) described(f described.File, name string) fromFile {
 	if c.calls != nil {
 		f.Calls = c.calls(name)
@@ -212,9 +212,9 @@ func (c *Catalogue) NamesOf(world schema.World) []string {
 // Entry returns the entry of a source, or the zero value if the name is unknown.
 func (c *Catalogue) Entry(name string) Entry { return c.entries[name] }
 
-// Description returns the description file of a source, even if it is invalid, and the folder of the source's test
-// cases. If source ends with .yaml or .yml, it is the path of the file, and the cases are in a folder beside the file.
-// Otherwise source is a name, and the cases are in the subfolder of `folder` with that name.
+// Description returns the description file of a source, even an invalid file, and the folder of the source's test
+// cases. If `source` ends with .yaml or .yml, it is the path of the file, and the cases are in a folder beside the
+// file. Otherwise `source` is a name, and the cases are in the subfolder of `folder` with that name.
 func (c *Catalogue) Description(source, folder string) (f described.File, cases string, err error) {
 	if ext := filepath.Ext(source); ext == ".yaml" || ext == ".yml" {
 		text, err := os.ReadFile(source)
@@ -233,8 +233,8 @@ func (c *Catalogue) Description(source, folder string) (f described.File, cases 
 	return *entry.File, filepath.Join(folder, source), nil
 }
 
-// Parse parses a list of live sources from a flag: names separated by commas, or "none". It ignores blanks and
-// duplicates. The error describes each invalid name and lists the known ones.
+// Parse parses a list of live sources from a flag: names separated by commas, or only "none". It ignores blanks and
+// duplicates. A list without a name or "none" is an error. The error describes each fault and lists the known names.
 func (c *Catalogue) Parse(list string) ([]string, error) {
 	var names []string
 	var faults []error
@@ -261,7 +261,7 @@ func (c *Catalogue) Parse(list string) ([]string, error) {
 	return names, nil
 }
 
-// check checks that the source exists, is valid and belongs to the world.
+// check returns an error unless the source exists, is valid and belongs to the world.
 func (c *Catalogue) check(name string, world schema.World) error {
 	entry, known := c.entries[name]
 	switch {
@@ -303,8 +303,8 @@ func (c *Catalogue) New(name string, clock func() time.Time) (ingest.Source, err
 	return entry.Factory(c.config).New(name, clock)
 }
 
-// Limits returns, by the name of the source, the limits beyond which the monitor reports a problem. For the sandbox it
-// includes all sources. For the live world it includes only the sources in names.
+// Limits returns the limits beyond which the monitor reports a problem, by the name of the source. For the sandbox it
+// includes all sources. For the live world it includes only the sources in `names`.
 func (c *Catalogue) Limits(world schema.World, names []string, now time.Time) (map[string]monitor.Limits, error) {
 	if world == schema.Sandbox {
 		names = c.NamesOf(world)
@@ -320,7 +320,7 @@ func (c *Catalogue) Limits(world schema.World, names []string, now time.Time) (m
 	return all, nil
 }
 
-// Feed builds a source for the runner of a world. It returns an error if the source belongs to the other world.
+// Feed builds a source for the runner of a world. An unknown or invalid source, or one of the other world, is an error.
 func (c *Catalogue) Feed(world schema.World, name string, clock func() time.Time) (runner.Feed, error) {
 	if err := c.check(name, world); err != nil {
 		return runner.Feed{}, err

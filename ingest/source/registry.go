@@ -29,8 +29,8 @@ func DefaultConfig() Config {
 
 // Factory is the configuration of one source, from which New builds the source.
 type Factory interface {
-	// New builds the source. name is the source name of its readings. clock returns the present time. New neither
-	// connects nor starts anything.
+	// New builds the source. `name` becomes the field Source of its readings. The function `clock` returns the present
+	// time. New neither connects nor starts anything.
 	New(name string, clock func() time.Time) (ingest.Source, error)
 }
 
@@ -40,9 +40,9 @@ type Entry struct {
 	About string
 	// World is the world (live or sandbox) to which the source's data belongs.
 	World schema.World
-	// Factory returns the settings of the source from a configuration. They make the source.
+	// Factory returns the part of a configuration that configures the source, and that can build it.
 	Factory func(Config) Factory
-	// Feed is the source's schedule; [Catalogue.Feed] sets its Name and Source.
+	// Feed is the source's schedule. [Catalogue.Feed] sets its fields Name, Source and ConfigSHA256.
 	Feed runner.Feed
 	// File is the description of the source, or nil for a source in Go.
 	File *described.File
@@ -69,13 +69,13 @@ var Registry = map[string]Entry{
 	"file": {
 		About:   "a watched folder of saved files",
 		Factory: func(c Config) Factory { return file.Watched{Config: c.File} },          // Open adds the formats that descriptions define
-		Feed:    runner.Feed{Schedule: "@every 30s", Timeout: time.Hour, MaxSilence: -1}, // a file may hold years
+		Feed:    runner.Feed{Schedule: "@every 30s", Timeout: time.Hour, MaxSilence: -1}, // one file may have the readings of years
 	},
 	simulator.Name: {
 		About:   "simulated readings for the sandbox",
 		World:   schema.Sandbox,
 		Factory: func(c Config) Factory { return c.Simulator },
-		// Open adds the history.
+		// Open sets Feed.History from the configuration of the simulator.
 		Feed: runner.Feed{Schedule: "0 * * * *", Jitter: 10 * time.Second, AnyWindow: true, Lookback: time.Hour},
 	},
 }

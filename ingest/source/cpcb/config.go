@@ -28,7 +28,7 @@ func DefaultConfig() Config {
 	return Config{URL: "https://airquality.cpcb.gov.in/caaqms/rss_feed", Timeout: 60 * time.Second, MaxBytes: 16 << 20}
 }
 
-// New builds the source. name is the source name of its readings.
+// New builds the source. `name` becomes the field Source of its readings.
 func (c Config) New(name string, clock func() time.Time) (ingest.Source, error) {
 	u, err := url.Parse(c.URL)
 	switch {

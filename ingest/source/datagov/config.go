@@ -38,7 +38,7 @@ func DefaultConfig() Config {
 	}
 }
 
-// New builds the source. name is the source name of its readings.
+// New builds the source. `name` becomes the field Source of its readings.
 func (c Config) New(name string, clock func() time.Time) (ingest.Source, error) {
 	u, err := url.Parse(c.URL)
 	var faults []error

@@ -21,8 +21,8 @@ type Source struct {
 }
 
 // Fetch reads pages until it has read as many records as the portal states. The order of records is unstable, so a page
-// may repeat a record and omit another one. If records are missing, Fetch reads the pages in a second pass. It counts
-// those that are still missing as [ingest.NotListed]. If a page of the first pass fails, Fetch yields nothing.
+// may repeat a record and omit another one. If records are missing, Fetch reads the pages in a second pass. Records
+// that are then still missing count as [ingest.NotListed]. If a page of the first pass fails, Fetch yields nothing.
 func (s *Source) Fetch(ctx context.Context, _ ingest.Window, yield func(*ingest.Batch) error) error {
 	records := newListing()
 	if err := s.fetchPages(ctx, records); err != nil {
@@ -42,7 +42,7 @@ func (s *Source) Fetch(ctx context.Context, _ ingest.Window, yield func(*ingest.
 	return b.Close()
 }
 
-// fetchPages makes one pass: it reads all pages in order.
+// fetchPages makes one pass: it reads pages in order until [listing.addPage] needs no further page.
 func (s *Source) fetchPages(ctx context.Context, records *listing) error {
 	for page := range s.config.MaxPages {
 		reply, err := s.client.Get(ctx, s.pageURL(records.read), fetch.Validators{})
@@ -64,8 +64,8 @@ func (s *Source) fetchPages(ctx context.Context, records *listing) error {
 	return refuse(fmt.Sprintf("data.gov.in: the list has more than %d pages", s.config.MaxPages))
 }
 
-// fetchPagesAgain makes the second pass. If a page fails, Fetch uses the records that it has so far. The pass may take
-// half of the remaining time, because storing the records needs the rest. The error is that of ctx.
+// fetchPagesAgain makes the second pass. If a page fails, Fetch uses the records read so far. The pass may take half of
+// the time until the deadline of ctx. The rest is for storing the records. It returns an error only if ctx has ended.
 func (s *Source) fetchPagesAgain(ctx context.Context, records *listing) error {
 	limited := ctx
 	if deadline, ok := ctx.Deadline(); ok {

@@ -10,8 +10,8 @@ import (
 	"vayu/ingest/cpcbformat"
 )
 
-// The fetch fails after stalledPages consecutive pages without a new record. A single such page is normal, because the
-// order of records is unstable.
+// stalledPages is the number of consecutive pages without a new record at which the first pass fails. A single such
+// page is normal, because the order of records is unstable.
 const stalledPages = 3
 
 // key identifies a record: a value of a pollutant at a station and a time.
@@ -95,14 +95,14 @@ func noteFields(r *ingest.Recorder, body []byte) {
 	}
 }
 
-// missing returns the number of records that the portal states but that were not found.
+// missing returns how many records have not been found of the total that the portal states.
 func (l *listing) missing() int { return max(0, l.total-len(l.records)) }
 
 // beginSecondPass prepares the listing for reading the pages again.
 func (l *listing) beginSecondPass() { l.read, l.second = 0, true }
 
-// pageError returns an error if the first pass cannot continue after a page. count is the number of records in the
-// page, and fresh is the number of new ones.
+// pageError returns an error if the first pass cannot continue after a page. `count` is the number of records in the
+// page, and `fresh` is the number of those that no earlier page had.
 func (l *listing) pageError(count, fresh int) error {
 	switch {
 	case len(l.records) == 0:
@@ -119,7 +119,7 @@ func (l *listing) pageError(count, fresh int) error {
 	return nil
 }
 
-// add adds all records to b.
+// add adds all records to b, and counts the duplicates and the missing records as rejected.
 func (l *listing) add(b *ingest.Builder) error {
 	for range l.duplicates {
 		b.Reject(ingest.Duplicate)

@@ -1,5 +1,5 @@
 // Package described builds sources from descriptions. A description is a YAML file about a network of stations. It
-// defines the requests to an API or the form of files, and how records become readings. The guide
+// defines the requests to an API, the files or the MQTT messages, and how their records become readings. The guide
 // docs/guides/sources.md explains every key.
 package described
 
@@ -35,7 +35,7 @@ const (
 	mostCallTimeout    = 10 * time.Minute
 	defaultMaxBytes    = 32 * config.MiB // of a reply; Sensor.Community's whole feed has 9 MB
 	mostMaxBytes       = 256 * config.MiB
-	leastSecret        = 4 // bytes; a shorter text also occurs where it is not a secret
+	leastSecret        = 4 // bytes; a shorter value is not masked, because it also occurs in ordinary texts
 	mostTimeout        = 24 * time.Hour
 	mostHistory        = 20 * 366 * 24 * time.Hour
 )
@@ -90,7 +90,7 @@ var (
 )
 
 // reservedPrefix is the prefix of the environment variables with the service's own settings. A description must not use
-// them, because it could send their secrets to another host.
+// these variables, because it could send the secrets in them to another host.
 const reservedPrefix = "VAYU_"
 
 // Parse parses a description. The error is config.Problems, with the file, line and key of every fault.
@@ -121,7 +121,7 @@ func Parse(from File) (*Description, error) {
 	}
 	stream := root.Section("mqtt").Present()
 	switch {
-	case stream: // read below, because its defaults follow from the mapping
+	case stream: // messages.Read is called below: its defaults depend on the mapping
 	case files:
 		d.readFiles(root)
 	case d.Format == nil || root.Section("request").Present():
@@ -214,7 +214,7 @@ func CheckName(name string) error {
 	return nil
 }
 
-// NameOf returns the default name of the source that a file describes.
+// NameOf returns the default name of the source that a file describes: the name of the file without its extension.
 func NameOf(path string) string {
 	base := filepath.Base(path)
 	return strings.TrimSuffix(base, filepath.Ext(base))
@@ -247,7 +247,7 @@ func (d *Description) Fetches() bool {
 	return d.readings.url != nil || d.files != nil || d.stream != nil
 }
 
-// New builds the source. It implements the interface Factory of package source.
+// New builds the source; for MQTT messages, the one of [messages.Owner.Trial]. It implements package source's Factory.
 func (d *Description) New(name string, clock func() time.Time) (ingest.Source, error) {
 	if name != d.Name {
 		return nil, fmt.Errorf("source %q: its description names it %q", name, d.Name)
@@ -272,14 +272,14 @@ func (d *Description) New(name string, clock func() time.Time) (ingest.Source, e
 	return d.source(client, clock, nil), nil
 }
 
-// NewAgainst builds the source for a test. Its requests go to a fake server at the address `server` (host:port). It
-// calls sleep in place of waiting.
+// NewAgainst builds the source for a test. All its requests go to a fake server at the address `server` (host:port). It
+// calls the function `sleep` instead of waiting.
 func (d *Description) NewAgainst(server string, clock func() time.Time, sleep budget.Sleep) ingest.Source {
 	return d.source(fetch.NewTo(server, d.timeout, d.maxBytes), clock, sleep)
 }
 
 // NewIn builds the source for a test of a description with the key `files.folder`. The source reads the files in the
-// given folder instead.
+// given folder, not in that of the description.
 func (d *Description) NewIn(folder string, clock func() time.Time) ingest.Source {
 	other := *d
 	other.files = d.files.In(folder)
@@ -303,7 +303,7 @@ func (d *Description) source(client *fetch.Client, clock func() time.Time, sleep
 	return src
 }
 
-// clean replaces the secrets of the description in a text.
+// clean replaces the secrets of the description in a text by asterisks.
 func (d *Description) clean(text string) string {
 	for _, secret := range d.secrets {
 		text = strings.ReplaceAll(text, secret, "***")

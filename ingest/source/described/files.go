@@ -48,8 +48,8 @@ func (d *Description) fileSource(c *budget.Caller, clock func() time.Time) *file
 	})
 }
 
-// beginFiles fetches the lists of partitions and stations. It returns the fields of the partitions, and the function
-// that reads a file.
+// beginFiles fetches the lists of partitions and stations. It returns the function that reads a file, and the fields of
+// the partitions. It omits partitions whose newest reading is older than the window.
 func (s *Source) beginFiles(ctx context.Context, w ingest.Window, now time.Time) ([]map[string]string, fileset.ReadFile, error) {
 	window := s.fields(w, nil)
 	listed, err := s.listStations(ctx, window)
@@ -68,7 +68,7 @@ func (s *Source) beginFiles(ctx context.Context, w ingest.Window, now time.Time)
 			}
 		}
 	}
-	besides := make(map[string]map[string]map[string]string) // stations in the lists of a folder, by folder
+	besides := make(map[string]map[string]map[string]string) // fields of the listed stations, by folder of the list and id of the station
 	read := func(in *table.Input, file, part map[string]string, b *ingest.Builder) (int, error) {
 		stations := listed
 		if folder := filepath.Dir(in.Path); stations == nil && s.d.files.InFolder() {

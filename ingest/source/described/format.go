@@ -118,7 +118,7 @@ func (f *Format) header(head []byte) (table.Header, bool) {
 	return table.HeaderOf(cells), true
 }
 
-// Parse implements [file.Format]. Positions are offsets in the decoded text.
+// Parse implements [file.Format]. Positions are offsets in the decoded text, or numbers of records in a JSON document.
 func (f *Format) Parse(in *table.Input, b *ingest.Builder, now time.Time) error {
 	listed, err := f.d.besides(filepath.Dir(in.Path))
 	if err != nil {
@@ -153,8 +153,8 @@ const (
 	mostListBytes = 8 << 20
 )
 
-// readBeside reads the key `beside`, which selects station lists in the folder of the data by their names. It returns
-// nil if the key is absent.
+// readBeside reads the key `beside`: a pattern of the names of station lists in the folder of the data. It returns nil
+// if the key is absent.
 func readBeside(s *section.Section) *pattern.Pattern {
 	text := s.Text("beside")
 	if text == "" {
@@ -167,8 +167,8 @@ func readBeside(s *section.Section) *pattern.Pattern {
 	return p
 }
 
-// besides reads the station lists in a folder. It returns the fields of each station by the station's id. It skips
-// files that are not station lists.
+// besides returns the fields of each station in the station lists of a folder, by the station's id. It returns nil if
+// the description has no key `beside`, or the folder is unreadable. It skips unreadable lists.
 func (d *Description) besides(folder string) (map[string]map[string]string, error) {
 	if d.stations == nil || d.stations.beside == nil {
 		return nil, nil

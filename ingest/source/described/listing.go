@@ -13,8 +13,8 @@ import (
 	"vayu/internal/config/section"
 )
 
-// listing is a list of partitions (such as sensors) or of stations. A source requests it before the readings, unless
-// the description itself has its entries.
+// listing is a list of partitions (such as sensors) or of stations. Its entries come from a request before those for
+// readings, from files beside the data, or from the description itself.
 type listing struct {
 	section string   // section of the description: partitions or stations
 	names   []string // names of the fields of an entry
@@ -50,7 +50,7 @@ func readFixed(s *section.Section) *listing {
 	values := s.List(l.names[0])
 	for _, e := range values {
 		texts := []string{e.Text}
-		if len(values) == 1 { // a variable of the environment may list several
+		if len(values) == 1 { // it may be an environment variable that lists several values
 			texts = strings.Split(e.Text, ",")
 		}
 		for _, text := range texts {
@@ -66,7 +66,7 @@ type entry struct {
 	newest time.Time // time of its newest reading; zero if the list does not state it
 }
 
-// fetch returns the entries of the list.
+// fetch returns the entries of the list. If there are none, a field that no record of the list has is an error.
 func (l *listing) fetch(ctx context.Context, s *Source, window map[string]string) ([]entry, error) {
 	if l.list == nil {
 		return l.fixed, nil

@@ -15,7 +15,7 @@ import (
 type Outline struct {
 	// Keyed is true if the description has the section `auth`.
 	Keyed bool
-	// Windowed is true if requests state the time range of the requested readings.
+	// Windowed is true if requests for readings state the start of the wanted time range.
 	Windowed bool
 	// Overlap is the lookback: the time range that each run fetches again. Averaging is the longest averaging interval.
 	Overlap, Averaging time.Duration
@@ -30,7 +30,7 @@ type ListOutline struct {
 	// Name is readings, partitions or stations.
 	Name    string
 	Records record.Records
-	// By is the way to request further pages. Parameter, Next and Total are the keys of the section `pages`.
+	// By (the way to request further pages), Parameter, Next and Total are values of keys of the section `pages`.
 	By, Parameter, Next, Total string
 	// SizeParameter is the query parameter that states how many records a page should have, or "" if there is none.
 	SizeParameter string
@@ -62,7 +62,7 @@ func (l *ListOutline) Matches(u *url.URL) bool {
 // Varies reports whether a query parameter contains a limit of the wanted time range.
 func (l *ListOutline) Varies(parameter string) bool { return slices.Contains(l.times, parameter) }
 
-// Outline returns a summary of the description, for a program that imitates its API.
+// Outline returns a summary of the description.
 func (d *Description) Outline() Outline {
 	o := Outline{
 		Keyed: d.keyed, Windowed: d.readings.windowed(), Overlap: d.Feed.Lookback, Averaging: d.mapping.LongestAveraging(),
@@ -117,7 +117,7 @@ func (r *request) outline(name string, records record.Records) ListOutline {
 	return l
 }
 
-// windowed reports whether the request states the wanted time range.
+// windowed reports whether the request states the start of the wanted time range.
 func (r *request) windowed() bool {
 	has := func(t template) bool { return slices.ContainsFunc(t, func(p piece) bool { return p.field == "from" }) }
 	return has(r.url) || slices.ContainsFunc(r.query, func(p parameter) bool { return has(p.value) })

@@ -40,7 +40,7 @@ type pages struct {
 	most          int
 	next          string // path of the next cursor or address in a reply
 	total         string // path of the total number of records in a reply
-	untilEmpty    bool   // only an empty page ends the list
+	untilEmpty    bool   // a page shorter than a full page does not end the list, but only an empty one
 }
 
 func parsePages(s *section.Section) pages {
@@ -96,8 +96,8 @@ func (w *walk) query() map[string]string {
 	return q
 }
 
-// check returns an error if a page has the same records as an earlier page. The API then ignores the query parameter
-// that selects the page.
+// check returns an error if a page has the same records as an earlier page: the API then ignores the query parameter
+// that selects the page. Pages without records may repeat.
 func (w *walk) check(body record.Reply) error {
 	if w.p.by == ByNone || body.Empty() {
 		return nil
@@ -110,8 +110,8 @@ func (w *walk) check(body record.Reply) error {
 	return nil
 }
 
-// advance counts a page, and reports whether it was the last. missing is the number of records that the API includes in
-// its total but did not list.
+// advance counts a page of `count` records, and reports whether it was the last one. `address` is the URL of the page.
+// `missing` is the number of records that the API includes in its total but did not list.
 func (w *walk) advance(reply *fetch.Reply, body record.Reply, count int, address string) (last bool, missing int, err error) {
 	w.number++
 	w.records += count
@@ -153,8 +153,8 @@ func (w *walk) target(reply *fetch.Reply, body record.Reply) string {
 	return nextLink(reply.Header.Values("Link"))
 }
 
-// ended reports whether a page of count records is the last. If the reply states a total number of records, the total
-// decides.
+// ended reports whether a page of `count` records is the last one. A page without records is. For another page, the
+// total number of records decides. Without a total, a page shorter than a full one is the last, unless untilEmpty.
 func (w *walk) ended(body record.Reply, count int) (last bool, missing int) {
 	if w.p.total != "" {
 		if total, err := strconv.Atoi(body.Text(w.p.total)); err == nil && total >= 0 {
@@ -180,8 +180,8 @@ func nextLink(headers []string) string {
 	return ""
 }
 
-// linkTo returns the address of the next page, or "" if there is none. The address must have the scheme and host of the
-// current page, because the request for it carries a key.
+// linkTo returns the address of the next page, or "" if `target` is "". The scheme and host must be those of the
+// current page, whose URL is `address`: the request for the next page also carries the key.
 func linkTo(target, address string) (string, error) {
 	if target == "" {
 		return "", nil
@@ -199,7 +199,7 @@ func linkTo(target, address string) (string, error) {
 
 func refuse(detail string) error { return &ingest.BatchError{Reason: ingest.BadReply, Detail: detail} }
 
-// partition fetches all pages of a partition. part has the fields of the partition, or nil if the network has no
+// partition fetches all pages of a partition. `part` has the fields of the partition. It is nil if the network has no
 // partitions.
 func (f *fetching) partition(ctx context.Context, part map[string]string, w ingest.Window) error {
 	missing, err := f.readPages(ctx, &f.d.readings, f.d.mapping.Records, f.fields(w, part), func(body record.Reply) (int, error) {
@@ -211,8 +211,8 @@ func (f *fetching) partition(ctx context.Context, part map[string]string, w inge
 	return err
 }
 
-// readPages requests all pages of a list, and passes each to use, which returns the number of records in the page.
-// missing is the number of records that the API includes in its total but did not list.
+// readPages requests all pages of a list, and passes each page to the function `use`, which returns the number of its
+// records. `missing` is the number of records that the API includes in its total but did not list.
 func (s *Source) readPages(
 	ctx context.Context, r *request, records record.Records, fields map[string]string, use func(record.Reply) (int, error),
 ) (missing int, err error) {

@@ -16,11 +16,11 @@ import (
 )
 
 const (
-	// After maxConsecutive failed partitions in a row, the fetch fails: the API has then probably failed. Partitions
-	// that failed in an earlier fetch do not count.
+	// maxConsecutive is the number of failed partitions in a row at which the fetch fails, because the API has then
+	// probably failed. A partition whose last fetch had failed, too, does not count.
 	maxConsecutive = 5
-	// The fetch yields results after storeAfter readings or after the time storeEvery. So the first stations need not
-	// wait for the last ones, and after a crash it repeats the calls of at most a minute.
+	// A fetch yields its results after storeAfter readings, or storeEvery after it last yielded. Therefore the results
+	// of the first partitions are stored early, and a crash costs only the calls of the last minute.
 	storeAfter = 5000
 	storeEvery = time.Minute
 	// maxKey is the largest length of a partition's key in bytes. A hash replaces a longer key.
@@ -45,7 +45,7 @@ func (s divided) FetchPartitions(ctx context.Context, parts []ingest.Partition, 
 	return f.fetch(ctx, func() error { return f.each(ctx, parts) })
 }
 
-// listPartitions requests the list of partitions. It gives every partition the window w.
+// listPartitions requests the list of partitions, and drops duplicates. Every partition gets the window w.
 func (s *Source) listPartitions(ctx context.Context, w ingest.Window) ([]ingest.Partition, error) {
 	entries, err := s.d.partitions.fetch(ctx, s, s.fields(w, nil))
 	if err != nil {
@@ -63,8 +63,8 @@ func (s *Source) listPartitions(ctx context.Context, w ingest.Window) ([]ingest.
 	return parts, nil
 }
 
-// keyOf returns the key of a partition. The key consists of the fields that requests for readings use. So it stays the
-// same if the network renames the partition.
+// keyOf returns the key of a partition. The key consists of the values of those fields that requests for readings use.
+// Therefore the key stays the same if the network changes other fields, such as the name of the partition.
 func (d *Description) keyOf(fields map[string]string) string {
 	var all []string
 	for _, name := range d.partitions.names {
@@ -80,7 +80,7 @@ func (d *Description) keyOf(fields map[string]string) string {
 	return key
 }
 
-// each fetches partitions in order. After a failed partition it continues, unless the failure affects all partitions.
+// each fetches partitions in order. It ends at a [fetching.fatal] error, after maxConsecutive failures, or if all fail.
 func (f *fetching) each(ctx context.Context, parts []ingest.Partition) error {
 	failed, consecutive := 0, 0
 	for _, part := range parts {
@@ -120,8 +120,8 @@ func (f *fetching) fatal(ctx context.Context, err error) bool {
 	}, failed.Status)
 }
 
-// passOn yields the readings and the results of partitions so far if there are enough. It yields nothing as long as
-// every record lacks a needed field, because the partitions must then be fetched again.
+// passOn yields the readings and the results of partitions so far, if storeAfter or storeEvery requires it. It yields
+// nothing while a needed field is in no record: a result would mean that its partition is not fetched again.
 func (f *fetching) passOn() error {
 	if f.sink.Readings()-f.stored < storeAfter && f.clock().Before(f.passed.Add(storeEvery)) || f.sink.Check() != nil {
 		return nil //nolint:nilerr // the end of the fetch checks again

@@ -61,7 +61,7 @@ func checkHeader(s *section.Section, name, value string) {
 // windowFields are the fields that every template may use: the start and the end of the wanted time range.
 var windowFields = []string{"from", "to"}
 
-// readRequest reads the sections `request` and `pages`. fields are the fields of partitions that templates may use.
+// readRequest reads the sections `request` and `pages`. `fields` are the fields of partitions that templates may use.
 func (d *Description) readRequest(s *section.Section, a auth, fields []string) request {
 	r := s.Section("request")
 	out := request{header: a.header.Clone(), pages: parsePages(s.Section("pages"))}
@@ -134,7 +134,7 @@ func parseTemplate(s *section.Section, key, text string, known []string) templat
 	return t
 }
 
-// expand returns the text with the values of the fields. escape encodes each value.
+// expand returns the text with the values of the fields. The function `escape` encodes each value.
 func (t template) expand(fields map[string]string, escape func(string) string) string {
 	var out strings.Builder
 	for _, p := range t {
@@ -147,7 +147,7 @@ func (t template) expand(fields map[string]string, escape func(string) string) s
 	return out.String()
 }
 
-// address returns the URL of a page. The URL may contain a key, so it must not be logged.
+// address returns the URL of a page; `page` has its query parameters. The URL may contain a key, so never log it.
 func (r *request) address(fields map[string]string, page map[string]string) string {
 	q := url.Values{}
 	for _, p := range r.query {
@@ -163,7 +163,7 @@ func (r *request) address(fields map[string]string, page map[string]string) stri
 	return address
 }
 
-// uses reports whether the request uses a field.
+// uses reports whether the URL or the query of the request contains a field.
 func (r *request) uses(field string) bool {
 	for _, p := range r.url {
 		if p.field == field {

@@ -54,7 +54,6 @@ type fetching struct {
 	passed   time.Time // time at which passOn last yielded
 }
 
-// begin returns the state of a new fetch.
 func (s *Source) begin(ctx context.Context, w ingest.Window, yield func(*ingest.Batch) error) *fetching {
 	f := &fetching{Source: s, window: w, now: s.clock()}
 	f.passed = f.now
@@ -67,8 +66,9 @@ func (s *Source) begin(ctx context.Context, w ingest.Window, yield func(*ingest.
 	return f
 }
 
-// fetch requests the station list, calls `read`, and yields the remaining readings. If `read` fails, fetch yields the
-// partitions that are complete. If every record lacks a needed field, it yields nothing.
+// fetch requests the station list, calls the function `read`, and yields the readings that `read` has not yielded. If
+// `read` fails, fetch does so only for a network with partitions, unless ctx has ended or a batch could not be stored.
+// If every record lacks a needed field, fetch yields nothing.
 func (f *fetching) fetch(ctx context.Context, read func() error) error {
 	err := f.list(ctx)
 	if err != nil {
@@ -121,7 +121,7 @@ func (s *Source) listStations(ctx context.Context, window map[string]string) (ma
 	return listed, nil
 }
 
-// all fetches the window for the whole network.
+// all fetches the window for the whole network, except for partitions whose newest reading is older than the window.
 func (f *fetching) all(ctx context.Context) error {
 	if f.d.partitions == nil {
 		return f.partition(ctx, nil, f.window)
@@ -137,12 +137,13 @@ func (f *fetching) all(ctx context.Context) error {
 
 func listError(of string, err error) error { return fmt.Errorf("the list of %s: %w", of, err) }
 
-// failed returns the error of a fetch, without secrets.
+// failed adds the name of the source to the error of a fetch, and removes secrets from the error.
 func (s *Source) failed(err error) error {
 	return s.cleaned(fmt.Errorf("fetching source %q: %w", s.d.Name, err))
 }
 
-// fields returns the values of the fields in templates: the limits of the time range, and the fields of a partition.
+// fields returns the values of the fields in templates: the fields of a partition and the limits of the window, whose
+// start is moved back by [mapping.Mapping.Lag].
 func (s *Source) fields(w ingest.Window, part map[string]string) map[string]string {
 	lag := s.d.mapping.Lag()
 	fields := map[string]string{
@@ -160,7 +161,6 @@ func (s *Source) cleaned(err error) error {
 	return err
 }
 
-// cleanError is an error whose text has no secrets.
 type cleanError struct {
 	err  error
 	text string

@@ -50,7 +50,7 @@ func unfilled(f File, faults error) error {
 	return all
 }
 
-// findUnfilled calls note for each value that contains FillIn.
+// findUnfilled calls the function `note` for each value below the node n that contains FillIn. `key` is the key of n.
 func findUnfilled(n *yaml.Node, key string, note func(key string, line int)) {
 	if n.Kind == yaml.ScalarNode && strings.Contains(n.Value, FillIn) {
 		note(key, n.Line)

@@ -30,7 +30,7 @@ type Watched struct {
 	Described []Format
 }
 
-// New builds the source. name is the source name of its readings.
+// New builds the source. `name` becomes the field Source of its readings.
 func (c Watched) New(name string, clock func() time.Time) (ingest.Source, error) {
 	if c.Folder == "" {
 		return nil, fmt.Errorf("source %q: folder is missing", name)

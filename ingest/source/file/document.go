@@ -22,7 +22,7 @@ type reply struct {
 	} `json:"data"`
 }
 
-// parseJSON reads a saved reply of the CAAQM portal. The position of a batch is the number of table rows before it.
+// parseJSON reads a saved reply of the CAAQM portal. A position is the number of table rows before that position.
 func parseJSON(in *table.Input, b *ingest.Builder) error {
 	text, err := in.Text()
 	if err != nil {

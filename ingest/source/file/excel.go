@@ -14,8 +14,8 @@ import (
 // has 2.6 MB. A workbook with Excel's maximum of a million rows has about 200 MB if it has eight columns.
 const maxUnzipped = 256 << 20
 
-// parseExcel reads an Excel export of the CAAQM portal. The position of a batch is a number of rows, counted across all
-// sheets. The Excel library panics for some damaged workbooks. Then parseExcel returns an error.
+// parseExcel reads an Excel export of the CAAQM portal. A position is the number of rows before it, counted across all
+// sheets. The Excel library panics for some damaged workbooks. For them, parseExcel returns an error.
 func parseExcel(in *table.Input, b *ingest.Builder) (err error) {
 	text, err := in.Text()
 	if err != nil {
@@ -52,8 +52,8 @@ func openBook(r io.Reader) (book *excelize.File, err error) {
 	return book, nil
 }
 
-// readSheet reads the rows of a sheet. n is the number of the sheet's first row, counted across all sheets. readSheet
-// returns the number of the row after the sheet.
+// readSheet reads the rows of a sheet. n is the number of the sheet's first row, counted across all sheets. `start` is
+// the number of the first row whose readings are wanted. readSheet returns the number of the row after the sheet.
 func readSheet(book *excelize.File, sheet string, n, start int64, b *ingest.Builder) (int64, error) {
 	rows, err := book.Rows(sheet)
 	if err != nil {

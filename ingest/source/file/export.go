@@ -42,8 +42,8 @@ func newExport() *export { return &export{station: -1} }
 // several reports whether the export lists more than one station.
 func (e *export) several() bool { return len(e.listed) > 1 }
 
-// read reads one row. before is true for rows before the start position. Such a row is read only to find the station
-// and the columns.
+// read reads one row. `before` is true for rows before the start position. From such a row, read takes only the station
+// and the columns, and adds no readings.
 func (e *export) read(cells [][]byte, before bool, b *ingest.Builder) error {
 	key := bytes.TrimSpace(table.At(cells, e.interval.fromDate))
 	if len(key) == 0 || key[0] < '0' || key[0] > '9' || len(table.At(cells, 1)) == 0 && e.title(cells) != "" {
@@ -138,7 +138,7 @@ var remarks = []string{
 	"central pollution control board", "continuous ambient air quality", "date:", "time:", "min", "max", "avg",
 }
 
-// skipRemark interprets a row without readings. It returns false for an unknown row after the first header.
+// skipRemark interprets a row without readings, such as a header. It returns false for an unknown row after a header.
 func (e *export) skipRemark(cells [][]byte, b *ingest.Builder) bool {
 	first, second := strings.TrimSpace(string(table.At(cells, 0))), strings.TrimSpace(string(table.At(cells, 1)))
 	switch strings.ToLower(first) {
@@ -187,7 +187,7 @@ func (e *export) list(text string) {
 }
 
 // head begins a block at its header. If a name is above the header, the block belongs to the station with this name.
-// Otherwise it belongs to the previous station. In an export of several stations, its station is then unknown.
+// Without a name, the block belongs to the previous station, or in an export of several stations to an unknown one.
 func (e *export) head(h table.Header) {
 	columns := h.Columns()
 	e.doubtful = !e.named && slices.ContainsFunc(columns, func(c table.Column) bool {

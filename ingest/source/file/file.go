@@ -27,9 +27,9 @@ type File struct {
 // Opener opens a file at a position, as [Open] does.
 type Opener func(path string, position int64) (*File, error)
 
-// Open detects the format of a file from its beginning. name is the source name of the readings. start is the
-// [ingest.Batch.Position] at which Fetch begins, and Fetch reads that row again; 0 means the whole file. described are
-// the formats that descriptions (YAML) define. If no format fits, the error lists the known formats.
+// Open detects the format of a file from its beginning. `name` becomes the field Source of the readings. `start` is the
+// position at which Fetch begins: an [ingest.Batch.Position], or 0 for the whole file. `described` are the formats that
+// descriptions (YAML) define. If no format fits, the error lists the known formats.
 func Open(name, path string, start int64, clock func() time.Time, described []Format) (*File, error) {
 	f := &File{name: name, path: path, start: start, clock: clock}
 	info, err := os.Stat(path)

@@ -38,9 +38,9 @@ func (e entry) same(other entry) bool {
 		e.info.Size() == other.info.Size() && e.info.ModTime().Equal(other.info.ModTime())
 }
 
-// Fetch reads new and changed files. If a file cannot be read, Fetch continues with the others, and its error names all
-// such files. A file whose content was rejected is reported again only after a change. An unreadable subfolder is
-// reported only by the first fetch that finds it.
+// Fetch reads new and changed files. If a file cannot be read, Fetch continues with the others. Its error names all
+// files that could not be read. A file with invalid content is reported again only after a change. An unreadable
+// subfolder is reported only by the first fetch that finds it.
 func (f *Folder) Fetch(ctx context.Context, w ingest.Window, yield func(*ingest.Batch) error) error {
 	files, faults, err := f.list(ctx)
 	if err != nil {
@@ -70,7 +70,7 @@ func (f *Folder) Fetch(ctx context.Context, w ingest.Window, yield func(*ingest.
 }
 
 // file reads one file. Then it stores the state of the file, so that the next fetch skips the file. It does not store
-// the state if the file could not be read, or has changed meanwhile.
+// the state if the file has changed meanwhile, or after an error that is not an [*ingest.BatchError].
 func (f *Folder) file(ctx context.Context, e entry, w ingest.Window, yield func(*ingest.Batch) error) error {
 	one, err := Open(f.name, e.path, 0, f.clock, f.described)
 	if err == nil {
@@ -86,8 +86,8 @@ func (f *Folder) file(ctx context.Context, e entry, w ingest.Window, yield func(
 	return err
 }
 
-// list returns the files to read, oldest first, and drops the state of deleted files. It skips paths that cannot be
-// read. faults has the errors of those paths that the last fetch did not report.
+// list returns the new and changed files, oldest first, and drops the state of deleted files. It skips files that may
+// still be written, and unreadable paths. `faults` has the errors of unreadable paths, except those in f.closed.
 func (f *Folder) list(ctx context.Context) (fresh []entry, faults []error, err error) {
 	present, closed := make(map[string]bool), make(map[string]bool)
 	skip := func(path string, err error) {

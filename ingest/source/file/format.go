@@ -15,12 +15,12 @@ import (
 	"vayu/ingest/source/file/table"
 )
 
-// Format is a file format that a source description (YAML) defines. The function formats returns those written in Go.
+// Format is a file format that a source description (YAML) defines. The function `formats` has those written in Go.
 type Format interface {
 	// Name returns the name that users see, such as "OpenAQ archive CSV".
 	Name() string
-	// Recognises rates how specifically the format describes a file, or 0 if the file has another format. The rating
-	// with the largest number wins. head is the beginning of the text, and base is the name of the file.
+	// Recognises rates how specifically the format describes a file. It returns 0 if the file has another format. The
+	// format with the highest rating is used. `head` is the beginning of the text, and `base` is the name of the file.
 	Recognises(head []byte, base string) int
 	// Parse adds the readings of a file to a builder. The unit of positions depends on the format.
 	Parse(in *table.Input, b *ingest.Builder, now time.Time) error
@@ -29,7 +29,7 @@ type Format interface {
 // format is a file format: its name, its test of the beginning of a file, and its parser.
 type format struct {
 	name  string
-	broad bool // tried last, because only few columns recognise the format
+	broad bool // tried last, because only a few names of columns identify the format
 	match func(h *head) bool
 	parse func(in *table.Input, b *ingest.Builder) error
 }
@@ -92,8 +92,8 @@ func parseFeed(in *table.Input, b *ingest.Builder) error {
 	return cpcbformat.ParseFeed(table.Limit(text), b)
 }
 
-// recognise detects the format from the beginning of a file. It first tries the formats in Go, then the described
-// formats. Last it tries the formats in Go that only a few columns distinguish (broad).
+// recognise detects the format from the beginning of a file. It first tries those formats in Go that are not broad,
+// then the described formats, and last the broad formats in Go. `now` is passed to [Format.Parse].
 func recognise(file *table.Input, described []Format, now time.Time) (*format, error) {
 	text, err := file.Text()
 	if err != nil {

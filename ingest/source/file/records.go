@@ -10,8 +10,8 @@ import (
 	"vayu/ingest/source/file/table"
 )
 
-// listingPage is one of the two forms of JSON from data.gov.in: a saved reply of the resource 3b01bcb8, or one record
-// of a reply.
+// listingPage is a JSON object from data.gov.in: a saved reply of the resource 3b01bcb8, or a single record of such a
+// reply. For a single record, Records is nil.
 type listingPage struct {
 	cpcbformat.Record
 	Records []cpcbformat.Record `json:"records"`
@@ -23,8 +23,8 @@ func (h *head) listing() bool {
 	return (h.begins("{") || h.begins("[")) && h.holds(`"last_update"`) && h.holds(`"pollutant_id"`)
 }
 
-// parseRecords reads saved replies of data.gov.in: one reply, several in sequence, or a list of replies or records. The
-// position of a batch is the number of records before it.
+// parseRecords reads saved replies of data.gov.in: one reply, several in sequence, or a list of replies or records. A
+// position is the number of records before that position.
 func parseRecords(in *table.Input, b *ingest.Builder) error {
 	text, err := in.Text()
 	if err != nil {

@@ -82,7 +82,7 @@ func stationNameOf(base string) (name string, period time.Duration) {
 	return strings.ReplaceAll(base, "_", " "), 0
 }
 
-// listedStation returns the station that a station list assigns to a file, or "" if the list or the entry is missing.
+// listedStation returns the station that the list at `path` assigns to the file `base`, or "". Two are an error.
 func listedStation(path, base string) (string, error) {
 	list, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {

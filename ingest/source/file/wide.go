@@ -20,16 +20,16 @@ import (
 // column From Date. A comparison supports this. Of 1,788 daily means of one station in 2020, 716 equal the portal's if
 // times are starts, and only 219 if they are ends.
 //
-// Some tables keep the column To Date instead. The function decide recognises them by two signs. Their first time is
+// Some tables keep the column To Date instead. The method `decide` recognises them by two signs. Their first time is
 // one interval after midnight, because an export starts at midnight. Their last time is midnight, or is not a multiple
-// of the interval, because an export ends with a day or at the time of the export. Starts are always multiples.
+// of the interval, because an export ends with a day or when it is made. Starts of intervals are always multiples.
 type wide struct {
 	stamp    int
 	columns  []table.Column
 	station  air.Station
 	clock    table.Clock
 	spacings table.Spacings
-	period   time.Duration // length of the intervals; before decide, the length in the file's name or 0
+	period   time.Duration // length of the intervals; before the call of `decide`, the length in the file's name or 0
 
 	first, last time.Time
 	ends        bool // times are ends of intervals
@@ -67,7 +67,7 @@ func (t *wide) Prescan(cells [][]byte) {
 	}
 }
 
-// decide finds the length of the intervals, and whether the times are their starts or ends.
+// decide sets the length of the intervals, and whether the times are the ends of the intervals (t.ends) or the starts.
 func (t *wide) decide() {
 	t.decided = true
 	if d := t.spacings.Of(nil); d > 0 {
@@ -80,7 +80,7 @@ func (t *wide) decide() {
 	t.ends = sinceMidnight(t.first) == t.period && (last == 0 || last%t.period != 0)
 }
 
-// sinceMidnight returns the time of day in India. Midnight counts as the start of the next day.
+// sinceMidnight returns the time of day in India. At midnight it is 0, not 24 h.
 func sinceMidnight(t time.Time) time.Duration { return t.Sub(schema.DayOf(t.Add(time.Second)).Start()) }
 
 func (t *wide) Read(cells [][]byte, b *ingest.Builder) error {

@@ -22,7 +22,7 @@ type Config struct {
 func DefaultConfig() Config { return Config{History: mostHistory} }
 
 const (
-	leastHistory = 36 * time.Hour // a new source fetches them first, and current answers need them
+	leastHistory = 36 * time.Hour // a new source fetches these hours first, because current answers need them
 	mostHistory  = 60 * 24 * time.Hour
 )
 
@@ -33,7 +33,7 @@ func (c Config) Validate() []error {
 	return f
 }
 
-// New builds the source. name is the source name of its readings. The simulator ignores the clock.
+// New builds the source. `name` becomes the field Source of its readings. The simulator ignores the clock.
 func (c Config) New(name string, _ func() time.Time) (ingest.Source, error) {
 	return &Source{name: name}, nil
 }

@@ -63,8 +63,8 @@ type spent struct {
 	n  int
 }
 
-// next returns the earliest allowed time of the next call, not before now. Background calls may use only four fifths
-// of a limit, so that other calls seldom have to wait.
+// next returns the earliest allowed time of the next call, not before now. Background calls, such as those of a
+// backfill, may use only four fifths of a limit but at least one call. The rest is reserved for other calls.
 func (b *budget) next(now time.Time, background bool) time.Time {
 	at := now
 	if b.blocked.After(at) {
@@ -92,11 +92,11 @@ func (b *budget) latest(n int) time.Time {
 	return time.Time{}
 }
 
-// maxSpent limits the size of the stored budget. If there are more than maxSpent times of calls, the older ones are
-// merged in pairs. A merged pair counts as two calls at the later time, so the limit is never exceeded.
+// maxSpent is the largest number of times of calls that a budget stores. If there are more, spend merges the oldest
+// maxSpent/2 times in pairs. All calls of a pair then count at its later time, so no limit is ever exceeded.
 const maxSpent = 1000
 
-// spend counts a call at the time `at`, and drops calls that are too old to matter.
+// spend counts a call at the time `at`, and drops calls that no limit covers any more. Without limits it does nothing.
 func (b *budget) spend(at, now time.Time) {
 	var longest time.Duration
 	for _, l := range b.rule.limits {
@@ -128,7 +128,7 @@ type state struct {
 
 // encode returns the budget as JSON.
 func (b *budget) encode() ([]byte, error) {
-	up := time.Microsecond - time.Nanosecond // rounds up, because a stored call must not be earlier
+	up := time.Microsecond - time.Nanosecond // rounds up: a call must not be stored with a time before it was made
 	s := state{Blocked: b.blocked.UnixMicro(), At: make([]int64, len(b.calls)), Calls: make([]int, len(b.calls))}
 	for i, c := range b.calls {
 		s.At[i], s.Calls[i] = c.at.Add(up).UnixMicro(), c.n
@@ -136,7 +136,7 @@ func (b *budget) encode() ([]byte, error) {
 	return json.Marshal(s)
 }
 
-// decode sets the budget from JSON. An invalid text means a budget without calls.
+// decode sets the budget from the JSON that encode returns. It leaves the budget unchanged if the text is invalid.
 func (b *budget) decode(text []byte) {
 	var s state
 	if json.Unmarshal(text, &s) != nil || len(s.At) != len(s.Calls) {
@@ -148,8 +148,8 @@ func (b *budget) decode(text []byte) {
 	}
 }
 
-// observe reads the limits that the headers of a reply state. refused means that the API has refused the call because
-// of a limit.
+// observe sets until when calls are blocked, from the headers of a reply. `refused` means that the API has refused the
+// call because of a limit. If such a reply states no time, observe blocks calls for defaultPause.
 func (b *budget) observe(h http.Header, refused bool, now time.Time) {
 	until := retryAfter(h.Get("Retry-After"), now)
 	if b.rule.resetHeader != "" && until.IsZero() {
@@ -166,11 +166,11 @@ func (b *budget) observe(h http.Header, refused bool, now time.Time) {
 	}
 }
 
-// defaultPause is the pause after a refusal that does not state when calls are allowed again. Most limits have a period
-// of a minute.
+// defaultPause is a minute, because most limits of APIs have this period.
 const defaultPause = time.Minute
 
-// retryAfter parses the header Retry-After: a number of seconds, or a date (RFC 9110, 10.2.3).
+// retryAfter parses the header Retry-After: a number of seconds, or a date (RFC 9110, 10.2.3). It returns the zero time
+// if the header is missing or invalid, or if the date has passed.
 func retryAfter(text string, now time.Time) time.Time {
 	text = strings.TrimSpace(text)
 	if n, err := strconv.ParseUint(text, 10, 31); err == nil {
@@ -182,11 +182,11 @@ func retryAfter(text string, now time.Time) time.Time {
 	return time.Time{}
 }
 
-// A reset time has two forms: a number below leastEpoch is a number of seconds from now, and any other is a Unix time.
-// As a Unix time, leastEpoch is in 2001.
+// leastEpoch is the least number that resetTime reads as a Unix time. That time is in 2001.
 const leastEpoch = 1e9
 
-// resetTime parses the time at which a limit is reset. The text is a number of seconds from now, or a Unix time.
+// resetTime parses the time at which a limit is reset: a number of seconds from now, or a Unix time. It returns the
+// zero time for an invalid text.
 func resetTime(text string, now time.Time) time.Time {
 	n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
 	switch {

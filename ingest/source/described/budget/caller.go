@@ -30,28 +30,28 @@ type Caller struct {
 
 // Store stores the state of a budget. Processes share it, and it survives a restart.
 type Store interface {
-	// Update replaces the state by the result of change. Updates do not overlap. now is the time of the store's clock,
-	// which all processes share. If the store has no state, state is empty.
+	// Update replaces the state by the result of the function `change`, unless that returns an error. Updates do not
+	// overlap. `now` is the time of the store's clock. `state` is empty before the first update.
 	Update(ctx context.Context, change func(state []byte, now time.Time) ([]byte, error)) error
 }
 
 const (
 	// maxRefusals is how often a call is retried if the API refuses it because of a limit.
 	maxRefusals = 3
-	// If the API demands a pause, a fetch waits for at most longestPause. A longer pause fails the fetch, so that an
-	// operator notices it.
+	// longestPause is the longest pause demanded by the API for which a fetch waits. A longer pause fails the fetch,
+	// so that an operator notices the pause.
 	longestPause = time.Hour
 )
 
 // Sleep waits for d. It returns an error if ctx ends first.
 type Sleep func(ctx context.Context, d time.Duration) error
 
-// ErrUsedUp means that the next call is allowed only after the end of the fetch, or after a pause longer than
-// longestPause.
+// ErrUsedUp means that the next call is allowed only after the deadline of the fetch, or that the API demands a pause
+// longer than longestPause.
 var ErrUsedUp = errors.New("the call budget is used up")
 
-// NewCaller returns a caller that sends its requests with client. If sleep is nil, the caller waits in real time. If
-// store is nil, the budget is in memory only.
+// NewCaller returns a caller that sends its requests with `client`. If `sleep` is nil, the caller waits in real time.
+// If `store` is nil or `rule` limits no calls, the budget is only in memory.
 func NewCaller(client *fetch.Client, rule Rule, store Store, clock func() time.Time, sleep Sleep) *Caller {
 	if sleep == nil {
 		sleep = wait
@@ -63,8 +63,8 @@ func NewCaller(client *fetch.Client, rule Rule, store Store, clock func() time.T
 	return c
 }
 
-// update changes the stored budget with the function change. Without a store it changes the budget in memory. change
-// gets the present time from the clock of the store, or of this process if there is no store.
+// update changes the stored budget, or without a store the budget in memory, with the function `change`. That function
+// gets the present time from the clock of the store, or from the clock of the caller if there is no store.
 func (c *Caller) update(ctx context.Context, change func(b *budget, now time.Time) error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -119,8 +119,8 @@ func (c *Caller) Download(ctx context.Context, r fetch.Request, to *os.File, lim
 	return reply, modified, err
 }
 
-// call sends a request when the budget allows it. If the API refuses the call because of a limit, call retries at the
-// time that the API states. send returns the header of the reply.
+// call sends a request with the function `send` when the budget allows it. If the API refuses it because of a limit,
+// call retries it at the time that the API states, at most maxRefusals times. `send` returns the header of the reply.
 func (c *Caller) call(ctx context.Context, send func() (http.Header, error)) error {
 	for refusals := 0; ; refusals++ {
 		if err := c.await(ctx); err != nil {
@@ -146,8 +146,8 @@ func refuses(status int, header http.Header) bool {
 	return status == http.StatusTooManyRequests || status == http.StatusServiceUnavailable && header.Get("Retry-After") != ""
 }
 
-// observe updates the budget with the limits that the headers of a reply state. Most replies state none. Then observe
-// does not access the store.
+// observe updates the budget if a reply means that calls are blocked for some time. Most replies do not. For them,
+// observe does not access the store.
 func (c *Caller) observe(ctx context.Context, h http.Header, refused bool) error {
 	var stated budget
 	stated.rule = c.budget.rule
@@ -160,7 +160,7 @@ func (c *Caller) observe(ctx context.Context, h http.Header, refused bool) error
 	})
 }
 
-// await reserves a call in the budget, and sleeps until the time of the call.
+// await reserves a call in the budget and sleeps until its time. If that is too late, it returns [ErrUsedUp] at once.
 func (c *Caller) await(ctx context.Context) error {
 	var left time.Duration
 	err := c.update(ctx, func(b *budget, now time.Time) error {

@@ -42,8 +42,8 @@ func Read(s *section.Section) *Fields {
 	return f
 }
 
-// Add adds the bulletin in a record to a builder. at is a time within the day of the bulletin; midnight belongs to the
-// day that starts then.
+// Add adds the bulletin in a record to a builder, which counts an invalid bulletin as rejected. `at` is a time within
+// the day of the bulletin; midnight belongs to the day that starts then.
 func (f *Fields) Add(r *record.Frame, at time.Time, b *ingest.Builder) {
 	text := func(paths []record.Path) string {
 		t, _ := r.Text(paths)
@@ -64,7 +64,7 @@ func (f *Fields) Add(r *record.Frame, at time.Time, b *ingest.Builder) {
 	b.Bulletin(one)
 }
 
-// whole converts the numbers of a bulletin to integers. The reason is [ingest.None] if all numbers are valid.
+// whole converts a bulletin's numbers to integers; an empty text becomes 0. It returns [ingest.None] if all are valid.
 func whole(index float64, used, total string) (aqi, stationsUsed, stations int, reason ingest.Reason) {
 	aqi = int(index)
 	if float64(aqi) != index {

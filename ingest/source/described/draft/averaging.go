@@ -12,7 +12,6 @@ import (
 	"vayu/ingest/source/described/draft/sample"
 )
 
-// averaging is a guessed averaging interval.
 type averaging struct {
 	d         time.Duration
 	certainty note.Certainty
@@ -22,8 +21,8 @@ type averaging struct {
 // longestAveraging is the longest averaging interval that is guessed from the times of records.
 const longestAveraging = 24 * time.Hour
 
-// findAveraging guesses the averaging interval: from the start and end times of the records, from a field that states
-// the interval, or from the time between records of a station.
+// findAveraging guesses the averaging interval. It uses, in this order: the start and end times of a record, a field
+// that states the interval, the time between records of a station, and whether all times are full hours or quarters.
 func findAveraging(r *reading) averaging {
 	c := &r.clock
 	if c.field == nil {
@@ -40,7 +39,7 @@ func findAveraging(r *reading) averaging {
 	if d, n := r.spacing(); d > 0 {
 		return averaging{d, note.Guessed, fmt.Sprintf("the usual distance of two times of a station, %d of them", n)}
 	}
-	for _, step := range []time.Duration{time.Hour, 15 * time.Minute} { // minutes count in the time zone of the times
+	for _, step := range []time.Duration{time.Hour, 15 * time.Minute} { // t.Minute is in the zone that the time states
 		if !slices.ContainsFunc(c.times, func(t time.Time) bool { return t.Minute()%int(step.Minutes()) != 0 || t.Second() != 0 }) {
 			return averaging{step, note.Guessed, "all times are multiples of it"}
 		}
@@ -51,7 +50,7 @@ func findAveraging(r *reading) averaging {
 	return averaging{time.Minute, note.Guessed, "the times are at no full minute or hour, as those of current values"}
 }
 
-// length returns the length of the intervals if each record states the start and the end, and 0 otherwise.
+// length returns the length of the first interval of whole minutes. It is 0 if no record states the start and the end.
 func (c *clock) length() time.Duration {
 	if c.other == nil {
 		return 0
@@ -71,7 +70,7 @@ var intervalText = regexp.MustCompile(`(?i)^(?:pt?)?(\d{1,3})\s*(h|hr|hour|hours
 
 var intervalNames = []string{"interval", "averaging", "averagingperiod", "averagingtime", "resolution", "frequency", "period", "duration", "avgtime", "samplingrate", "averagingminutes"}
 
-// namedInterval returns the averaging interval that a field states if it is the same in all records, and 0 otherwise.
+// namedInterval returns the interval that a field such as `resolution` states in all records, or 0 if there is none.
 func namedInterval(f *sample.Field) time.Duration {
 	if !slices.Contains(intervalNames, f.Folded()) || len(f.Texts) != 1 {
 		return 0
@@ -103,7 +102,8 @@ func namedInterval(f *sample.Field) time.Duration {
 	return d
 }
 
-// spacing returns the most frequent time between consecutive records of a station, and how often it occurs.
+// spacing returns the most frequent time between consecutive records of a station, and how often it occurs. Only times
+// from a minute to a day count. If none occurs at least twice, spacing returns 0 and 0.
 func (r *reading) spacing() (time.Duration, int) {
 	times := make(map[string][]time.Time)
 	for i, at := range r.clock.times {

@@ -17,7 +17,7 @@ const india = "Asia/Kolkata"
 type clock struct {
 	field  *sample.Field
 	format string
-	also   []string // other formats that fit all values, too
+	also   []string // other layouts of the same length that fit all values, too
 	times  []time.Time
 	zone   guess // "" if the format has a zone
 	begin  bool
@@ -32,7 +32,7 @@ type guess struct {
 	evidence  string
 }
 
-// timeWords rank the fields that may have the times. A field's rank is the sum of the ranks of the words in its name.
+// timeWords are words in names of fields. The higher their ranks, the likelier a field has the times of the readings.
 var timeWords = []struct {
 	word string
 	rank int
@@ -48,7 +48,8 @@ var (
 	beginWords = []string{"from", "start", "begin", "startdate", "fromdate", "starttime", "datetimefrom", "datefrom", "timefrom", "intervalstart", "periodstart", "startat", "beginat"}
 )
 
-// side returns 1 if the name of a field means the end of an interval, -1 if it means the start, and 0 otherwise.
+// side returns 1 if a name in the path of a field means the end of an interval, -1 if it means the start, and 0 if none
+// means either. Of several such names, the last one in the path decides.
 func side(f *sample.Field) int {
 	for path := f.Path; path != ""; {
 		at := strings.LastIndexByte(path, '.')
@@ -94,7 +95,7 @@ func rank(f *sample.Field) int {
 	return n
 }
 
-// findClock finds the field that has the times of the readings.
+// findClock finds the field that has the times of the readings, and guesses the format and the meaning of the times.
 func findClock(fields []*sample.Field, now time.Time) clock {
 	var c clock
 	best := -100
@@ -119,7 +120,6 @@ func findClock(fields []*sample.Field, now time.Time) clock {
 	return c
 }
 
-// newest returns the latest of the times.
 func (c *clock) newest() time.Time { return slices.MaxFunc(c.times, time.Time.Compare) }
 
 // needsZone reports whether the times of the records have no zone.

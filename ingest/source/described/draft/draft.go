@@ -35,7 +35,7 @@ type Draft struct {
 	// Text is the YAML file. A comment follows each guess.
 	Text    []byte
 	Guesses []note.Guess
-	// End is the reply without records, or nil if the API has no pages. Tests use it as the page after the last one.
+	// End is the reply without records, or nil if the API has no pages. In the test case, it is the last page.
 	End []byte
 	// Format means that the description defines only a file format, and sends no requests.
 	Format bool
@@ -50,7 +50,7 @@ var errNoValues = errors.New("the reply has no records with measured values: no 
 // errSeries means that a reply has a list of numbers for each parameter, in place of records.
 var errSeries = errors.New("the reply has a list of numbers for each parameter; descriptions need records with one time each, so this network needs a source in Go")
 
-// New drafts a description. It returns an error if it cannot describe the reply.
+// New drafts a description. It returns an error if it finds no measured values in the reply, or cannot parse the input.
 func New(in Input) (*Draft, error) {
 	body, err := sample.Decode(in.Body)
 	if err != nil {

@@ -38,7 +38,7 @@ var (
 	totalNames = []string{"total", "totalcount", "found", "totalrecords", "recordstotal", "totalresults", "numfound", "totalitems", "matched", "count"}
 )
 
-// findPages guesses how further pages are requested. It removes the query parameters that select a page from req.
+// findPages guesses how further pages are requested. It removes the parameters of the page and its size from `req`.
 func findPages(body sample.Document, r *reading, req *request, h http.Header) paging {
 	p := paging{limits: findLimits(h)}
 	size := req.param(sizeParams)

@@ -10,18 +10,18 @@ import (
 	"vayu/ingest/source/described/record"
 )
 
-// Names of fields that state the quality of readings. badWords are parts of values that mean unusable readings, and
-// goodWords are values that mean usable ones.
+// qualityNames are names of fields that state the quality of readings. badWords are parts of those values of such a
+// field that mean unusable readings. goodWords are whole values that mean usable readings.
 var (
 	qualityNames = []string{"status", "flag", "flags", "qc", "qcflag", "qcstatus", "quality", "qualityflag", "valid", "isvalid", "validity", "state", "datastatus", "offline", "online", "health"}
 	badWords     = []string{"invalid", "calib", "fault", "fail", "error", "mainten", "zero", "span", "offline", "suspect", "bad", "malfunction", "warm"}
 	goodWords    = []string{"ok", "valid", "good", "normal"}
 )
 
-// mostMarks is the largest number of distinct values that a quality field can have.
 const mostMarks = 12
 
-// marks reports, from a field's name and values, whether it probably states the quality of readings.
+// marks reports whether a field probably states the quality of readings: by its name, or by a value in goodWords. It
+// returns false for more than mostMarks distinct values, for a station's id or state, and for a reply of one object.
 func (r *reading) marks(f *sample.Field) bool {
 	if len(f.Texts) > mostMarks || f == r.station.state || f == r.station.id || r.records.Shape == record.ShapeObject {
 		return false

@@ -132,7 +132,7 @@ func (r *request) addHeader(name, value, own string) {
 	r.key = &authParam{"header", name, value, "the request"}
 }
 
-// param returns the query parameter that has one of the names, or nil if there is none.
+// param returns the query parameter with one of the names, or nil. It ignores parameters that have the time range.
 func (r *request) param(names []string) *param {
 	for i := range r.params {
 		if slices.Contains(names, sample.Fold(r.params[i].name)) && !strings.HasPrefix(r.params[i].value, "{") {
@@ -191,7 +191,7 @@ func (r *request) write(w *note.Writer) {
 	})
 }
 
-// IsKey reports whether a query parameter with this name usually has a key.
+// IsKey reports whether a query parameter with this name usually has an API key.
 func IsKey(name string) bool { return slices.Contains(keyParams, sample.Fold(name)) }
 
 // IsLocal reports whether a host is in the local network.

@@ -38,7 +38,7 @@ var (
 // otherObjects are names of objects in a record whose id or name is not that of a station.
 var otherObjects = []string{"parameter", "pollutant", "unit", "units", "period", "coverage", "sensortype", "provider", "owner", "instruments", "license", "licenses", "meta", "pagination"}
 
-// pick returns a field that has one of the names and that ok accepts, or nil. It prefers earlier names.
+// pick returns a non-empty field with one of the names, preferably an early one, that the function `ok` accepts.
 func pick(fields []*sample.Field, names []string, ok func(*sample.Field) bool) *sample.Field {
 	for _, name := range names {
 		for _, f := range fields {
@@ -69,7 +69,7 @@ func findStation(fields []*sample.Field, time *sample.Field, p sample.Place) sta
 	if s.id != nil && s.id.Name == "id" && s.id.Parent() == "" && p.Count > 1 {
 		s.unsure = true
 		if s.latitude != nil && distinct(s.id) > distinct(s.latitude) && distinct(s.latitude) < p.Count {
-			s.id = nil // ids differ although positions are equal, so they are those of records
+			s.id = nil // ids differ although positions are equal, so the ids are those of records
 		}
 	}
 	s.name = pick(fields, nameNames, func(f *sample.Field) bool { return text(f) && !f.Varies() })
@@ -95,7 +95,7 @@ func isKey(f *sample.Field) bool {
 	return format == "" && !slices.ContainsFunc(f.Texts, func(t string) bool { return len(t) > 100 || strings.Contains(t, ".") && f.IsNumber() })
 }
 
-// keyOfPositions returns a field that may be a station's id: its values differ exactly where positions differ.
+// keyOfPositions returns a field whose name ends with code, id or no, if its values differ exactly where positions do.
 func (s *station) keyOfPositions(fields []*sample.Field) *sample.Field {
 	if s.latitude == nil || s.longitude == nil || len(s.latitude.All) != len(s.longitude.All) {
 		return nil

@@ -120,8 +120,8 @@ var (
 	unitNames      = []string{"unit", "units", "uom", "unitofmeasure", "unitofmeasurement", "symbol", "unitname", "parameterunit", "parameterunits", "unitcode"}
 )
 
-// findLong finds a field with names of parameters, and the field with their values. It recognises the first field by
-// its values, because it can have any name.
+// findLong finds a field with names of parameters, and the field with their values. A field with names of parameters
+// can itself have any name, so findLong recognises it by its values. It returns nil if there is none.
 func findLong(fields []*sample.Field) *long {
 	var best *long
 	for _, f := range fields {
@@ -147,7 +147,7 @@ func findLong(fields []*sample.Field) *long {
 	return best
 }
 
-// valueOf returns the field with the values of the parameters whose names are in `of`, or nil if that is uncertain.
+// valueOf returns the field with the values of the parameters whose names are in the field `of`, or nil if uncertain.
 func valueOf(fields []*sample.Field, of *sample.Field) *sample.Field {
 	numeric := func(f *sample.Field) bool {
 		format, _ := sample.TimeFormat(f.Texts)
@@ -187,7 +187,7 @@ func unitOf(fields []*sample.Field, of *sample.Field, names []named) *sample.Fie
 	return nil
 }
 
-// tellParticles decides which of the names p1 and p2 means PM10. each is the path of the list of values in a record.
+// tellParticles calls [quantity.TellParticles] for all values. `each` is the path of the list of values in a record.
 func (v *values) tellParticles(each string) {
 	var all []quantity.Named
 	for i := range v.wide {
@@ -282,8 +282,8 @@ func (v *values) titleUnit(m *measure) (path, unit string) {
 	return path, unit
 }
 
-// usualUnit guesses a unit from the size of the numbers. It cannot guess the unit of a gas, which the author must fill
-// in.
+// usualUnit guesses a unit from the parameter and the size of the numbers. It cannot guess the unit of most gases, such
+// as NO2. The author must fill it in.
 func usualUnit(p parameter.Parameter, f *sample.Field) guess {
 	median, ok := f.Median()
 	span := f.Span()
@@ -372,7 +372,7 @@ func (l *long) write(w *note.Writer) {
 }
 
 // writeNames writes the section `parameters`, which maps names in records to parameters. It is needed if no field has
-// the unit, or if a name is not one that Vayu knows.
+// the unit, or if a name is unknown to Vayu or doubtful. `others` are the names to skip.
 func (l *long) writeNames(w *note.Writer, others []string) {
 	known := l.unit != nil && !slices.ContainsFunc(l.names, func(n named) bool {
 		_, ok := parameter.Parse(n.name)
@@ -404,7 +404,7 @@ func (l *long) writeNames(w *note.Writer, others []string) {
 	})
 }
 
-// valuesOf returns a field that has only the values of one parameter.
+// valuesOf returns a field with only those values that records state for the parameter `name`.
 func (l *long) valuesOf(name string) *sample.Field {
 	out := &sample.Field{Path: l.value.Path, Name: name}
 	if len(l.value.All) != len(l.name.All) {
@@ -418,7 +418,7 @@ func (l *long) valuesOf(name string) *sample.Field {
 	return out
 }
 
-// usedUnits returns the units of those parameters that the draft uses.
+// usedUnits returns the units that records state for the parameters in l.names.
 func (l *long) usedUnits() []string {
 	if len(l.unit.All) != len(l.name.All) {
 		return l.unit.Texts

@@ -58,8 +58,8 @@ const (
 	mostParallel    = 16
 )
 
-// Read reads the section `files`, and returns nil if there is none. parts are the names of the fields of partitions.
-// local allows HTTP without TLS.
+// Read reads the section `files`, and returns nil if there is none. `parts` are the names of the fields of partitions.
+// `local` allows HTTP without TLS.
 func Read(s *section.Section, parts []string, local bool) *Config {
 	if !s.Present() {
 		return nil
@@ -103,7 +103,7 @@ func (c *Config) In(folder string) *Config {
 // InFolder reports whether the files are in a local folder.
 func (c *Config) InFolder() bool { return c.kind == inFolder }
 
-// Dated reports whether names of files or folders contain dates, by which the files of a past window can be found.
+// Dated reports whether the place or the names of the files have dates. Then the source can find files of the past.
 func (c *Config) Dated() bool { return c != nil && (c.step != 0 || c.nameBy != 0) }
 
 // Timeout returns the longest time that one download may take.
@@ -167,7 +167,7 @@ func (c *Config) readBucket(s *section.Section, local bool) {
 	}
 }
 
-// readStep checks the fields in the place of the files, and returns the precision of the date that they form.
+// readStep checks the fields in the place of the files (c.at), and returns the precision of the date that they form.
 func (c *Config) readStep(s *section.Section, parts []string) step {
 	key := c.kind
 	if key == inBucket {

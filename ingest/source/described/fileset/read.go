@@ -18,7 +18,8 @@ import (
 	"vayu/ingest/source/file/table"
 )
 
-// each reads the files of the tasks in order, and yields their readings.
+// each reads the files of the tasks in order. It yields their readings each time that storeAfter readings or files are
+// complete. The caller yields the rest.
 func (f *fetching) each(ctx context.Context, tasks []task) error {
 	opening, cancel := context.WithCancel(ctx)
 	next, stop := f.ahead(opening, tasks)
@@ -45,9 +46,9 @@ type result struct {
 	err   error
 }
 
-// ahead opens files concurrently before they are read, because opening a remote file takes long. next returns the
-// opened files in the order of tasks. stop waits for the goroutines, and closes the files that next has not returned.
-// ctx must end before stop is called.
+// ahead opens files concurrently before they are read, because opening a remote file takes long. The function `next`
+// returns the opened files in the order of the tasks. The function `stop` waits for the goroutines, and closes the
+// files that `next` has not returned. The caller must cancel ctx before it calls `stop`.
 func (f *fetching) ahead(ctx context.Context, tasks []task) (next func() (*storage.Local, error), stop func()) {
 	queue := make(chan chan result, f.c.parallel)
 	slots := make(chan struct{}, f.c.parallel)
@@ -86,8 +87,8 @@ func (f *fetching) ahead(ctx context.Context, tasks []task) (next func() (*stora
 	return next, stop
 }
 
-// one reads an opened file. If the file could not be opened, err is the reason, such as [storage.ErrUnchanged]. one
-// returns an error only if the fetch must end.
+// one reads and closes the opened file `local`. If the file could not be opened, `err` is the reason, such as
+// [storage.ErrUnchanged]. The method returns an error only if the fetch must end.
 func (f *fetching) one(ctx context.Context, t *task, local *storage.Local, err error) error {
 	switch {
 	case errors.Is(err, storage.ErrMissing):
@@ -180,8 +181,7 @@ func (f *fetching) read(ctx context.Context, t *task, local string) error {
 	return nil
 }
 
-// mostDirectory is the largest size in bytes of the directory of a ZIP archive. A directory of this size lists about
-// 80,000 files.
+// mostDirectory is the largest size in bytes of a ZIP archive's directory. Such a directory lists about 80,000 files.
 const mostDirectory = 4 << 20
 
 // checkDirectory returns an error if the directory of a ZIP archive is too large, because the package zip reads the
@@ -212,7 +212,7 @@ func checkDirectory(local string) error {
 	return nil
 }
 
-// wanted reports whether a file in a ZIP archive belongs to the source.
+// wanted reports whether a file in a ZIP archive is regular, is not hidden, and matches the pattern files.within.
 func (f *fetching) wanted(m *zip.File) bool {
 	if !m.Mode().IsRegular() || path.Base(m.Name)[0] == '.' {
 		return false

@@ -14,7 +14,7 @@ import (
 
 // Params are the parameters of a source that are not keys of the section `files`.
 type Params struct {
-	Name     string // source name of the readings
+	Name     string // field Source of the readings
 	Lookback time.Duration
 	// Lag is the time by which the time of a record may precede the end of its interval. If records state the start of
 	// their interval, Lag is the longest interval. Otherwise it is 0.
@@ -28,8 +28,8 @@ type Params struct {
 	Begin func(ctx context.Context, w ingest.Window) ([]map[string]string, ReadFile, error)
 }
 
-// ReadFile adds the readings of a file to a builder, and returns their number. file has the fields in the name of the
-// file, and part has the fields of its partition. ReadFile may open the file twice.
+// ReadFile adds the readings of a file to a builder, and returns their number. `file` has the fields in the name of the
+// file, and `part` has the fields of its partition. ReadFile may open the file twice.
 type ReadFile func(in *table.Input, file, part map[string]string, b *ingest.Builder) (int, error)
 
 // Source reads the files in a storage. It reads a file again only if the file has changed.
@@ -56,14 +56,14 @@ type task struct {
 const (
 	// storeAfter is the number of readings after which the fetch yields them. It yields only between two files.
 	storeAfter = 50_000
-	// When at least chunk new files are listed, the fetch reads them before it lists further places.
+	// chunk is the number of new files at which a fetch reads them, before it lists further dates or partitions.
 	chunk = 1000
-	// mostTasks is the largest number of files from one listing that a fetch reads. It bounds the memory. The next
-	// fetch reads the others.
+	// mostTasks is the largest number of listed files that a fetch keeps before it reads them. It bounds the memory.
+	// The next fetch reads the files beyond that number.
 	mostTasks = 100_000
-	// After maxConsecutive files in a row that cannot be opened, the fetch fails: the storage has then probably failed.
+	// maxConsecutive unopenable files in a row fail the fetch, because the storage has then probably failed.
 	maxConsecutive = 5
-	// For the period maxAgain, each fetch tries again to open a file that could not be opened.
+	// maxAgain is how long fetches try again to open a file, counted from the first attempt that failed.
 	maxAgain = 7 * 24 * time.Hour
 	// mostAgain is the largest number of files that later fetches try again to open.
 	mostAgain = 10_000
@@ -90,9 +90,9 @@ func (c *Config) New(p Params) *Source {
 	return s
 }
 
-// Fetch yields the readings in the new and changed files of a window. If the names of files have no dates, every file
-// belongs to every window. Fetch counts a file that it cannot read as [ingest.Unreadable], and reads it again only
-// after a change. If it cannot even open a file, the next fetch tries again.
+// Fetch yields the readings in the new and changed files of a window. If neither the place nor the names of the files
+// have dates, every file belongs to every window. A file that Fetch cannot read counts as [ingest.Unreadable]. Later
+// fetches skip the file until it changes. But the next fetch retries a file that could not be downloaded or opened.
 func (s *Source) Fetch(ctx context.Context, w ingest.Window, yield func(*ingest.Batch) error) error {
 	now := s.Clock()
 	if w.To.IsZero() || w.To.After(now) {
@@ -140,7 +140,7 @@ type fetching struct {
 // mark is a file with its version.
 type mark struct{ path, version string }
 
-// begin starts a new builder. It continues the counts of the earlier builder, if there is one.
+// begin starts a new builder. If there is an earlier one, [ingest.Builder.Continue] copies its state to the new one.
 func (f *fetching) begin(ctx context.Context) {
 	earlier := f.builder
 	f.builder = ingest.NewBuilder(f.Name, f.now, f.yield)
@@ -150,7 +150,7 @@ func (f *fetching) begin(ctx context.Context) {
 	}
 }
 
-// pass yields the readings in the builder. Then it marks the files of these readings as read.
+// pass yields the readings in the builder. If they are accepted, it marks the files of these readings as read.
 func (f *fetching) pass(ctx context.Context) error {
 	full := f.builder
 	f.begin(ctx)
@@ -198,7 +198,7 @@ func (f *fetching) run(ctx context.Context) error {
 	return f.outcome()
 }
 
-// late returns the files that an earlier fetch could not open and that this fetch tries again.
+// late returns the files that earlier fetches could not open, if the first attempt was less than maxAgain ago.
 func (f *fetching) late() []task {
 	var tasks []task
 	for path, t := range f.again {
@@ -252,8 +252,8 @@ func (f *fetching) address(part, date map[string]string) string {
 	})
 }
 
-// match returns the fields in the path of a file, or false if the file does not belong to the source. The result
-// includes the fields in date, which are those of the date in the place of the file.
+// match returns the fields in the path of a file, or false if the path does not match files.name. The result includes
+// the fields in `date`, which are those of the date in the place of the file, and the fields `path` and `name`.
 func (f *fetching) match(path string, date map[string]string) (fields map[string]string, ok bool) {
 	name := path
 	if u, err := url.Parse(path); err == nil && u.Host != "" {
@@ -275,9 +275,9 @@ func (f *fetching) match(path string, date map[string]string) (fields map[string
 	return fields, true
 }
 
-// forget removes marks that are no longer needed. In a folder, these are the marks of all files that were not listed.
-// Other storages list only the files of the window. For them, forget removes the marks of files outside the window,
-// but only if there are at least mostMarks/2 marks.
+// forget removes the marks of files that this fetch has not listed. In a folder, such files no longer exist. Other
+// storages list only the files of the window, so unlisted files may still exist. For these storages, forget removes
+// marks only if there are at least mostMarks/2 marks.
 func (f *fetching) forget() {
 	if f.c.kind != inFolder && len(f.marks) < mostMarks/2 {
 		return
@@ -303,7 +303,7 @@ func (f *fetching) outcome() error {
 	return nil
 }
 
-// refuse counts an unreadable file as rejected, and keeps the error of the file for the function outcome.
+// refuse counts an unreadable file as rejected, and stores the error of the file in f.last for the method `outcome`.
 func (f *fetching) refuse(path string, err error) {
 	f.last = fmt.Errorf("file %q: %w", path, err)
 	text := f.Clean(f.last.Error())

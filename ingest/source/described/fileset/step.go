@@ -29,7 +29,7 @@ func fieldsOf(text string) []string {
 	return all
 }
 
-// stepOf returns the precision of the date that a list of fields forms.
+// stepOf returns the precision of the date that a list of fields forms, or -1 if a larger unit is missing.
 func stepOf(fields []string) step {
 	n := step(0)
 	for i, name := range pattern.Dates {
@@ -95,7 +95,7 @@ func (s step) dates(w ingest.Window, zone *time.Location) []map[string]string {
 	return all
 }
 
-// mostSteps is the largest number of dates that dates returns. It is enough for the hours of twenty years.
+// mostSteps is the largest number of maps that the method `dates` returns. It is enough for the hours of twenty years.
 const mostSteps = 200_000
 
 // overlaps reports whether the date in the fields of a file overlaps a window. It returns true if there is no date, and

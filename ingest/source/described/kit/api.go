@@ -52,8 +52,8 @@ func keyOf(l *described.ListOutline, u *url.URL) string {
 // linkParameter is the query parameter that selects the page in the fake API's links to the next page.
 const linkParameter = "kit-page"
 
-// newAPI builds a fake API from the replies of a case. It fetches the case once, to learn which request gets which
-// reply.
+// newAPI builds a fake API from the replies of a case. It lets the source fetch these replies once, to record which
+// request gets which reply.
 func newAPI(ctx context.Context, d *described.Description, c *conformance.Case) (*api, error) {
 	a := &api{lists: d.Outline().Lists, collections: make(map[string]*collection)}
 	recorder := ingest.Recorder{Kept: recording.Most, Whole: true}
@@ -128,7 +128,7 @@ type page struct {
 	next string // position of the first record of the next page, for a link; "" if there is no link
 }
 
-// find returns the collection that a request reads, and the number of the first record in the requested page.
+// find returns the collection that a request reads (nil if there is none), and the number of the page's first record.
 func (a *api) find(r *http.Request) (one *collection, start int) {
 	l := a.listOf(r.URL)
 	if l == nil {
@@ -154,8 +154,8 @@ func (a *api) find(r *http.Request) (one *collection, start int) {
 // cursorPrefix is the prefix of the fake API's cursors. With it, no cursor looks like a number.
 const cursorPrefix = "cursor-"
 
-// page returns the page of a collection whose first record has the number start. The link or cursor in the page refers
-// to the page whose first record has the number next.
+// page returns the page of a collection that begins at the record number `start`. Its link or cursor refers to the page
+// that begins at the record number `next`. Without paging, and for other lists than readings, it returns all records.
 func (a *api) page(one *collection, start, next int) (page, error) {
 	l := one.list
 	if one.records == nil {
@@ -239,8 +239,8 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.send(w, r, one, start, start+a.size)
 }
 
-// send sends the page of a collection whose first record has the number start. The page states that the next page
-// starts at the number next.
+// send sends the page of a collection that begins at the record number `start`. The page states that the next page
+// begins at the record number `next`.
 func (a *api) send(w http.ResponseWriter, r *http.Request, one *collection, start, next int) {
 	p, err := a.page(one, start, next)
 	if err != nil {

@@ -119,7 +119,7 @@ func renameOne(record, path, each string) (string, error) {
 	return record, nil
 }
 
-// move moves a value in a JSON text from one path to another.
+// move moves a value in a JSON text from one path to another. Without such a value, it returns the text unchanged.
 func move(text, from, to string) (string, error) {
 	value := gjson.Get(text, from)
 	if !value.Exists() {

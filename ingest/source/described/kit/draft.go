@@ -45,8 +45,8 @@ type Drafted struct {
 	Fetched *conformance.Fetched // what the source fetches from the replies of the case; nil with a fault
 }
 
-// Draft drafts the description of a source. It writes the description and a test case into a folder. from is the URL of
-// an API, or the path of a file with a reply. headers are the headers of the request, such as "X-Key: ${SCHOOLS_KEY}".
+// Draft drafts the description of a source. It writes the description and a test case into a folder. `from` is the URL
+// of an API, or the path of a file with a reply. `headers` are headers of the request: "X-Key: ${SCHOOLS_KEY}".
 // In the URL and the headers, ${NAME} stands for the environment variable NAME. If Draft fails, it leaves no files.
 func Draft(ctx context.Context, name, from string, headers []string, folder string) (*Drafted, error) {
 	d := &Drafted{Name: name, Path: filepath.Join(folder, name+".yaml"), Case: filepath.Join(folder, name, DraftedCase)}
@@ -94,8 +94,8 @@ func readFile(_ context.Context, in *draft.Input, path string) (e ingest.Exchang
 // variable matches a reference to an environment variable.
 var variable = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
-// expand replaces references to environment variables by their values. It adds each value to clean, which maps secrets
-// to the texts that replace them. If a variable is unset or empty, it returns an error.
+// expand replaces references to environment variables by their values. It adds each value to the map `clean`, which has
+// the text that replaces each secret in recorded replies. If a variable is unset or empty, expand returns an error.
 func expand(text string, clean map[string]string) (string, error) {
 	var missing error
 	out := variable.ReplaceAllStringFunc(text, func(reference string) string {
@@ -110,7 +110,7 @@ func expand(text string, clean map[string]string) (string, error) {
 	return out, missing
 }
 
-// request sends a request for the sample, and returns the request with its reply.
+// request sends the request for the sample reply. It returns the exchange, and stores the reply in `in`.
 func request(ctx context.Context, in *draft.Input, address string) (ingest.Exchange, error) {
 	in.Address = address
 	secrets := make(map[string]string)

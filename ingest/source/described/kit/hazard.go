@@ -56,7 +56,7 @@ func (r *Report) checkHazards(ctx context.Context, d *described.Description, c *
 	return r.run(ctx, b)
 }
 
-// run runs all checks. If the source cannot read the fake API even without a fault, run skips them.
+// run runs all checks. It skips them if a fetch from the fake API without a fault fails or yields no readings.
 func (r *Report) run(ctx context.Context, b *bench) (err error) {
 	if b.base, err = b.fetch(ctx, b.api); err != nil || len(b.base.Readings) == 0 {
 		r.add("conformance", Skip, "the fake cannot page the replies of the case %s: %v", b.c.Name(), err)
@@ -92,8 +92,8 @@ func (b *bench) fetchWindow(ctx context.Context, handler http.Handler, w ingest.
 	return got, errors.Join(err, served)
 }
 
-// onReadings returns a handler that passes requests for readings to handle, and other requests to the fake API. handle
-// gets the requested collection, and the position of the requested page's first record.
+// onReadings returns a handler that passes requests for readings to the function `handle`, and other requests to the
+// fake API. `handle` gets the requested collection, and the number of the requested page's first record.
 func (b *bench) onReadings(handle func(w http.ResponseWriter, r *http.Request, one *collection, start int)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		one, start := b.api.find(r)
@@ -106,7 +106,7 @@ func (b *bench) onReadings(handle func(w http.ResponseWriter, r *http.Request, o
 }
 
 // paged reports whether the fake API can divide the readings into pages. For this, the real API must have pages, and
-// the case must have a list of at least n records. If ok is false, reason says what is lacking.
+// the case must have a list of at least n records. If `ok` is false, `reason` states which of these is missing.
 func (b *bench) paged(n int) (ok bool, reason string) {
 	l := b.api.lists[0]
 	if l.By == described.ByNone {
@@ -125,7 +125,7 @@ func (b *bench) paged(n int) (ok bool, reason string) {
 	return false, fmt.Sprintf("the case needs a list of at least %d records", n)
 }
 
-// sameReadings fails if the readings differ from those of a fetch without a fault.
+// sameReadings returns [Fail] if a fetch failed, or if its readings differ from those of a fetch without a fault.
 func (b *bench) sameReadings(got *conformance.Fetched, err error) (Result, string) {
 	if err != nil {
 		return Fail, err.Error()
@@ -136,8 +136,8 @@ func (b *bench) sameReadings(got *conformance.Fetched, err error) (Result, strin
 	return Pass, ""
 }
 
-// allPages reports the numbers of requests and readings of a fetch that reads several pages. The method run has checked
-// before that this fetch succeeds.
+// allPages returns a text with the numbers of requests and readings of a fetch of several pages. The method `run` has
+// already checked that this fetch succeeds.
 func (b *bench) allPages(ctx context.Context) (Result, string) {
 	if ok, reason := b.paged(2); !ok {
 		return Skip, reason
@@ -145,8 +145,8 @@ func (b *bench) allPages(ctx context.Context) (Result, string) {
 	return Pass, fmt.Sprintf("%d requests give %d readings", len(b.sent), len(b.base.Readings))
 }
 
-// refusedKey checks that every request has the key. It also checks that the source returns an error if the API refuses
-// the key. The error must not contain the key.
+// refusedKey checks that every request has the key. It also checks that the source returns an error after one call if
+// the API refuses the key. The error must not contain the key. A request without a key ends the check.
 func (b *bench) refusedKey(ctx context.Context) (Result, string) {
 	if i := slices.IndexFunc(b.sent, func(r *http.Request) bool { return !hasKey(r) }); i >= 0 {
 		if b.d.Outline().Keyed {
@@ -208,7 +208,7 @@ func (b *bench) emptyPage(ctx context.Context) (Result, string) {
 	return Pass, "no reading and no error"
 }
 
-// repeatedPage checks that the source returns an error if the API sends the first page in reply to every request.
+// repeatedPage checks for an error or an unreadable partition if the API sends the first page in reply to each request.
 func (b *bench) repeatedPage(ctx context.Context) (Result, string) {
 	if ok, reason := b.paged(2); !ok {
 		return Skip, reason
@@ -254,8 +254,8 @@ const (
 	longWait  = 3 * time.Hour
 )
 
-// tooManyRequests checks that after a refused call the source waits as long as the API demands. If that is too long,
-// the source must return an error.
+// tooManyRequests checks that after a refused call the source waits as long as the API demands (shortWait). If the API
+// demands longWait, the source must return an error.
 func (b *bench) tooManyRequests(ctx context.Context) (Result, string) {
 	var slept time.Duration
 	sleep := func(ctx context.Context, d time.Duration) error {
@@ -287,7 +287,7 @@ func (b *bench) tooManyRequests(ctx context.Context) (Result, string) {
 	return Pass, fmt.Sprintf("waits %s; %s is an error", shortWait, longWait)
 }
 
-// cutBody checks that the source returns an error and no reading if the connection breaks during a reply.
+// cutBody checks that a source yields no reading, and an error or an unreadable partition, if a reply is cut off.
 func (b *bench) cutBody(ctx context.Context) (Result, string) {
 	got, err := b.fetch(ctx, b.onReadings(func(w http.ResponseWriter, r *http.Request, one *collection, start int) {
 		p, err := b.api.page(one, start, start+b.api.size)
@@ -307,7 +307,7 @@ func (b *bench) cutBody(ctx context.Context) (Result, string) {
 	return Pass, reasonOf(err, got)
 }
 
-// futureSkew is how far in the future the check futureCursor places the newest stored reading.
+// futureSkew is how far in the future the newest stored reading is in the check `futureCursor`.
 const futureSkew = 18 * time.Hour
 
 // futureCursor checks that the source still fetches new readings after a reading with a time in the future was stored.
@@ -333,7 +333,7 @@ func (b *bench) futureCursor(ctx context.Context) (Result, string) {
 	return Pass, fmt.Sprintf("fetches the last %s", b.d.Outline().Overlap)
 }
 
-// lateRow checks that the source also fetches records that the API lists later than newer ones.
+// lateRow checks that the overlap is longer than the averaging interval, and that a second fetch yields late records.
 func (b *bench) lateRow(ctx context.Context) (Result, string) {
 	o := b.d.Outline()
 	if !o.Windowed {
@@ -376,8 +376,8 @@ func (b *bench) sameWindow(ctx context.Context) (Result, string) {
 	return result, reason
 }
 
-// renamedField checks that the source notices if the API renames a field. For each field, it must return an error or
-// count the values as rejected.
+// renamedField checks, for each needed field, that the source notices if the API renames it. If readings are then
+// absent, the source must return an error or count rejected values.
 func (b *bench) renamedField(ctx context.Context) (Result, string) {
 	var tried, silent []string
 	for _, f := range b.d.Outline().Fields {

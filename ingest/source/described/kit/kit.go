@@ -91,7 +91,7 @@ func anyKey(string) (string, bool) { return conformance.Key, true }
 // noSleep is a [budget.Sleep] that returns at once.
 func noSleep(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 
-// formatSource is the source name of the readings in test cases of a file format.
+// formatSource is the field Source of the readings in test cases of a file format.
 const formatSource = "import"
 
 // Opener returns a function that builds the source of a description for a test case. Every environment variable has the
@@ -171,8 +171,8 @@ func Check(ctx context.Context, f described.File, folder string) (*Report, error
 	return r, nil
 }
 
-// CheckAt does the same as [Check]. If the folder does not exist and the description is shipped with the program, it
-// uses the test cases that are shipped with it.
+// CheckAt does the same as [Check]. If the folder does not exist and the description is shipped with the program,
+// CheckAt uses the test cases that are shipped with the description.
 func CheckAt(ctx context.Context, f described.File, folder string) (*Report, error) {
 	if _, err := os.Stat(folder); err == nil || !f.Shipped {
 		return Check(ctx, f, folder)

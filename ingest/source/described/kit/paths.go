@@ -23,7 +23,7 @@ func (r *Report) checkPaths(ctx context.Context, open conformance.Opener, folder
 			if err != nil {
 				return nil //nolint:nilerr // the check of the case reports it
 			}
-			_, _ = conformance.Fetch(ingest.WithRecorder(ctx, &recorder), src, c.Window(), c.Now) // likewise
+			_, _ = conformance.Fetch(ingest.WithRecorder(ctx, &recorder), src, c.Window(), c.Now) // the check of the case reports an error
 			return ctx.Err()
 		}); err != nil {
 			return err

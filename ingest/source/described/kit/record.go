@@ -31,8 +31,8 @@ type Recorded struct {
 	messages int // number of messages; 0 if the case has replies
 }
 
-// Record fetches a window of a described source. It creates a test case in a new folder from the requests and replies.
-// If the fetch fails, the case expects its error. Record uses the environment of the process.
+// Record fetches a window of a source, and creates a test case in a new folder from the exchanges. If the fetch fails,
+// the case expects its error. If the case does not repeat the fetch, Record returns the case with an error.
 func Record(ctx context.Context, f described.File, w ingest.Window, folder string) (*Recorded, error) {
 	f.Env = os.LookupEnv
 	d, err := described.Parse(f)
@@ -77,7 +77,7 @@ func Record(ctx context.Context, f described.File, w ingest.Window, folder strin
 }
 
 // Write creates a test case of a description in a new folder, from recorded requests and replies. w is the window of
-// the fetch. now is the time of the fetch, which the case uses as the current time.
+// the fetch. `now` is the time of the fetch, which the case uses as the current time.
 func Write(ctx context.Context, f described.File, exchanges []ingest.Exchange, w ingest.Window, now time.Time, folder string) (*Recorded, error) {
 	r, err := recording.New(exchanges, w, now)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 )
 
 // header checks the columns of a table before its first row, and sets the measures of the table. It drops a measure
-// whose column is absent. Otherwise the values would count as missing, and would withdraw stored readings.
+// whose column is absent. Otherwise its values would count as missing, and the store would withdraw earlier readings.
 func (s *Sink) header(names []string, columns map[string]int) error {
 	for name := range columns {
 		s.builder.Field(name, ingest.TextField)

@@ -69,8 +69,8 @@ func ReadList(s *section.Section) *List {
 // Names returns the names of the fields.
 func (l *List) Names() []string { return l.names }
 
-// Page calls `visit` for each entry of a page that the key `only` accepts. entry has the fields of the entry. newest is
-// the time of the entry's newest reading, or zero if that is unknown. count is the number of records in the page.
+// Page calls `visit` for each entry of a page that the key `only` accepts. `entry` has the fields of the entry.
+// `newest` is the time of its newest reading, or zero if unknown. `count` is the number of records in the page.
 func (w *Walk) Page(reply record.Reply, visit func(entry map[string]string, newest time.Time) error) (count int, err error) {
 	return w.l.Records.Walk(reply, nil, func(f *record.Frame) error { return w.entry(f, visit) })
 }
@@ -115,7 +115,7 @@ func (w *Walk) entry(f *record.Frame, visit func(entry map[string]string, newest
 	return err
 }
 
-// note counts, for each field, the records that lack it. Once a record has the field, the count is -1.
+// note counts in w.without how many entries lack the field `name`. Once an entry has the field, the count stays -1.
 func (w *Walk) note(name string, seen bool) {
 	if seen || w.without[name] < 0 {
 		w.without[name] = -1

@@ -34,11 +34,11 @@ type Mapping struct {
 	// recordTests are the quality tests of a record's fields. eachTests are the quality tests of the elements in the
 	// record's list.
 	recordTests, eachTests []test
-	headInEach             bool // the time or the station is a field of the list's elements
+	headInEach             bool // a field of the time, station, country or key `only` is in the list's elements
 	area                   area
 	relabels               map[parameter.Parameter]relabel
 
-	fields                  []field // fields that the mapping reads; it is an error if no record has one of them
+	fields                  []field // fields that the mapping reads; a field that no record has may be an error (see Sink.Check)
 	timeAt, stationAt, each int     // indices in fields
 }
 
@@ -46,7 +46,7 @@ type Mapping struct {
 type field struct {
 	key   string // key of the description
 	paths []record.Path
-	value bool // one of several values, of which a record may lack some
+	value bool // the field has a measured value; a record may lack some values, but not all
 	loose bool // it is no error if no record has the field
 }
 
@@ -96,7 +96,7 @@ func Read(root *section.Section, owner Owner) *Mapping {
 	return m
 }
 
-// readBulletin reads the rest of the mapping if the description has the section `bulletin`.
+// readBulletin completes the mapping of a description with the section `bulletin`. Keys of readings are then faults.
 func (m *Mapping) readBulletin(root *section.Section) *Mapping {
 	m.timeAt = m.need("time.field", m.clock.Field, false)
 	m.need("bulletin.city", m.bulletin.City, false)
@@ -114,7 +114,7 @@ func (m *Mapping) readBulletin(root *section.Section) *Mapping {
 type Field struct {
 	Key   string   // key of the description
 	Paths []string // alternative paths as in the description
-	Value bool     // one of several values, of which a record may lack some
+	Value bool     // the field has a measured value; a record may lack some values, but not all
 }
 
 // Fields returns the fields that records must have, because readings are made from them.
@@ -171,8 +171,8 @@ func (m *Mapping) need(key string, paths []record.Path, value bool) int {
 func (m *Mapping) Received() bool { return m.clock.Received }
 
 // Lag returns the time by which the time of a record may precede the end of its interval. If records state the start
-// of their interval, Lag is the longest interval. Otherwise it is 0. Requests must start earlier by this time, because
-// the API may compare the start.
+// of their interval, Lag is the longest interval. Otherwise it is 0. The time range of requests must start earlier by
+// this time, because the API may select records by the start of their interval.
 func (m *Mapping) Lag() time.Duration {
 	if !m.clock.Begin && !m.clock.Intervals() {
 		return 0

@@ -67,7 +67,7 @@ var errUnit = errors.New("is missing: unit, unit-field, or a unit in the table p
 const headerWord = "header"
 
 // readMeasures reads the section `value` (one value in each record) or the section `readings` (its keys are
-// parameters). averaging is the default averaging interval in minutes. byHeader is true for `readings: header`: the
+// parameters). `averaging` is the default averaging interval in minutes. `byHeader` is true for `readings: header`: the
 // header of each table then determines the measures.
 func readMeasures(root *section.Section, averaging uint16) (all []measure, byHeader bool) {
 	if n := root.Node("readings"); n != nil && n.Kind == yaml.ScalarNode && root.Node("value") == nil {
@@ -162,7 +162,7 @@ func readFactor(s *section.Section) float64 {
 	return *factor
 }
 
-// readAveraging reads the averaging interval in minutes. fallback is the default.
+// readAveraging reads the key `averaging`, and returns it in minutes. `fallback` is the default in minutes.
 func readAveraging(s *section.Section, fallback uint16) uint16 {
 	d := s.Duration("averaging", time.Duration(fallback)*time.Minute, time.Minute, 31*24*time.Hour)
 	if d%time.Minute != 0 {
@@ -280,8 +280,8 @@ func unknown(what, name string, all []string) error {
 	return fmt.Errorf("the %s %q %w", what, name, config.UnknownKey(name, all))
 }
 
-// parameterOf returns the parameter and the unit of a value in a record. skip means that the description skips such
-// values. seen is false if the record lacks the field that names the parameter. known caches parameters by name.
+// parameterOf returns the parameter and the unit of a value in a record. `skip` means that the description skips such
+// values. `seen` is false if the record lacks the field that names the parameter. `known` caches parameters by name.
 func (m *measure) parameterOf(f *record.Frame, known table.Parameters) (p parameter.Parameter, unit string, skip, seen bool) {
 	if m.parameter.Valid() {
 		return m.parameter, m.unit, false, true
@@ -299,8 +299,8 @@ func (m *measure) parameterOf(f *record.Frame, known table.Parameters) (p parame
 	return p, m.unit, !p.Valid() && m.skipOthers, seen
 }
 
-// valueOf returns the first text that is neither empty nor marks a missing value, or "" if there is none. seen is false
-// if the record has none of the fields.
+// valueOf returns the first text at m.value that is neither empty nor in m.missing, or "" if there is none. `seen` is
+// false if the record has none of the fields.
 func (m *measure) valueOf(f *record.Frame) (text string, seen bool) {
 	for i := range m.value {
 		text, found := f.Text(m.value[i : i+1])
@@ -340,7 +340,7 @@ func readRelabels(s *section.Section) map[parameter.Parameter]relabel {
 	return all
 }
 
-// convert parses a value and converts it to the unit that Vayu uses for the parameter.
+// convert parses a value and converts it to the unit that Vayu uses for the parameter. A sub-index is not converted.
 func (m *measure) convert(p parameter.Parameter, text, unit string, relabels map[parameter.Parameter]relabel) (float64, ingest.Reason) {
 	v, reason := ingest.ParseValueOf(p, text)
 	if reason != ingest.None || m.kind == air.SubIndex {

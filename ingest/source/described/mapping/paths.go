@@ -7,7 +7,7 @@ import (
 	"vayu/ingest/source/described/record"
 )
 
-// pathsOf has an optional key with its alternative paths. Records without a value at these paths are valid.
+// pathsOf is a key with its alternative paths. A record without a value at any of these paths is valid.
 type pathsOf struct {
 	key   string
 	paths []record.Path
@@ -60,7 +60,7 @@ func (d *stationFields) optional() []pathsOf {
 }
 
 // notePaths reports to the builder's [ingest.Paths] which of the optional paths exist in a record or an element of its
-// list. This takes as long as the mapping itself, so most fetches do not collect paths.
+// list. This takes as long as the mapping itself. Therefore most fetches set no Paths, and notePaths does nothing.
 func (s *Sink) notePaths(f *record.Frame) {
 	to := s.builder.Paths()
 	if to == nil {
@@ -76,8 +76,8 @@ func (s *Sink) notePaths(f *record.Frame) {
 	}
 }
 
-// Note reports to `to`, for each field, whether any entry of the list had the field. section is the list's section in
-// the description.
+// Note reports to the [ingest.Paths] `to`, for each field of the list, whether any entry that the walk has read has the
+// field. `section` is the name of the list's section in the description: partitions or stations.
 func (w *Walk) Note(section string, to *ingest.Paths) {
 	for _, name := range w.l.names {
 		one := pathsOf{section + ".fields." + name, w.l.paths[name]}

@@ -6,8 +6,8 @@ import (
 	"vayu/ingest/source/described/record"
 )
 
-// Check returns an error if there was no reading, and no record had one of the needed fields. The API has then
-// probably renamed the field.
+// Check returns an error if the records gave no reading, and at least one of the needed fields was in no record. The
+// API has then probably renamed that field.
 func (s *Sink) Check() error {
 	if s.records == 0 || s.readings > 0 {
 		return nil

@@ -52,7 +52,7 @@ type unitOf struct {
 	unit      string
 }
 
-// station is a station that records have described. number is its number in builder.
+// station is a station that records have described. `number` is its number in the builder `builder`.
 type station struct {
 	described air.Station
 	number    int
@@ -68,8 +68,8 @@ type added struct {
 	at        int64
 }
 
-// NewSink returns a sink that adds readings to b. listed maps the id of each station in the station list to its fields.
-// It is nil if there is no station list.
+// NewSink returns a sink that adds readings to b. `listed` maps the id of each station in the station list to the
+// fields of the station. It is nil if there is no station list.
 func (m *Mapping) NewSink(b *ingest.Builder, now time.Time, listed map[string]map[string]string) *Sink {
 	s := &Sink{
 		m: m, now: now, builder: b, clock: m.clock, listed: listed, measures: m.measures, extracts: record.NewExtracts(m.extracts),
@@ -100,7 +100,7 @@ func (s *Sink) Replace(b *ingest.Builder) { s.builder = b }
 // Readings returns the number of readings that were added.
 func (s *Sink) Readings() int { return s.readings }
 
-// Add adds the readings of a reply, and returns the number of its records. part has the fields of the partition. The
+// Add adds the readings of a reply, and returns the number of its records. `part` has the fields of the partition. The
 // error comes from the builder, or from reading a table.
 func (s *Sink) Add(reply record.Reply, part map[string]string) (int, error) {
 	defer func() { s.current = nil }()
@@ -114,9 +114,9 @@ func (s *Sink) Add(reply record.Reply, part map[string]string) (int, error) {
 	return s.m.Records.Walk(reply, part, s.visit)
 }
 
-// Read adds the readings of a file. file has the fields in the name of the file, and part those of the partition.
-// Before each record and at the end, Read calls `at` with the position, unless `at` is nil. Read skips records before
-// in.Start. If the file cannot be read, the error is an [*ingest.BatchError].
+// Read adds the readings of a file. `file` has the fields in the name of the file, and `part` those of the partition.
+// Read skips records before the position in.Start. Before each other record and at the end, it calls the function `at`
+// with the position, unless `at` is nil. If the content is unreadable, the error is an [*ingest.BatchError].
 func (s *Sink) Read(in *table.Input, file, part map[string]string, at func(position int64)) error {
 	defer func() { s.current = nil }()
 	s.added = nil
@@ -144,8 +144,8 @@ func (s *Sink) Read(in *table.Input, file, part map[string]string, at func(posit
 	return err
 }
 
-// prescan records the time of a record, so that spacings can compute the averaging intervals. Before the first record
-// is read, prescan is called for all records.
+// prescan passes the time of a record to s.spacings, which computes the averaging intervals from the times. Add and
+// Read call prescan for all records before they read the first one.
 func (s *Sink) prescan(f *record.Frame) error {
 	if f.Bad {
 		return nil

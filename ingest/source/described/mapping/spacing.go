@@ -11,16 +11,16 @@ import (
 	"vayu/schema/air"
 )
 
-// spacing means that the averaging interval of a record is the time between consecutive records of its series. A series
-// has the records of one sensor or station.
+// spacing means that the averaging interval of a record is the most frequent time between consecutive records of its
+// series. A series has the records of one sensor or station.
 type spacing struct {
 	series    []record.Path // paths of the text that identifies the series
-	most      uint16        // longest interval in minutes; a longer time between records is a gap
-	otherwise uint16        // minutes, for a series with one record; 0 for the interval of the whole file
+	most      uint16        // longest interval in minutes, even if records are further apart
+	otherwise uint16        // interval in minutes of a series with one record; 0 for the interval of the whole file
 }
 
-// mostSeries is the largest number of series in a file for which the spacing is computed. It bounds the memory. Records
-// of further series have no interval.
+// mostSeries is the largest number of series in a file or reply for which the spacing is computed. It bounds the
+// memory. Records of further series have the interval `otherwise`, or are rejected if the description does not set it.
 const mostSeries = 200_000
 
 // readSpacing reads the key `averaging` if it is a section. It returns nil if the key states an interval or is missing.
@@ -39,7 +39,7 @@ func readSpacing(root *section.Section) *spacing {
 	return sp
 }
 
-// note notes the time of a record of a series, for at most mostSeries series.
+// note counts in `all` the time since the series' previous record. It ignores records once there are mostSeries series.
 func (sp *spacing) note(all *table.Spacings, f *record.Frame, at time.Time) {
 	if key, _ := f.Text(sp.series); key != "" && all.Len() < mostSeries {
 		all.Note([]byte(key), at)

@@ -78,8 +78,8 @@ func (d *stationFields) paths() []record.Path {
 	return slices.Concat(d.id, d.name, d.city, d.state, d.latitude, d.longitude, d.licence, d.attribution, d.kindField)
 }
 
-// key returns the text that identifies the station of a record, or "" if the record has no such text. seen is false if
-// the record lacks the field.
+// key returns the text that identifies the station of a record, or "" if the record has no such text. If station.id has
+// several paths, it joins their texts with hyphens. `seen` is false if the record has none of these fields.
 func (d *stationFields) key(f *record.Frame) (key string, seen bool) {
 	switch len(d.id) {
 	case 0:
@@ -145,8 +145,8 @@ func (d *stationFields) describe(f *record.Frame, key string, b *ingest.Builder)
 	return s
 }
 
-// station returns the station of a record. It describes the station from the first record, and again from the first
-// record that states the station's position.
+// station returns the station of a record, which `key` identifies. It describes the station from its first record. If
+// that record states no position, it describes the station again from the first record that does.
 func (s *Sink) station(f *record.Frame, key string) *station {
 	if s.last != nil && key == s.lastKey {
 		if s.last.placed || len(s.m.station.latitude) == 0 {

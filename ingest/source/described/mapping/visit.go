@@ -41,8 +41,8 @@ func (s *Sink) visit(f *record.Frame) error {
 	return err
 }
 
-// addBulletin adds the bulletin in a record to the builder. A bulletin is the AQI that an agency published for a city
-// and a day.
+// addBulletin adds the bulletin in a record to the builder, or counts it as rejected. A bulletin is the AQI that an
+// agency published for a city and a day.
 func (s *Sink) addBulletin(f *record.Frame) {
 	at, _, reason, seen := s.clock.Of(f, s.now)
 	s.noteField(s.m.timeAt, seen)

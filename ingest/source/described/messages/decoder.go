@@ -23,7 +23,7 @@ type Decoder struct {
 	s *Subscription
 
 	last   map[series]time.Time // time of the last stored reading of each series
-	staged map[series]time.Time // the same for the readings of the last Decode, which are not stored before Commit
+	staged map[series]time.Time // time of the last reading of each series in the last Decode; Commit copies it to `last`
 	// states[k] is true if the device with the key k is available. k consists of the fields in the topic of the
 	// device's report (see keyOf).
 	states map[string]bool
@@ -82,11 +82,11 @@ func (d *Decoder) Commit() {
 	}
 }
 
-// mostSeries is the number of series in d.last above which Commit removes those that have no recent reading.
+// mostSeries is the number of series in d.last above which Commit removes those without a reading in the last d.s.gap.
 const mostSeries = 100_000
 
-// accept reports whether the time of a reading differs enough (minimum-gap) from that of the last accepted reading of
-// its series.
+// accept reports whether the time of a reading differs by at least d.s.gap (key minimum-gap) from that of the last
+// accepted reading of its series. If so, it stages the time for Commit.
 func (d *Decoder) accept(station string, p parameter.Parameter, at time.Time) bool {
 	if d.s.gap == 0 {
 		return true
@@ -182,7 +182,7 @@ func (a *availability) state(payload []byte) string {
 	return strings.TrimSpace(string(payload))
 }
 
-// keyOf returns a text that consists of the values of all fields, for use as a key of a map.
+// keyOf returns a text that consists of the values of all fields, for use as a key of [Decoder].states.
 func keyOf(fields map[string]string) string {
 	var key strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
@@ -191,7 +191,7 @@ func keyOf(fields map[string]string) string {
 	return key.String()
 }
 
-// textPayload wraps a payload that is plain text: {"payload": TEXT}.
+// textPayload wraps a payload that is plain text in a JSON object: {"payload": TEXT}.
 func textPayload(payload []byte) []byte {
 	text, err := json.Marshal(map[string]string{"payload": strings.TrimSpace(string(payload))})
 	if err != nil { // a text is always JSON

@@ -27,7 +27,7 @@ const (
 )
 
 // trial is an [ingest.Source] that subscribes to a stream for a short time. It uses an MQTT session of its own, so that
-// the broker still sends all messages to the service.
+// the broker also sends the messages of that time to the running service.
 type trial struct{ Owner }
 
 // Owner is a subscription with the name of its source, a clock, and a function that removes secrets from a text.
@@ -42,7 +42,7 @@ type Owner struct {
 func (o Owner) Trial() ingest.Source { return &trial{o} }
 
 // Fetch yields the readings of the first message, and of those that arrive within half a minute after it, at most 100
-// messages. If no message arrives within six minutes, it returns an error.
+// messages. If the connection fails or no message arrives within six minutes, Fetch returns an error.
 func (t *trial) Fetch(ctx context.Context, _ ingest.Window, yield func(*ingest.Batch) error) error {
 	limited, cancel := context.WithTimeout(ctx, firstMessage)
 	defer cancel()
@@ -86,7 +86,7 @@ func (t *trial) Fetch(ctx context.Context, _ ingest.Window, yield func(*ingest.B
 	return t.decode(received, yield)
 }
 
-// decode yields the readings of messages.
+// decode yields the readings of messages, without missing values. It returns an error if no message has a known topic.
 func (o *Owner) decode(received []stream.Message, yield func(*ingest.Batch) error) error {
 	batches, outcomes, err := o.NewDecoder().Decode(received)
 	for i, b := range batches {
@@ -103,8 +103,8 @@ func (o *Owner) decode(received []stream.Message, yield func(*ingest.Batch) erro
 	return err
 }
 
-// Replay returns a source that reads messages from the file of a test case. Each line is a JSON object with topic and
-// payload, and optionally retained and at. A payload that is not JSON is written as a JSON string.
+// Replay returns a source that reads messages from the file of a test case. Each line is a JSON object with the fields
+// `topic` and `payload`, and optionally `retained` and `at`. A payload that is not JSON is written as a JSON string.
 func (o Owner) Replay(path string) ingest.Source { return &replay{o, path} }
 
 type replay struct {

@@ -87,8 +87,8 @@ func Read(root *section.Section, name string, local bool, m *mapping.Mapping) *S
 }
 
 // defaultSession returns how long the broker keeps messages while the service is down. If a message has no time of its
-// own, it gets the time of its arrival, which is wrong after a delay. For such messages, the session is only one
-// averaging interval. MQTT 3.1.1 cannot limit a session, so the broker then keeps none.
+// own, it gets the time of its arrival, which is wrong after a delay. For such messages, the session lasts only for the
+// longest averaging interval. MQTT 3.1.1 cannot limit a session. With it, the broker keeps no such messages.
 func (s *Subscription) defaultSession() time.Duration {
 	switch {
 	case !s.mapping.Received():

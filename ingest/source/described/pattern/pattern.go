@@ -31,7 +31,7 @@ var Dates = []string{"yyyy", "mm", "dd", "HH"}
 
 var fieldName = regexp.MustCompile(`^[a-z][a-z0-9_]*$|^HH$`)
 
-// Text returns a pattern for any text. If several fields could match the same characters, the first one captures them.
+// Text returns a pattern for any text. If two fields could match the same characters, the first field captures them.
 func Text(text string) (*Pattern, error) { return compile(text, ".+", ".*") }
 
 // Path returns a pattern for paths with slashes. Neither * nor a field matches a slash, but **/ matches any number of
@@ -89,8 +89,8 @@ func compile(text, field, star string) (*Pattern, error) {
 }
 
 // field writes the regular expression of a field. A date field may occur twice, for example {yyyy} in a folder and in
-// the name of a file. In practice both are the same date. field therefore captures only the first, and the second must
-// only have the form of a date.
+// the name of a file. In practice both are the same date. Therefore the pattern captures only the first one. The second
+// one must only have the right number of digits.
 func (p *Pattern) field(out *strings.Builder, name, expression string) error {
 	digits, date := dates[name]
 	if date {

@@ -12,8 +12,8 @@ import (
 // bom is the byte order mark, which .NET servers write before JSON.
 var bom = []byte("\xef\xbb\xbf")
 
-// Decode decodes a body. If the body is invalid, lacks the records, or has an error message, the error is an
-// [*ingest.BatchError]. The error quotes the API's error message, from which clean has removed secrets.
+// Decode decodes a body. For a JSON body that is invalid, lacks the records, or has an error message of the API, the
+// error is an [*ingest.BatchError]. It quotes the message after the function `clean` has removed secrets.
 func (r *Records) Decode(body []byte, clean func(string) string) (Reply, error) {
 	if r.format != formatJSON {
 		first, rest, _ := bytes.Cut(bytes.TrimSpace(body), []byte{'\n'})

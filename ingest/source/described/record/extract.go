@@ -55,7 +55,7 @@ type Extracts struct {
 	last []parts
 }
 
-// parts is a text with the fields that were extracted from it. fields is nil if the pattern does not match.
+// parts is a text with the fields that a pattern extracts from it. `fields` is nil if the pattern does not match.
 type parts struct {
 	text   string
 	fields map[string]string
@@ -64,8 +64,8 @@ type parts struct {
 // NewExtracts returns Extracts for one fetch.
 func NewExtracts(all []Extract) *Extracts { return &Extracts{all, make([]parts, len(all))} }
 
-// field returns an extracted field of a record. exists is false if there is no such field, or the pattern does not
-// match.
+// field returns the extracted field `name` of a record. `exists` is false if no pattern has a field with this name, or
+// the pattern does not match the text in the record.
 func (x *Extracts) field(f *Frame, name string) (text string, exists bool) {
 	if x == nil {
 		return "", false

@@ -93,7 +93,7 @@ func (s *Search) inside(t *fieldTree, v gjson.Result) {
 }
 
 // Record searches the fields of a record, which is a JSON object or a row of a table in JSON. It ignores a table of
-// text.
+// text, and most records after the first ones (see sampleEvery).
 func (s *Search) Record(f *Frame) {
 	if s.records++; s.records > firstRecords && s.records%sampleEvery > 0 {
 		return
@@ -120,7 +120,7 @@ func (s *Search) Record(f *Frame) {
 // replyPrefix is the prefix of the paths of fields that are in the reply but not in its records.
 const replyPrefix = "reply"
 
-// Reply searches the fields of a reply, except its records. records is the path of the records.
+// Reply searches the fields of a JSON reply, except its records. `records` is the path of the records.
 func (s *Search) Reply(reply Reply, records string) {
 	if reply.body != nil {
 		return

@@ -84,8 +84,8 @@ func (p Path) String() string { return p.full }
 // InEach reports whether the path begins in an element of the list `each` of a record.
 func (p Path) InEach() bool { return p.scope == ofEach }
 
-// Extracted returns the name of the extracted field to which the path refers. ok is false if the path refers to no such
-// field.
+// Extracted returns the name of the extracted field to which the path refers. `ok` is false if the path refers to
+// another kind of field.
 func (p Path) Extracted() (name string, ok bool) { return p.text, p.scope == ofExtract }
 
 // Missing reports whether the path refers to a column that is not among the columns of a table.
@@ -97,8 +97,8 @@ func (p Path) Missing(columns map[string]int) bool {
 // columnName returns the normalised name of a column. Upper and lower case, and spaces around a name, do not matter.
 func columnName(text string) string { return strings.ToLower(strings.TrimSpace(text)) }
 
-// columnsOf returns the index of each column by its normalised name. If two columns have the same name, the first one
-// counts.
+// columnsOf returns the index of each column by its normalised name. If two columns have the same name, it returns the
+// index of the first one.
 func columnsOf(names []string) map[string]int {
 	columns := make(map[string]int, len(names))
 	for i, name := range names {
@@ -209,7 +209,7 @@ func (f *Frame) Value(p Path) (text string, exists bool) {
 }
 
 // Text returns the first non-empty value at one of the paths, as text, or "" if there is none. Numbers stay as they are
-// written. seen is true if at least one of the fields exists, even if it is null.
+// written. `seen` is true if at least one of the fields exists, even if it is null.
 func (f *Frame) Text(paths []Path) (text string, seen bool) {
 	for i := range paths {
 		text, exists := f.Value(paths[i])

@@ -100,7 +100,7 @@ func (r Reply) Empty() bool {
 // Text returns the text of a field of the reply, such as a cursor, or "" if the field is missing.
 func (r Reply) Text(at string) string { return scalar(r.root.Get(at)) }
 
-// Walk calls `visit` with a frame for each record. The frame is valid only during the call. count is the number of
+// Walk calls `visit` with a frame for each record. The frame is valid only during the call. `count` is the number of
 // visited records, even if `visit` returns an error.
 func (r *Records) Walk(reply Reply, part map[string]string, visit func(*Frame) error) (count int, err error) {
 	f := Frame{Part: part}
@@ -141,8 +141,8 @@ func (r *Records) walk(reply Reply, f *Frame, visit func() error) (count int, er
 	return count, err
 }
 
-// WalkEach calls `visit` for each element of the list at the path r.Each. If r.Each is "", it calls `visit` once. seen
-// is false if the record lacks the list.
+// WalkEach calls `visit` for each element of the list at the path r.Each. If r.Each is "", it calls `visit` once. The
+// result `seen` is false if the record lacks the list.
 func (r *Records) WalkEach(f *Frame, visit func() error) (seen bool, err error) {
 	if r.Each == "" {
 		return true, visit()

@@ -11,9 +11,9 @@ import (
 	"vayu/ingest/source/file/table"
 )
 
-// Scan calls `visit` for each record of a file. Before each call it sets f to the record. at is the position of the
-// record: its offset, or its number in a JSON document. f.Bad is true for a line that is not a record. end is the
-// position after the last record. If the file cannot be read, the error is an [*ingest.BatchError].
+// Scan calls `visit` for each record of a file. Before each call it sets f to the record. `at` is the position of the
+// record: its offset, or its number in a JSON document. f.Bad is true for a line that is not a record. `end` is the
+// position after the last record. If the content is unreadable, the error is an [*ingest.BatchError].
 func (r *Records) Scan(in *table.Input, f *Frame, visit func(at int64) error) (end int64, err error) {
 	switch r.format {
 	case formatCSV:

@@ -83,7 +83,7 @@ type listing struct {
 	} `xml:"Contents"`
 }
 
-// List implements [Storage]. address is the prefix of the keys to list.
+// List implements [Storage]. The address is the prefix of the keys to list.
 func (b *Bucket) List(ctx context.Context, address string, visit func(Object) error) error {
 	query := url.Values{"list-type": {"2"}, "prefix": {address}, "encoding-type": {"url"}}
 	first := make(map[string]bool) // first key of each page, to detect repeated pages
@@ -154,8 +154,8 @@ var remedies = map[string]string{
 // reasonOf matches the code and the message in the body of an error reply, which may be truncated.
 var reasonOf = regexp.MustCompile(`<Code>([A-Za-z]{1,100})</Code>\s*<Message>([^<]{0,300})`)
 
-// explain adds the name of the bucket to an error. If the storage stated a code, it also adds the code, the message and
-// a remedy.
+// explain adds the name of the bucket to an error. If the reply of the storage has an error code, explain also adds the
+// code, the message, and the remedy if there is one.
 func (b *Bucket) explain(doing string, err error) error {
 	err = fmt.Errorf("%s of bucket %q: %w", doing, b.Name, err)
 	failed, ok := errors.AsType[*fetch.StatusError](err)

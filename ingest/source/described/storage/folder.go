@@ -16,12 +16,12 @@ import (
 // Folder is a local folder, including its subfolders.
 type Folder struct {
 	Root   string
-	Settle time.Duration // how long a file must be unchanged; before, a program may still be writing to it
+	Settle time.Duration // how long a file must be unchanged; until then, a program may still be writing to it
 	Limit  int64         // largest size of a file in bytes
 	Clock  func() time.Time
 }
 
-// List implements [Storage]. It ignores address. A missing folder is an error.
+// List implements [Storage]. It lists the whole folder, and ignores the address. A missing folder is an error.
 func (f *Folder) List(ctx context.Context, _ string, visit func(Object) error) error {
 	now := f.Clock()
 	var unreadable []Object

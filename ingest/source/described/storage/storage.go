@@ -25,12 +25,12 @@ type Object struct {
 
 // Storage is a place with files. Its methods are safe for concurrent use.
 type Storage interface {
-	// List calls `visit` for each file at an address: a path, a URL or a prefix, without fields. If nothing exists
-	// there, List calls nothing and returns nil. If visit returns an error, List returns it.
+	// List calls `visit` for each file at an address: a path, a URL or a prefix, without fields. If `visit` returns an
+	// error, List returns it. An address without files is no error, but a missing folder or bucket is one.
 	List(ctx context.Context, address string, visit func(Object) error) error
-	// Open makes a file readable at a local path. known is the version of the file that was read before, or "" if there
-	// is none. The error is [ErrUnchanged] if the file still has that version, and [ErrMissing] if the file does not
-	// exist. It is an [*ingest.BatchError] if the file is too large or is a web page.
+	// Open makes a file readable at a local path. `known` is the version of the file that was read earlier, or "" if
+	// there is none. The error is [ErrUnchanged] if the file still has that version, and [ErrMissing] if the file does
+	// not exist. It is an [*ingest.BatchError] if the file is too large, or if a web page was downloaded instead.
 	Open(ctx context.Context, o Object, known string) (*Local, error)
 }
 
@@ -58,7 +58,7 @@ func (l *Local) Close() {
 type Client interface {
 	// Get returns a complete reply. Its errors are those of [fetch.Client.Do].
 	Get(ctx context.Context, r fetch.Request) (*fetch.Reply, error)
-	// Download writes the body of a reply to a file, at most limit bytes. Its results are those of
+	// Download writes the body of a reply, at most `limit` bytes, to the file `to`. Its results are those of
 	// [fetch.Client.Download].
 	Download(ctx context.Context, r fetch.Request, to *os.File, limit int64) (reply *fetch.Reply, modified bool, err error)
 }

@@ -32,8 +32,8 @@ type Web struct {
 // mostLinks is the largest number of links on a page. It bounds the memory.
 const mostLinks = 200_000
 
-// List implements [Storage]. address is the URL of a file, or of a page with links to files. If the page does not
-// exist, there are no files.
+// List implements [Storage]. The address is the URL of a file, which List passes to `visit` without a request, or the
+// URL of a page with links to files. If the page does not exist, there are no files.
 func (w *Web) List(ctx context.Context, address string, visit func(Object) error) error {
 	base, err := url.Parse(address)
 	if err != nil {
@@ -75,7 +75,7 @@ func (w *Web) object(u *url.URL) Object {
 	return Object{Path: shown.String(), address: w.keyed(u)}
 }
 
-// keyed returns a URL with the parameters in w.Query. It may contain a key, so it must not be logged.
+// keyed adds the parameters in w.Query to a URL. The result may contain a key, so it must not be logged.
 func (w *Web) keyed(u *url.URL) string {
 	if len(w.Query) == 0 {
 		return u.String()
@@ -141,7 +141,7 @@ func (w *Web) Open(ctx context.Context, o Object, known string) (*Local, error) 
 	return local, nil
 }
 
-// missing reports whether an error means that a file does not exist.
+// missing reports whether an error has the HTTP status 404 or 410: the file does not exist.
 func missing(err error) bool {
 	failed, ok := errors.AsType[*fetch.StatusError](err)
 	return ok && (failed.Status == http.StatusNotFound || failed.Status == http.StatusGone)

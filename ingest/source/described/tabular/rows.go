@@ -30,8 +30,8 @@ type Rows struct {
 	number int64 // number of the row's first line
 }
 
-// Open opens a table and reads its header. The caller must close the result. If the table is invalid, the error is an
-// [*ingest.BatchError].
+// Open opens a table and reads its header. The caller must close the result. If the header is missing or invalid, the
+// error is an [*ingest.BatchError].
 func (f *Format) Open(in *table.Input) (*Rows, error) {
 	decoded := *in
 	if decoded.Charset == nil {
@@ -97,9 +97,9 @@ func ended(err error) error {
 	return err
 }
 
-// Next returns the cells of the next row, and the offset of its first byte. The cells are valid until the next call.
-// fine is false for an invalid row: it has invalid quotes, a wrong number of cells, or invalid characters. After the
-// last row the error is io.EOF.
+// Next returns the cells of the next row, and the offset of its first byte. It skips empty lines. The cells are valid
+// until the next call. `fine` is false for an invalid row: it is too long, or has invalid quotes, invalid characters or
+// a wrong number of cells. After the last row the error is io.EOF.
 func (r *Rows) Next() (cells []string, at int64, fine bool, err error) {
 	for {
 		line, at, fine, err := r.line()
@@ -132,8 +132,8 @@ func (r *Rows) texts(line []byte) []string {
 	return r.cells
 }
 
-// line returns the next line that is not a comment. If a quoted cell may span lines (multiline), it joins these lines,
-// up to [table.MaxLine] bytes.
+// line returns the next line that is not a comment. If the format is multiline, it joins the lines of a row with a
+// quoted cell that spans lines. `fine` is false if the row exceeds [table.MaxLine] bytes, or if the cell has no end.
 func (r *Rows) line() (line []byte, at int64, fine bool, err error) {
 	for {
 		line, at, fine, err = r.lines.Next()

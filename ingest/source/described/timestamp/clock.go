@@ -107,7 +107,7 @@ func Read(s *section.Section) Clock {
 	return c
 }
 
-// Intervals reports whether a format allows intervals.
+// Intervals reports whether one of the formats is that of an interval (formatInterval).
 func (c *Clock) Intervals() bool { return slices.Contains(c.formats, formatInterval) }
 
 // CheckRequestFormat returns an error if times in requests cannot have the format. They can be rfc3339, epoch,
@@ -154,8 +154,8 @@ func Format(at time.Time, format string) string {
 }
 
 // Of returns the time of a record, or the end of its interval; the zero time if that is invalid. If the record states
-// both ends of the interval, minutes is its length; otherwise 0. reason is [ingest.None] if time and length are valid.
-// seen is false if the record lacks the field.
+// both ends of the interval, `minutes` is its length; otherwise 0. `reason` is [ingest.None] if time and length are
+// valid. `seen` is false if the record lacks a field of the time. For c.Received, Of returns `now`, cut to the minute.
 func (c *Clock) Of(f *record.Frame, now time.Time) (at time.Time, minutes uint16, reason ingest.Reason, seen bool) {
 	if c.Received {
 		return now.UTC().Truncate(time.Minute), 0, ingest.None, true
@@ -181,7 +181,7 @@ func (c *Clock) Of(f *record.Frame, now time.Time) (at time.Time, minutes uint16
 	return to, minutes, reason, seen && seenTo
 }
 
-// parseField parses the first time at one of the paths.
+// parseField parses the time at the paths, or returns the time in the cache `last` if the text is still the same.
 func (c *Clock) parseField(f *record.Frame, paths []record.Path, last *stamp) (at time.Time, ok, seen bool) {
 	text, seen := c.text(f, paths)
 	if text != last.text || text == "" {
@@ -194,8 +194,8 @@ func (c *Clock) parseField(f *record.Frame, paths []record.Path, last *stamp) (a
 	return last.at, true, seen
 }
 
-// text returns the text of a time. If the key `join` is set, it consists of the texts at all paths, separated by
-// spaces.
+// text returns the text of a time: the first non-empty text at one of the paths. If the key `join` is true, it is the
+// texts at all paths, separated by spaces.
 func (c *Clock) text(f *record.Frame, paths []record.Path) (text string, seen bool) {
 	if !c.join {
 		return f.Text(paths)

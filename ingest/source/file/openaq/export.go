@@ -111,8 +111,8 @@ func (o *export) reading(cells [][]byte) (air.Reading, ingest.Reason) {
 	return r, ingest.None
 }
 
-// time parses the time of a row. Version 1 states it in UTC and in local time. If these are different instants, time
-// returns false, because one of them has a wrong zone.
+// time parses the time of a row. Version 1 states it in UTC and in local time. If these are different instants, one of
+// them has a wrong zone, so the method returns false.
 func (o *export) time(cells [][]byte) (time.Time, bool) {
 	if o.utc < 0 {
 		return o.clock.Parse(cells[o.updated], zoned)
@@ -164,8 +164,8 @@ func (o *export) describe(cells [][]byte, b *ingest.Builder) air.Station {
 	return s
 }
 
-// credit returns the attribution of a row. It lists the names in the column attribution, or else the source, and then
-// OpenAQ.
+// credit returns the attribution of a row: the names in the column `attribution`, followed by OpenAQ. If the column has
+// no names, it is the name of the source, followed by OpenAQ.
 func credit(attribution []byte, source string) string {
 	var list []struct {
 		Name string `json:"name"`

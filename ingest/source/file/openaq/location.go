@@ -60,9 +60,9 @@ type quantity struct {
 // kind. They are the stations of the United States in New Delhi and Mumbai.
 var monitors = []int64{8118, 8039}
 
-// kind returns whether the location is a reference station or a low-cost sensor. If OpenAQ does not state the kind,
-// the location counts as a sensor, unless it is in monitors. A sensor that counted as a reference station could
-// falsify the AQI of its city.
+// kind returns whether the location is a reference station or a low-cost sensor. A location of a provider in
+// sensorSources is always a sensor. If OpenAQ does not state the kind, the location is a sensor unless it is in
+// `monitors`: a sensor that counted as a reference station could falsify the AQI of its city.
 func (p *location) kind() air.StationKind {
 	provider := strings.ToLower(p.Provider.Name)
 	lowCost := slices.ContainsFunc(sensorSources, func(s string) bool { return strings.Contains(provider, s) })
@@ -88,14 +88,14 @@ func (p *location) abroad() bool {
 	return reason == ingest.None && (lat != 0 || lon != 0) && !inIndia(lat, lon)
 }
 
-// inIndia reports whether a position is in India. It agrees with [geo.InIndia], but excludes Sri Lanka, which is in
-// the same box.
+// inIndia reports whether a position is in the box of [geo.InIndia] around India, but not in Sri Lanka, which is in the
+// same box.
 func inIndia(lat, lon float64) bool {
 	return geo.InIndia(lat, lon) && !(lat < 9.9 && lon > 79.5 && lon < 82)
 }
 
-// describe returns the station at the location. A station of India's network gets the id that it has in that network.
-// Other ids contain the location number, because several locations may have the same name.
+// describe returns the station at the location. A station of CPCB's network, which its name shows, gets the id that it
+// has in that network. Other ids contain the location's number, because several locations may have the same name.
 func (p *location) describe(b *ingest.Builder) air.Station {
 	var lat, lon float64
 	if p.Coordinates != nil {
@@ -171,8 +171,8 @@ const (
 	maxLocationBytes = 8 << 20
 )
 
-// beside reads the saved replies of /v3/locations in the folder of a data file. Their names begin with "location". It
-// skips a file that is no such reply.
+// beside reads the saved replies of /v3/locations in the folder of a data file: the JSON files whose names begin with
+// "location". It skips a file that is not such a reply, and returns an error for more than maxLocations files.
 func (p *locations) beside(path string) error {
 	entries, err := os.ReadDir(filepath.Dir(path))
 	if err != nil {
@@ -217,8 +217,8 @@ func readLocations(path string) ([]location, bool) {
 //
 // CO in ppb below 30 is read as mg/m³. Since February 2025 OpenAQ labels CPCB's CO as ppb, but passes on CPCB's values
 // of 0.3 to 1.2 mg/m³ unchanged. The two units cannot be confused: clean air has at least 40 ppb, and Indian stations
-// report less than 30 mg/m³. NO2 and SO2 of these sensors may have wrong labels, too. Their values do not reveal the
-// unit, so convert uses the label.
+// report less than 30 mg/m³. CPCB's NO2 and SO2 may have wrong labels, too. Their values do not reveal the unit, so
+// convert uses the labels.
 func convert(p parameter.Parameter, v float64, unit string) (float64, bool) {
 	if p == parameter.CO && strings.EqualFold(strings.TrimSpace(unit), "ppb") && v < 30 {
 		return v, true

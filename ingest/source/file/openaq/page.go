@@ -16,8 +16,8 @@ import (
 )
 
 // result is an entry of a page of version 3 of OpenAQ's API. Pages of the paths /sensors/{id}/measurements, /hours and
-// /days have value, parameter and period. Pages of /locations/{id}/latest and /parameters/{id}/latest have value,
-// datetime and sensorsId.
+// /days have the fields `value`, `parameter` and `period`. Pages of /locations/{id}/latest and /parameters/{id}/latest
+// have the fields `value`, `datetime` and `sensorsId`.
 type result struct {
 	Value     json.RawMessage `json:"value"`
 	Parameter *quantity       `json:"parameter"`
@@ -50,7 +50,7 @@ type pageReader struct {
 	stations  map[*location]int
 }
 
-// ParsePage reads a saved page. The position of a batch is the number of results before it.
+// ParsePage reads a saved page. A position in the page is the number of results before that position.
 func ParsePage(in *table.Input, b *ingest.Builder) error {
 	text, err := in.Text()
 	if err != nil {
@@ -114,7 +114,7 @@ func (p *pageReader) measurement(r *result, b *ingest.Builder) error {
 		b.Reject(ingest.BadTime)
 		return nil
 	}
-	// OpenAQ labels some intervals of 15 minutes as hours. The time between two results is then the true length.
+	// OpenAQ labels some intervals of 15 minutes as hours. The usual time between two results is then the true length.
 	if d, ok := table.Minutes(p.spacings.Of(nil)); ok && d < minutes {
 		minutes = d
 	}

@@ -12,7 +12,7 @@ import (
 	"vayu/schema/parameter"
 )
 
-// At returns a cell of a row; an empty one if index is -1 or the row is too short.
+// At returns the cell of a row at an index, or nil if the index is negative or the row is too short.
 func At(cells [][]byte, index int) []byte {
 	if index < 0 || index >= len(cells) {
 		return nil
@@ -20,8 +20,8 @@ func At(cells [][]byte, index int) []byte {
 	return cells[index]
 }
 
-// Stations caches the number that the builder gives a station, by the text that names the station in the table. Without
-// the cache, the station's id would be computed for every row.
+// Stations caches the number that [ingest.Builder.Station] returns for a station, by the text that names the station in
+// the table. Without the cache, the station's id would be computed for every row.
 type Stations struct {
 	known map[string]*site
 	last  *site
@@ -34,9 +34,9 @@ type site struct {
 	placed bool // a row with the station's position has been read
 }
 
-// Find returns the number of the station that a text names. For a new text, it calls describe. placed means that the
-// row has the station's position. If the first row of the station had none, Find calls describe again for the first row
-// that has one.
+// Find returns the number of the station that a text names. For a new text, it calls the function `describe`. `placed`
+// means that the row has the station's position. If the first row of the station had no position, Find calls `describe`
+// again for the first row that has one.
 func (s *Stations) Find(name []byte, placed bool, b *ingest.Builder, describe func() air.Station) int {
 	if s.last == nil || string(name) != s.last.text {
 		s.last = s.known[string(name)]
@@ -72,8 +72,8 @@ type Clock struct {
 	ok   bool
 }
 
-// Parse parses a time with the function parse, or returns the cached time if the text is the same as in the last call.
-// It returns false for an invalid time.
+// Parse parses a time with the function `parse`, or returns the cached result if the text is the same as in the last
+// call. It returns false for an invalid time.
 func (c *Clock) Parse(text []byte, parse func([]byte) (time.Time, bool)) (time.Time, bool) {
 	if c.text == "" || string(text) != c.text {
 		c.text = string(text)
@@ -82,8 +82,8 @@ func (c *Clock) Parse(text []byte, parse func([]byte) (time.Time, bool)) (time.T
 	return c.at, c.ok
 }
 
-// Parameters caches parsed names of parameters. A file has about a dozen names, so the cache is small. If it is full,
-// Parse parses other names each time.
+// Parameters caches parsed names of parameters. A file has about a dozen names, so the cache holds only 64. If it is
+// full, Parse parses other names each time.
 type Parameters map[string]parameter.Parameter
 
 // Parse parses the name of a parameter. For an unknown name it returns an invalid parameter.
@@ -107,7 +107,7 @@ func Position(latitude, longitude []byte, b *ingest.Builder) (lat, lon float64) 
 	return lat, lon
 }
 
-// Concentrations adds the values in a row of a table in which each parameter has a column.
+// Concentrations adds the values in a row of a table that has a column for each parameter. `averaging` is in minutes.
 func Concentrations(columns []Column, cells [][]byte, station int, end time.Time, averaging uint16, b *ingest.Builder) error {
 	for i := range columns {
 		c := &columns[i]

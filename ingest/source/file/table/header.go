@@ -44,8 +44,8 @@ func HeaderOf(cells [][]byte) Header {
 	return h
 }
 
-// Note passes the names of the columns to the builder. They are recorded with the fetch, so that a change of the
-// columns is noticed.
+// Note passes the names of the columns to the builder. The recorder of the fetch records these names, so that a change
+// of the columns is noticed.
 func (h Header) Note(b *ingest.Builder) {
 	for _, name := range h.names {
 		b.Field(name, ingest.TextField)
@@ -77,8 +77,8 @@ type Column struct {
 
 // Columns returns the columns with values of known parameters: "PM2.5", "pm25", "Ozone (ug/m3)", "AT (degree C)". A
 // pollutant without a unit has the unit of CPCB's exports (CO in mg/m³, NOx in ppb). A weather parameter needs a unit,
-// because short names such as "at" and "sr" are ambiguous. Columns returns no other columns. If two columns have the
-// same parameter, it returns the first.
+// because short names such as "at" and "sr" are ambiguous. Columns omits a column whose unit cannot be converted. If
+// two columns have the same parameter, it returns the first one.
 func (h Header) Columns() []Column {
 	var found []Column
 	taken := make(map[parameter.Parameter]bool)

@@ -59,8 +59,8 @@ func (t *Text) Close() error { return t.file.Close() }
 // longest accepted line.
 func Decode(r io.Reader) (*bufio.Reader, error) { return decode(r, nil, 0) }
 
-// decode does the same as [Decode]. from is the encoding of a text without a byte order mark, or nil for UTF-8. limit
-// is the largest number of decompressed bytes, or 0 for no limit.
+// decode does the same as [Decode]. `from` is the encoding of a text without a byte order mark, or nil for UTF-8.
+// `limit` is the largest number of decompressed bytes, or 0 for no limit.
 func decode(r io.Reader, from encoding.Encoding, limit int64) (*bufio.Reader, error) {
 	in := bufio.NewReaderSize(r, HeadBytes)
 	if head, _ := in.Peek(2); bytes.Equal(head, []byte{0x1f, 0x8b}) {

@@ -29,7 +29,7 @@ func (l *Lines) Record() (number int64, text string) { return l.number, string(l
 func (l *Lines) Number() int64 { return l.number }
 
 // Next returns the next line without its end, and the offset of its first byte. The line is valid until the next call,
-// and the caller may modify it. fine is false if the line is too long, is not UTF-8, or has a NUL byte. At the end of
+// and the caller may modify it. `fine` is false if the line is too long, is not UTF-8, or has a NUL byte. At the end of
 // the text the error is io.EOF. Other errors are those of the reader.
 func (l *Lines) Next() (line []byte, at int64, fine bool, err error) {
 	at = l.Offset
@@ -68,13 +68,13 @@ func (l *Lines) skip() error {
 // Plain reports whether a line is UTF-8 and has no NUL.
 func Plain(line []byte) bool { return utf8.Valid(line) && bytes.IndexByte(line, 0) < 0 }
 
-// Split splits a line of CSV into cells. It reuses the memory of cells, and removes quotes within the line. It returns
-// false for invalid quotes.
+// Split splits a line of CSV into cells. It reuses the memory of the slice `cells`. It removes quotes in place, so it
+// modifies the line. It returns false for invalid quotes.
 func Split(line []byte, separator byte, cells [][]byte) ([][]byte, bool) {
 	return SplitQuoted(line, separator, '"', cells)
 }
 
-// SplitQuoted does the same as [Split] with another quote character. If quote is 0, the table has no quotes.
+// SplitQuoted does the same as [Split] with another quote character. If `quote` is 0, the table has no quotes.
 func SplitQuoted(line []byte, separator, quote byte, cells [][]byte) ([][]byte, bool) {
 	cells = cells[:0]
 	if quote == 0 || bytes.IndexByte(line, quote) < 0 {
@@ -99,7 +99,7 @@ func SplitQuoted(line []byte, separator, quote byte, cells [][]byte) ([][]byte, 
 	}
 }
 
-// cut splits the first cell off a line. more is false for the last cell, and ok is false for invalid quotes.
+// cut splits the first cell off a line. `more` is false for the last cell, and `ok` is false for invalid quotes.
 func cut(line []byte, separator, quote byte) (cell, rest []byte, more, ok bool) {
 	if len(line) == 0 || line[0] != quote {
 		cell, rest, more = bytes.Cut(line, []byte{separator})

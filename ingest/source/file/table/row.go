@@ -23,8 +23,8 @@ type prescanner interface{ Prescan(cells [][]byte) }
 // of the file or in files beside it. Rows calls ResolveStation before it reads the table.
 type stationResolver interface{ ResolveStation(in *Input) error }
 
-// Rows returns a parser for one kind of table. The function open creates the Row for a header, and returns false for a
-// header of another kind. The parser counts an unreadable line as rejected and continues.
+// Rows returns a parser for one kind of table. The function `open` creates the Row for a header, and returns false for
+// a header of another kind. The parser counts an unreadable line as rejected and continues.
 func Rows(open func(Header) (Row, bool)) func(*Input, *ingest.Builder) error {
 	return func(in *Input, b *ingest.Builder) error {
 		t, err := openTable(in)
@@ -104,8 +104,8 @@ func ReadHeader(text *bufio.Reader) (*Table, error) {
 	return t, nil
 }
 
-// Each calls `visit` for every non-empty line after the header. at is the offset of the line. fine is false for a line
-// that is not a row of the table. At the end, Each calls the functions in `ended` with the length of the text.
+// Each calls `visit` for every non-empty line after the header. `at` is the offset of the line. `fine` is false for an
+// unreadable line, or a wrong number of cells. At the end, Each calls the functions in `ended` with the text's length.
 func (t *Table) Each(visit func(at int64, cells [][]byte, fine bool) error, ended ...func(int64)) error {
 	cells := make([][]byte, 0, len(t.Header.names)+1)
 	for {

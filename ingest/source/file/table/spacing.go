@@ -30,7 +30,7 @@ func NewSpacings() Spacings {
 // Len returns the number of stations.
 func (t *Spacings) Len() int { return len(t.known) }
 
-// Note counts the time between the station's previous row and a row with the time `at`.
+// Note counts the time between the station's previous row and a row with the time `at`, unless it exceeds a day.
 func (t *Spacings) Note(station []byte, at time.Time) {
 	s := t.known[string(station)]
 	if s == nil {
@@ -43,7 +43,7 @@ func (t *Spacings) Note(station []byte, at time.Time) {
 	s.last = at
 }
 
-// Own returns the interval length that follows from a station's own rows, or 0 if the station has a single row.
+// Own returns the interval length that a station's own rows show, or 0 if Note has counted no time for the station.
 func (t *Spacings) Own(station []byte) time.Duration {
 	s := t.known[string(station)]
 	if s == nil {
@@ -55,8 +55,8 @@ func (t *Spacings) Own(station []byte) time.Duration {
 	return s.length
 }
 
-// Of returns the interval length of a station, or 0 if it is unknown. A station with a single row gets the interval
-// length of the whole table.
+// Of returns the interval length of a station. If the station's own rows do not show it, Of returns the interval length
+// of the whole table. It returns 0 if the station is unknown, or if Note has counted no time.
 func (t *Spacings) Of(station []byte) time.Duration {
 	s := t.known[string(station)]
 	if s == nil {

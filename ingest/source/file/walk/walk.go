@@ -14,8 +14,8 @@ import (
 var unfinished = []string{".part", ".tmp", ".partial", ".crdownload", ".swp", "~"}
 
 // Files calls `visit` for each regular file in a folder and its subfolders, in lexical order. It omits hidden files and
-// folders, and unfinished files. If it cannot read a path, it calls skip and continues. It returns an error if the
-// folder itself cannot be read, if visit fails, or if ctx ends.
+// folders, and unfinished files. If it cannot read a path, it calls the function `skip` and continues. It returns an
+// error if the folder itself cannot be read, if `visit` fails, or if ctx ends.
 func Files(ctx context.Context, root string, visit func(path string, info fs.FileInfo) error, skip func(path string, err error)) error {
 	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if ctx.Err() != nil {

@@ -53,7 +53,7 @@ func (w *Writer) List(key string, values []string, certainty Certainty, evidence
 	w.guess(key, strings.Join(values, ", "), "["+strings.Join(all, ", ")+"]", certainty, fmt.Sprintf(evidence, args...))
 }
 
-// Missing writes a comment in place of a key whose value is unknown, and records it as a guess.
+// Missing writes a comment in place of a key whose value is unknown, and records the key as an [Unknown] guess.
 func (w *Writer) Missing(key, evidence, comment string) {
 	w.Comment("UNKNOWN: %s", comment)
 	w.Guesses = append(w.Guesses, Guess{Key: key, Certainty: Unknown, Evidence: OneLine(evidence)})
@@ -69,7 +69,7 @@ func (w *Writer) guess(key, value, text string, certainty Certainty, evidence st
 	w.Guesses = append(w.Guesses, Guess{strings.Join(append(slices.Clip(w.path), key), "."), value, certainty, evidence})
 }
 
-// scalar returns a text as a YAML scalar in block style.
+// scalar returns a text as a YAML scalar in block style: a string, but a boolean for true and false.
 func scalar(text string) string {
 	out, err := yaml.Marshal(&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: OneLine(text)})
 	if err != nil {

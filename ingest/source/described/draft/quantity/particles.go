@@ -13,8 +13,7 @@ func doubtful(name string) bool {
 	return name == "p1" || name == "p2"
 }
 
-// valuesOfCommunity is the name of the list of values in records of Sensor.Community, by which these records are
-// recognised.
+// valuesOfCommunity is the path of the list of values by which records of Sensor.Community are recognised.
 const valuesOfCommunity = "sensordatavalues"
 
 // Named is a quantity with its name and its values in a reply.
@@ -26,7 +25,8 @@ type Named struct {
 }
 
 // TellParticles decides which of the names p1 and p2 means PM10, and explains the decision in Doubt. It does not change
-// quantities with other names. each is the path of the list of values in a record.
+// quantities with other names, or those of Sensor.Community, whose meaning is known. `each` is the path of the list of
+// values in a record.
 func TellParticles(each string, named []Named) {
 	if each == valuesOfCommunity {
 		return

@@ -39,7 +39,7 @@ var plainWords = []string{
 }
 
 // extraWords are words in names of fields whose values were corrected or computed. Of two fields with the same
-// parameter, the one without such a word is used.
+// parameter, the draft uses the one with fewer such words.
 var extraWords = []string{"corrected", "corr", "compensated", "calibrated", "cal", "atm", "cf1", "cf", "alt", "a", "b", "est", "estimated", "filtered", "epa", "nowcast"}
 
 // otherWords are words in names of fields that do not have measured values.
@@ -70,8 +70,8 @@ func Words(name string) []string {
 	})
 }
 
-// leastName is the shortest length at which the name of a parameter is recognised among any other words. Shorter names,
-// such as at or no, are also ordinary words.
+// leastName is the length in bytes from which the name of a parameter is recognised among any other words. Shorter
+// names, such as at or no, are also ordinary words. They are recognised only among units and plainWords.
 const leastName = 3
 
 // shortNames maps short names of parameters, as devices use them, to names that [parameter.Parse] knows.
@@ -87,7 +87,7 @@ func parameterOf(name string) (parameter.Parameter, bool) {
 	return parameter.Parse(shortNames[sample.Fold(name)])
 }
 
-// Parse derives the meaning of a field from its name. ok is false if the name is not that of a measured value.
+// Parse derives the meaning of a field from its name. `ok` is false if the name is not that of a measured value.
 func Parse(name string) (q Quantity, ok bool) {
 	if p, known := parameterOf(name); known {
 		return Quantity{Parameter: p, Doubtful: doubtful(name)}, true
@@ -140,7 +140,7 @@ func (q *Quantity) readRest(rest []string) bool {
 		case slices.Contains(otherWords, word):
 			return false
 		case m != nil:
-			n, _ := strconv.Atoi(m[1]) // one to three digits
+			n, _ := strconv.Atoi(m[1]) // one or two digits, so this cannot fail
 			unit := time.Minute
 			if strings.HasPrefix(m[2], "h") {
 				unit = time.Hour

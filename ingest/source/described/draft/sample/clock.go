@@ -22,8 +22,8 @@ var (
 	latest   = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// TimeFormat returns a time format that fits all texts, or "" if there is none. The result `also` lists the other
-// formats that fit all texts.
+// TimeFormat returns a time format that fits all texts, or "" if there is none. If it is one of the layouts, `also`
+// lists the other layouts of the same length that fit all texts.
 func TimeFormat(texts []string) (format string, also []string) {
 	if len(texts) == 0 {
 		return "", nil

@@ -128,7 +128,7 @@ func (d Document) find(v gjson.Result, at string, depth int, all *[]Place) {
 	})
 }
 
-// columnsFor finds a list of n texts in the reply, which are the names of the columns of a table with n columns.
+// columnsFor finds the names of the columns of a table with n columns: a member of the reply that is a list of n texts.
 func (d Document) columnsFor(n int) (path string, names []string) {
 	d.Root.ForEach(func(key, value gjson.Result) bool {
 		all := value.Array()
@@ -144,7 +144,7 @@ func (d Document) columnsFor(n int) (path string, names []string) {
 	return path, names
 }
 
-// asMap returns the members of an object as records. It returns false unless they are objects with similar fields.
+// asMap returns the members of an object as records, or false unless they are several objects with similar fields.
 func asMap(v gjson.Result, at string) (Place, bool) {
 	p := Place{At: at, Shape: record.ShapeMap}
 	names := make(map[string]int)
@@ -172,7 +172,7 @@ func asMap(v gjson.Result, at string) (Place, bool) {
 	return p, similar && p.Count > 1 && shared*2 > len(names)
 }
 
-// nested returns a copy of p for each list inside its records. The copy has the path of the list in Each.
+// nested returns a copy of p for each list of objects in its first 20 records, with the path of the list as p.Each.
 func (p Place) nested() []Place {
 	paths := make(map[string]bool)
 	var all []Place
@@ -189,7 +189,7 @@ func (p Place) nested() []Place {
 	return all
 }
 
-// EachMember calls `visit` for each member of an object and, recursively, of the objects in it.
+// EachMember calls `visit` for each member of an object and, recursively down to [Deepest], of the objects in it.
 func EachMember(v gjson.Result, prefix string, depth int, visit func(path string, v gjson.Result)) {
 	if depth > Deepest || !v.IsObject() {
 		return
@@ -267,7 +267,7 @@ func (d Document) Outside(p Place) []*Field {
 	return all
 }
 
-// HasSeries reports whether the reply has a list of numbers whose name is that of a parameter.
+// HasSeries reports whether the reply has a list of more than fewElements values that has the name of a parameter.
 func (d Document) HasSeries(isParameter func(name string) bool) bool {
 	found := false
 	EachMember(d.Root, "", 0, func(path string, v gjson.Result) {
@@ -279,8 +279,8 @@ func (d Document) HasSeries(isParameter func(name string) bool) bool {
 	return found
 }
 
-// Without returns the reply without its records. next is the path of the cursor, or "" if there is none. The cursor
-// becomes null. Tests use the result as the page after the last one.
+// Without returns the reply without its records, and with null as its cursor. `next` is the path of the cursor, or ""
+// if there is none. A test case uses the result as the last page.
 func (p Place) Without(reply []byte, next string) ([]byte, error) {
 	switch {
 	case p.Shape == ShapeCSV:
@@ -303,7 +303,7 @@ func (p Place) Without(reply []byte, next string) ([]byte, error) {
 	return out, nil
 }
 
-// scalars calls note for each text and number in an object and, recursively, in the objects inside it.
+// scalars calls the function `note` for each scalar value in an object, its short lists and the objects inside it.
 func (p Place) scalars(v gjson.Result, prefix, name string, record int, note func(path, name string, record int, v gjson.Result)) {
 	depth := strings.Count(prefix, ".")
 	switch {

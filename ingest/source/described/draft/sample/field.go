@@ -19,8 +19,8 @@ const mostTexts = 60
 type Field struct {
 	Path string // path as in a description
 	Name string // last name of the path
-	// Present counts the values of the field, including empty ones; in a list, a record has several. Nulls counts the
-	// empty values: null, "" and markers such as NA.
+	// Present counts the values of the field, including empty ones. A record has several values of a field in a list.
+	// Nulls counts the empty values: null, "" and markers such as NA.
 	Present, Nulls int
 	All            []string // the values as texts, in the order of the reply
 	Records        []int    // for each text, the number of its record
@@ -68,7 +68,7 @@ func (f *Field) Add(record int, v gjson.Result) {
 // Filled returns the number of values that are not empty.
 func (f *Field) Filled() int { return f.Present - f.Nulls }
 
-// IsNumber reports whether at least half of the values are numbers. The other values may be mistakes of the network.
+// IsNumber reports whether half or more of the non-empty values are numbers, and none is a bool. Others may be errors.
 func (f *Field) IsNumber() bool { return f.numeric > 0 && f.numeric*2 >= f.Filled() && f.bools == 0 }
 
 // InEach reports whether the field belongs to the elements of a list in the records.
@@ -116,7 +116,7 @@ func (f *Field) Median() (float64, bool) {
 	return all[len(all)/2], true
 }
 
-// Within reports whether all usual numbers are between least and `most`.
+// Within reports whether the field has usual numbers, and all of them are between `least` and `most`.
 func (f *Field) Within(least, most float64) bool {
 	all := f.usual()
 	return len(all) > 0 && slices.Min(all) >= least && slices.Max(all) <= most
@@ -127,7 +127,7 @@ func (f *Field) Degrees(most float64) bool {
 	return f.IsNumber() && !slices.ContainsFunc(f.Numbers, func(n float64) bool { return math.Abs(n) > most })
 }
 
-// Among reports whether the path contains one of the words as a name.
+// Among reports whether one of the names in the path, after [Fold], is one of the words.
 func (f *Field) Among(words []string) bool {
 	for name := range strings.SplitSeq(f.Path, ".") {
 		if slices.Contains(words, Fold(name)) {

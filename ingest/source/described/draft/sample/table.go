@@ -25,7 +25,7 @@ type Table struct{ Delimiter, Decimal, Encoding string }
 // decimalComma matches a number with a decimal comma.
 var decimalComma = regexp.MustCompile(`^-?[0-9]+,[0-9]+$`)
 
-// decodeTable decodes a table of text. ok is false if body is not a table.
+// decodeTable decodes a table of text. `ok` is false if the body is not a table of at least two columns and one row.
 func decodeTable(body []byte) (d Document, ok bool) {
 	form := Table{}
 	if !utf8.Valid(body) {
@@ -73,7 +73,7 @@ func scalarOr(text, fallback string) string {
 	return text
 }
 
-// delimiterOf returns the delimiter of a table's header.
+// delimiterOf returns the delimiter of a table's header as a description states it, such as "tab".
 func delimiterOf(body []byte) string {
 	line, _, _ := bytes.Cut(body, []byte{'\n'})
 	if c := table.NewHeader(bytes.Clone(line)).Separator; c != '\t' {
