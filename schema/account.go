@@ -66,11 +66,11 @@ type Key struct {
 	RotatedFrom      *string  `json:"rotated_from"`
 }
 
-// KeyCreated is the only reply with a new key and, if the key requires signatures, its signing secret.
+// KeyCreated is the reply to POST /v1/keys. Only this reply contains the new key itself and its signing secret.
 type KeyCreated struct {
 	Status        string `json:"status"`
 	Key           string `json:"key"`
-	SigningSecret string `json:"signing_secret,omitempty"`
+	SigningSecret string `json:"signing_secret,omitempty"` // only if the key requires signatures
 	Data          Key    `json:"data"`
 }
 
@@ -103,7 +103,7 @@ type Quota struct {
 	ResetsAt  string `json:"resets_at"`
 }
 
-// UsageDay counts the calls of one operation on one day (UTC), or only those with one key.
+// UsageDay counts the calls of one operation on one day (UTC). If KeyID is set, it counts only the calls with that key.
 type UsageDay struct {
 	Date      string `json:"date"`
 	Operation string `json:"operation"`        // such as "GET /v1/aqi"
@@ -113,8 +113,8 @@ type UsageDay struct {
 	Counted   int64  `json:"counted"`          // calls that count towards the quota
 }
 
-// Usage is the reply to GET /v1/usage. The days of the request do not change the quota, which is always that of the
-// present month.
+// Usage is the reply to GET /v1/usage. Quota is always the quota of the current month, even if the request selects
+// other days.
 type Usage struct {
 	Status string     `json:"status"`
 	Mode   string     `json:"mode"`
@@ -122,8 +122,8 @@ type Usage struct {
 	Days   []UsageDay `json:"days"`
 }
 
-// AuditRow is one row of the audit log. Hash is the hash of the row together with the Hash of the previous row, in
-// lower-case hexadecimal.
+// AuditRow is one row of the audit log. Hash covers this row and the Hash of the previous row. It is in lower-case
+// hexadecimal.
 type AuditRow struct {
 	Seq       int64          `json:"seq"`
 	At        string         `json:"at"` // RFC 3339 with microseconds

@@ -91,8 +91,8 @@ func HidesCustomerEvents(readable []EventType) bool {
 	})
 }
 
-// UnreadableEvent returns the error for a key that lacks the scope for events of a
-// type. field is the request field that names the type, or "".
+// UnreadableEvent returns the error for a key that lacks the scope for events of a type. `field` is the request field
+// that names the type, or "" if no field does.
 func UnreadableEvent(field string, t EventType) *Problem {
 	return NewProblem(InsufficientScope, field, "The API key lacks the scope "+string(t.Scope())+", which events of the type "+string(t)+" require.")
 }
@@ -100,8 +100,8 @@ func UnreadableEvent(field string, t EventType) *Problem {
 // EventVersion is the value of the field api_version in new events.
 const EventVersion = "2026-11-01"
 
-// Envelope is the JSON body in which a webhook receives an event. An event is encoded once, when it is created, and its
-// bytes never change.
+// Envelope is the JSON body in which a webhook receives an event. An event is encoded once, when it is created. Every
+// delivery sends the same bytes, except that a webhook with [Webhook.ClearNumbers] receives unmasked numbers.
 type Envelope struct {
 	ID         string          `json:"id"` // evt_ + ULID
 	Type       EventType       `json:"type"`

@@ -7,8 +7,8 @@ type Health string
 const (
 	HealthIdle     Health = "idle"     // no delivery had an attempt
 	HealthHealthy  Health = "healthy"  // no other value applies
-	HealthDegraded Health = "degraded" // an attempt or a delivery failed recently
-	HealthFailing  Health = "failing"  // the newest attempts all failed
+	HealthDegraded Health = "degraded" // one of the 20 newest attempts failed, or a failed delivery was not retried
+	HealthFailing  Health = "failing"  // at least the three newest attempts failed
 	HealthPaused   Health = "paused"   // the webhook is not active, so deliveries wait
 )
 
@@ -24,8 +24,8 @@ type WebhookHealth struct {
 	Since      *string        `json:"since"`
 	HasMore    bool           `json:"has_more"`
 	States     DeliveryCounts `json:"states"`
-	// OldestWaitingAt is the time at which the oldest waiting delivery was created. NextAttemptAt is the time at which
-	// the next attempt is due. Both are null if no delivery is waiting.
+	// OldestWaitingAt is the creation time of the oldest waiting delivery, or null if no delivery waits. NextAttemptAt
+	// is the time at which the next attempt is due, or null if no attempt is due besides those in progress.
 	OldestWaitingAt *string          `json:"oldest_waiting_at"`
 	NextAttemptAt   *string          `json:"next_attempt_at"`
 	Attempts        AttemptCounts    `json:"attempts"`

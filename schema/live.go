@@ -18,7 +18,7 @@ const (
 	LiveReset = "reset" // notices were dropped, see LiveResetNotice
 )
 
-// LiveGreeting is the data of the first message of a stream, hello.
+// LiveGreeting is the data of the message "hello", which is the first message of a stream.
 type LiveGreeting struct {
 	Mode    string     `json:"mode"`
 	Account string     `json:"account"` // id of the account
@@ -26,8 +26,8 @@ type LiveGreeting struct {
 	At      string     `json:"at"`      // RFC 3339 in UTC
 }
 
-// LiveResetNotice is the data of a reset, which means that notices of some kinds were dropped. The client must reload
-// the data of these kinds.
+// LiveResetNotice is the data of the message "reset". This message means that the service dropped notices of the listed
+// kinds. The client must reload the data of these kinds.
 type LiveResetNotice struct {
 	Kinds []LiveKind `json:"kinds"`
 }

@@ -21,7 +21,7 @@ var (
 const maxAmountDigits = len("9223372036854775807")
 
 // ParsePaise parses a JSON number of rupees exactly, such as 199, 199.5 or 1.995e2. The error is ErrAmountForm,
-// ErrAmountPrecision or ErrAmountRange. The time is linear in the length of the text, even if the exponent is large.
+// ErrAmountPrecision or ErrAmountRange. The run time is linear in the length of the text, however large its exponent.
 func ParsePaise(text string) (Paise, error) {
 	n, ok := scanNumber(text)
 	if !ok {
@@ -31,7 +31,7 @@ func ParsePaise(text string) (Paise, error) {
 	if digits == "" {
 		return 0, nil
 	}
-	// The amount in paise is the integer with these digits, multiplied by 10 to the power of scale.
+	// The amount in paise is the integer `digits`, multiplied by 10 to the power of `scale`.
 	scale, far := n.scale()
 	trimmed := strings.TrimRight(digits, "0")
 	scale += len(digits) - len(trimmed)
@@ -52,13 +52,13 @@ func ParsePaise(text string) (Paise, error) {
 	return Paise(paise), nil
 }
 
-// number has the parts of a JSON number. shrinks is true if the exponent is negative.
+// number has the parts of a JSON number. `shrinks` is true if the exponent is negative.
 type number struct {
 	negative, shrinks         bool
 	whole, fraction, exponent string
 }
 
-// scanNumber splits a JSON number (RFC 8259, section 6); ok is false for other texts.
+// scanNumber splits a JSON number (RFC 8259, section 6). `ok` is false if the text is not a JSON number.
 func scanNumber(text string) (n number, ok bool) {
 	text, n.negative = strings.CutPrefix(text, "-")
 	n.whole, text = leadingDigits(text)
@@ -94,9 +94,9 @@ func leadingDigits(text string) (digits, rest string) {
 	return text, ""
 }
 
-// scale returns the exponent of ten by which the digits of n must be multiplied to get paise. If the exponent of n is
-// so large that the digits do not matter, scale is 0. far is then the sign of that exponent, 1 or -1. Otherwise far is
-// 0.
+// scale returns the exponent `scale` of ten: the digits of n, multiplied by 10 to this power, are the amount in paise.
+// If the absolute value of n's exponent exceeds math.MaxInt32, `scale` is 0 and `far` is the sign of the exponent, 1 or
+// -1. Otherwise `far` is 0.
 func (n number) scale() (scale, far int) {
 	exponent, err := strconv.Atoi("0" + n.exponent)
 	if err != nil || exponent > math.MaxInt32 {

@@ -72,7 +72,7 @@ const (
 	VPANotFound     Code = "vpa_not_found"
 )
 
-// CodeStatus maps every error code to its HTTP status.
+// CodeStatus maps each error code of replies to its HTTP status. It does not have the codes of a failed verification.
 var CodeStatus = map[Code]int{
 	InvalidJSON:           400,
 	InvalidRequest:        400,
@@ -128,7 +128,7 @@ var CodeStatus = map[Code]int{
 	BankTimeout:           504,
 }
 
-// Status returns the HTTP status of an error code; 500 for an unknown code.
+// Status returns the HTTP status of an error code. It returns 500 for a code that is not in CodeStatus.
 func (c Code) Status() int {
 	if status, ok := CodeStatus[c]; ok {
 		return status
@@ -176,8 +176,8 @@ type Condition string
 const (
 	ThreePollutants Condition = "three_pollutants" // it measures at least three pollutants
 	OnePM           Condition = "pm25_or_pm10"     // it measures PM2.5 or PM10
-	SixteenHours    Condition = "sixteen_hours"    // each pollutant has values in 16 of the last 24 hours
-	CountedKind     Condition = "kind"             // its kind is one that the query requests
+	SixteenHours    Condition = "sixteen_hours"    // enough of its pollutants have values in 16 of the last 24 hours
+	CountedKind     Condition = "kind"             // its kind counts by default, or the query names it in `kinds`
 	Recent          Condition = "recent"           // its last reading is in the last 24 hours
 	Within100KM     Condition = "within_100_km"    // it is at most 100 km away
 	InPeriod        Condition = "period"           // it has an AQI on a requested day
@@ -200,7 +200,7 @@ type ProblemBody struct {
 	Error   Problem `json:"error"`
 }
 
-// NewProblem returns an error for the client. field is the invalid parameter or JSON field, or "" if there is none.
+// NewProblem returns an error for the client. `field` is the invalid parameter or JSON field, or "" if there is none.
 func NewProblem(code Code, field, message string) *Problem {
 	return &Problem{Code: code, Field: field, Message: message, Retryable: code.Status() == 429 || code.Status() >= 502}
 }
@@ -240,7 +240,7 @@ func NewProblemOf(faults []ProblemDetail) error {
 }
 
 // Unavailable returns a Problem with the code service_unavailable for a temporary failure. The client gets only
-// message. The log also gets cause.
+// `message`. The text of the error, for the log, also has `cause`.
 func Unavailable(message string, cause error) error {
 	return &unavailableError{NewProblem(ServiceUnavailable, "", message), cause}
 }

@@ -59,8 +59,8 @@ type Detection struct {
 	Confidence string `json:"confidence"` // high, or low for series
 }
 
-// RechargeEvent is the data of the recharge.* events. If only some of these events have a field, the comment at the
-// field names them.
+// RechargeEvent is the data of the recharge.* events. The comment at a field names the events that have the field. A
+// field without a comment is in every event.
 type RechargeEvent struct {
 	TransactionID string        `json:"transaction_id"`
 	Mobile        string        `json:"mobile"`

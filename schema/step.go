@@ -28,7 +28,7 @@ const (
 	AnswerFailed        StepAnswer = "failed"         // recharge failed for good
 	AnswerFound         StepAnswer = "found"          // account exists
 	AnswerNotFound      StepAnswer = "not_found"      // account does not exist
-	AnswerNotMade       StepAnswer = "not_made"       // no deposit was made; only a new request makes one
+	AnswerNotMade       StepAnswer = "not_made"       // no deposit or lookup was made; the order may be sent again
 	AnswerNotSubscriber StepAnswer = "not_subscriber" // the number belongs to another operator
 	AnswerRedirected    StepAnswer = "redirected"     // the number belongs to another operator, which gets the order
 	AnswerUnknown       StepAnswer = "unknown"        // the provider does not know the reference
@@ -39,17 +39,17 @@ const (
 	AnswerNone          StepAnswer = "no_answer"      // timeout or broken connection
 	AnswerUnreadable    StepAnswer = "not_understood" // unreadable answer
 	AnswerAwaited       StepAnswer = "unanswered"     // no answer recorded: in flight, or lost
-	AnswerLateSuccess   StepAnswer = "late_success"   // carried out although recorded as failed
-	AnswerLateFailure   StepAnswer = "late_failure"   // not carried out although charged
-	AnswerStray         StepAnswer = "stray"          // a replaced or unsent order was carried out
+	AnswerLateSuccess   StepAnswer = "late_success"   // a recharge that was recorded as failed was carried out
+	AnswerLateFailure   StepAnswer = "late_failure"   // a charged recharge was not carried out
+	AnswerStray         StepAnswer = "stray"          // a replaced order, or one recorded as not sent, was carried out
 
-	// Further answers of the action ActSettled. They state the final state.
+	// Answers of the action ActSettled, besides AnswerFailed. They state the final state.
 	AnswerSuccess  StepAnswer = "success"
 	AnswerRefunded StepAnswer = "refunded"
 )
 
-// Step is one entry in the timeline of a recharge or a verification. Equal answers of the provider to one action are
-// one step. Times are RFC 3339 in UTC, with microseconds, as in the statement of a wallet.
+// Step is one entry in the timeline of a recharge or a verification. Successive equal answers to the same kind of
+// action are one step. Times are RFC 3339 in UTC, with microseconds, as in the statement of a wallet.
 type Step struct {
 	At     string     `json:"at"`    // first time of the answer
 	Until  string     `json:"until"` // last time of the answer

@@ -16,7 +16,7 @@ type VerificationState string
 const (
 	VerificationPending VerificationState = "pending"
 	VerificationSuccess VerificationState = "success" // the account exists, in any status
-	VerificationFailed  VerificationState = "failed"  // the account does not exist, or no provider has a result
+	VerificationFailed  VerificationState = "failed"  // the account does not exist, or Vayu gave up without a result
 )
 
 // VerificationStates lists every state of a verification.
@@ -42,7 +42,7 @@ type NameMatch string
 // The values of NameMatch.
 const (
 	NameExact   NameMatch = "exact"   // the same words
-	NamePartial NameMatch = "partial" // as similar as the tolerance requires
+	NamePartial NameMatch = "partial" // not exact, but similar enough for the tolerance of the request
 	NameNone    NameMatch = "none"    // not similar enough, or no name was expected
 )
 

@@ -43,7 +43,7 @@ var PaymentMethods = []PaymentMethod{UPI, Card, NetBanking, BankTransfer}
 const WalletTopup = "wallet_topup"
 
 // Payment is a payment in replies and, once it is final, in events. Balance is the available amount of the wallet
-// directly after the payment.
+// directly after the payment. It is absent while the payment is pending.
 type Payment struct {
 	PaymentID   string        `json:"payment_id"`
 	Amount      Paise         `json:"amount"`

@@ -2,9 +2,9 @@ package schema
 
 import "time"
 
-// WebhookClockMargin is the tolerated clock skew between the instances that create a subscription and an event. A
-// subscription receives every event that is created later. Because of the margin, it may also receive events that were
-// created up to a minute before the subscription.
+// WebhookClockMargin is the tolerated clock skew between the instance that creates a subscription and one that creates
+// an event. A subscription receives the events that are created after the subscription. Because of the margin, it may
+// also receive events that were created up to a minute before the subscription.
 const WebhookClockMargin = time.Minute
 
 // Webhook is a webhook subscription without its secret. Times are RFC 3339 in UTC, in whole seconds.
@@ -34,8 +34,8 @@ type WebhookBacklog struct {
 	ReachedAt string `json:"reached_at"`
 }
 
-// WebhookReply is a reply about one subscription. Secret is present only in the reply that creates the subscription,
-// and only if the service generated the secret.
+// WebhookReply is a reply about one subscription. Secret is present only in a reply that creates the subscription or
+// rotates its secret, and only if the service generated the secret.
 type WebhookReply struct {
 	Status string `json:"status"`
 	Webhook
@@ -64,8 +64,8 @@ type DeliveryState string
 const (
 	DeliveryWaiting   DeliveryState = "waiting"   // an attempt is scheduled, due or running
 	DeliveryDelivered DeliveryState = "delivered" // the endpoint answered 2xx
-	DeliveryFailed    DeliveryState = "failed"    // given up; only a manual retry sends the event again
-	DeliveryCancelled DeliveryState = "cancelled" // subscription deleted, or replaced by a manual retry, while waiting
+	DeliveryFailed    DeliveryState = "failed"    // the last attempt failed, or too many deliveries waited
+	DeliveryCancelled DeliveryState = "cancelled" // its subscription was deleted, or a manual retry replaced it
 )
 
 // DeliveryStates lists every state of a delivery.
@@ -102,7 +102,7 @@ type LastAttempt struct {
 	Error      string  `json:"error"`
 }
 
-// Stage is the step of an HTTP request that an attempt reached before it ended.
+// Stage is the last step of an HTTP request that an attempt reached.
 type Stage string
 
 // The stages of an attempt, in order. An attempt that got a response ended in StageStatus, even if the HTTP status is
@@ -117,13 +117,13 @@ const (
 )
 
 // NoWebhook returns the error not_found for a webhook that does not exist or belongs to
-// another account. field is the request field with the webhook's id.
+// another account. `field` is the request field with the webhook's id.
 func NoWebhook(field string) error {
 	return NewProblem(NotFound, field, "There is no such webhook.")
 }
 
-// DeliveriesRetried is the reply of the endpoints for manual retries. HasMore is true if the range has more failed
-// deliveries. To retry these, repeat the request.
+// DeliveriesRetried is the reply of the endpoints for manual retries. HasMore is true if the time range of the request
+// has more failed deliveries. To retry these, repeat the request.
 type DeliveriesRetried struct {
 	Status  string   `json:"status"`
 	Retried int      `json:"retried"`

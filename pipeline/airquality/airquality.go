@@ -32,9 +32,9 @@ type Conn interface {
 	PrepareBatch(ctx context.Context, query string, opts ...driver.PrepareBatchOption) (driver.Batch, error)
 }
 
-// Rollup computes the means and indices of one database from its readings. The database alone
-// determines which work is due, such as the readings stored since the last roll-up began. If a
-// roll-up is killed, the next one completes its work, in any process.
+// Rollup computes the means and indices of one database from its readings. The rows of the database alone determine
+// which work is due, for example the readings that were stored since the last roll-up began. If a process is killed
+// during a roll-up, the next roll-up of any process completes the work.
 type Rollup struct {
 	conn    Conn
 	tables  migration.Params
@@ -50,7 +50,7 @@ type Rollup struct {
 
 // Result describes what a roll-up computed.
 type Result struct {
-	Stations int           // stations whose hours were computed
+	Stations int           // stations whose hours, or the hours of whose cities, were computed
 	From, To time.Time     // first and last hour, UTC; zero if nothing was computed
 	Elapsed  time.Duration // wall time
 	Tests    time.Duration // part of Elapsed that the preceding quality tests took
@@ -70,9 +70,8 @@ type Config struct {
 	// empty, only [air.Reference] counts.
 	Kinds   []air.StationKind
 	Quality quality.Settings
-	// KeepReadings and KeepHours are how long readings and hourly rows are kept. If one is 0, its
-	// rows are kept for ever. Computed rows are kept even when the rows from which they were
-	// computed expire.
+	// KeepReadings and KeepHours are how long readings and hourly rows are kept. If one is 0, its rows are kept for
+	// ever. A roll-up does not remove a computed row because the rows from which it was computed have expired.
 	KeepReadings, KeepHours time.Duration
 	Log                     *slog.Logger
 	Metrics                 prometheus.Registerer
@@ -130,7 +129,7 @@ func (r *Rollup) Increment(ctx context.Context) (Result, error) {
 }
 
 // planIncrement plans the hours that may have changed since the last roll-up, and runs the quality tests that must
-// precede them.
+// precede the computation of these hours.
 func (r *Rollup) planIncrement(ctx context.Context, started time.Time) (plan, error) {
 	p, err := r.planSince(ctx, started)
 	if err != nil {
@@ -142,8 +141,8 @@ func (r *Rollup) planIncrement(ctx context.Context, started time.Time) (plan, er
 	return p, err
 }
 
-// Backfill recomputes all hours that depend on readings from one instant to another. It does not move the time up to
-// which [Rollup.Increment] has processed readings.
+// Backfill recomputes all hours that depend on readings that end after `from` and not after `to`. It does not move the
+// time up to which [Rollup.Increment] has processed readings.
 func (r *Rollup) Backfill(ctx context.Context, from, to time.Time) (Result, error) {
 	return r.run(ctx, "backfill", func(ctx context.Context, started time.Time) (plan, error) {
 		chunks, err := r.planBetween(ctx, from, to)
@@ -155,11 +154,11 @@ func (r *Rollup) Backfill(ctx context.Context, from, to time.Time) (Result, erro
 	})
 }
 
-// planFunc plans the work of a roll-up, and runs the quality tests that must precede
-// the work. started is the start of the roll-up, by ClickHouse's clock.
+// planFunc plans the work of a roll-up, and runs the quality tests that must precede the work. `started` is the start
+// of the roll-up, by ClickHouse's clock.
 type planFunc func(ctx context.Context, started time.Time) (plan, error)
 
-// errPanicked is the error that run counts for a roll-up that panicked.
+// errPanicked is the error with which [Rollup.run] counts a roll-up that panicked.
 var errPanicked = errors.New("the roll-up panicked")
 
 // run waits until no other roll-up runs. Then it runs a roll-up and counts its outcome.
@@ -212,8 +211,8 @@ func (r *Rollup) runPlanned(ctx context.Context, kind string, planned planFunc) 
 }
 
 // compute runs all steps for a chunk, which is a range of hours of some stations. Each step writes rows with the stamp
-// `started`. Then the step removes the rows of the chunk with an older stamp, because their hours no longer have
-// readings or an AQI.
+// `started`. Then it removes the rows of the chunk with an older stamp, because they no longer have readings or an
+// AQI. For a chunk with `between` set, compute runs the steps of cities afterwards, in parts (see countingStations).
 func (r *Rollup) compute(ctx context.Context, c chunk, started time.Time) error {
 	for _, s := range r.steps {
 		switch {
@@ -286,7 +285,7 @@ var rollUpColumns = []clickhouse.ColumnNameAndType{
 }
 
 // recordRollUp stores that a roll-up is done. The next roll-up then skips readings that were stored before p.started.
-// Package query/snapshot also reads this row, and reads the hours of the roll-up again.
+// Package query/snapshot also reads this row, and then refreshes the hours that the roll-up computed.
 func (r *Rollup) recordRollUp(ctx context.Context, p plan, result Result) error {
 	epoch := time.Unix(0, 0)
 	if result.From.IsZero() { // the tests changed no mean or index
@@ -308,8 +307,8 @@ func (r *Rollup) recordRollUp(ctx context.Context, p plan, result Result) error 
 	return nil
 }
 
-// serverTime returns the time of ClickHouse's clock. The same clock stamps the
-// readings when they are stored.
+// serverTime returns the time of ClickHouse's clock. The same clock sets the column `ingested_at` of a reading when the
+// reading is stored.
 func (r *Rollup) serverTime(ctx context.Context) (now time.Time, err error) {
 	rows, err := r.conn.Query(ctx, "SELECT now64(3, 'UTC')")
 	if err != nil {

@@ -13,14 +13,14 @@ import (
 	"vayu/pipeline/airquality/quality"
 )
 
-// chunk is the work of one pass, which runs every statement once. It covers the hours `from` to
-// `to` (both included) of some stations. [merge] limits the readings of a chunk, and thus the
-// memory of a pass in a long backfill.
+// chunk is the work of one pass of a roll-up. A pass runs the statements of all steps once. The chunk covers the hours
+// `from` to `to` (both included) of some stations. [merge] limits the readings of a chunk, and thus the memory of a
+// pass in a long backfill.
 type chunk struct {
 	from, to time.Time
-	stations []string // sorted if between is set
-	// between makes the pass select its stations by a range of ids, from the first to the last of `stations`. The pass
-	// then also computes the other stations in this range. between is set if [Rollup.isDense] is true.
+	stations []string // sorted if `between` is true
+	// `between` makes the pass select its stations by a range of ids, from the first to the last of `stations`. The
+	// pass then also computes the other stations in this range. It is the result of [Rollup.isDense].
 	between bool
 	// cities are the cities (name and state) that relocated stations have left. The pass computes the rows of these
 	// cities in addition to the rows of the stations' current cities.
@@ -35,8 +35,8 @@ type chunk struct {
 	filled   int    // pairs of a station and a month that have selected readings
 }
 
-// parameters returns a context with the query parameters of the statements, for a
-// chunk and the start of its pass.
+// parameters returns a context with the query parameters of the statements for the chunk. `started` is the stamp of the
+// rows that the pass writes.
 func (c chunk) parameters(ctx context.Context, started time.Time, keep retention) context.Context {
 	cities := make([]string, len(c.cities))
 	for i, city := range c.cities {
@@ -63,9 +63,9 @@ func (c chunk) parameters(ctx context.Context, started time.Time, keep retention
 // retention is how long readings and hourly rows are kept; 0 means for ever.
 type retention struct{ readings, hours time.Duration }
 
-// oldest returns the time of the oldest row whose input (readings or hourly rows) is
-// still completely stored. The input may be up to two days older than the row, because
-// of rolling means and Indian days.
+// oldest returns the time of the oldest row whose input is still completely stored. `keep` is how long the input
+// (readings or hourly rows) is kept; 0 means for ever. The input may be up to two days older than the row, because of
+// rolling means and Indian days.
 func oldest(now time.Time, keep time.Duration) string {
 	if keep == 0 {
 		return time.Unix(0, 0).UTC().Format(second)
@@ -100,9 +100,8 @@ func (c *chunk) include(other chunk) {
 	c.readings += other.readings
 }
 
-// maxPasses is the maximum number of passes per month. A pass takes at least a
-// fifth of a second. If a month has more passes, joinSpans replaces them by one
-// longer pass.
+// maxPasses is the maximum number of chunks of a calendar month, each with a pass of its own. A pass takes at least a
+// fifth of a second, however small its chunk is.
 const maxPasses = 4
 
 // joinSpans joins all chunks of a month into one if the month has more than maxPasses chunks. The joined chunk covers
@@ -135,9 +134,9 @@ func sameMonth(a, b time.Time) bool { return a.Year() == b.Year() && a.Month() =
 // month of all stations in India, for which a pass needs 1.2 GB.
 const maxReadings = 4_000_000
 
-// merge joins chunks of successive months. A joined chunk has at most maxReadings readings. Its pass computes every
-// month of the chunk for every station of the chunk. Therefore merge joins chunks only if at least half of these pairs
-// of month and station have selected readings.
+// merge joins chunks of the same month or of successive months. A joined chunk has at most maxReadings readings. Its
+// pass computes every month of the chunk for every station of the chunk. Therefore merge joins chunks only if the plan
+// selected readings for at least half of these pairs of month and station.
 func merge(chunks []chunk) []chunk {
 	var out []chunk
 	for _, c := range chunks {
@@ -166,27 +165,26 @@ func merge(chunks []chunk) []chunk {
 // excludes the end of the hour before, which may be in another partition of the table.
 func (c *chunk) firstReading() time.Time { return c.from.Add(time.Second - time.Hour) }
 
-// lastReading returns the end of the last hour that has readings of the chunk. The chunk also has the later hours that
-// these readings affect.
+// lastReading returns the end of the last hour whose readings the plan selected. The chunk also has the later hours
+// that these readings affect (see reach).
 func (c *chunk) lastReading() time.Time { return c.to.Add(-reach) }
 
-// with returns the stations of the chunk and the other stations, sorted and without
-// duplicates.
+// with returns the stations of the chunk and the stations `others` as one list, sorted and without duplicates.
 func (c *chunk) with(others []string) []string {
 	all := slices.Concat(c.stations, others)
 	slices.Sort(all)
 	return slices.Compact(all)
 }
 
-// A chunk with at least minBetween stations may select them by a range of ids instead of a list. It has at most
-// maxBetween stations, because the roll-up of so many stations over 31 hours needs about 1 GB of memory.
+// A chunk with at least minBetween stations may select them by a range of ids instead of a list (see isDense). Such a
+// chunk has at most maxBetween stations, because a pass over so many stations and 31 hours needs about 1 GB of memory.
 const (
 	minBetween = 5_000
 	maxBetween = 50_000
 )
 
-// split splits chunks that have too many stations for one request. If two parts have stations of the same city, both
-// parts compute the city. The second part writes the correct result, because by then all stations of the city are
+// split splits chunks that have too many stations for one statement. If several parts have stations of the same city,
+// each part computes the city. The last part writes the correct result, because by then all stations of the city are
 // computed.
 func split(chunks []chunk) []chunk {
 	var out []chunk

@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// These are values of the column rollup.means, an enumeration. A version of Vayu with another formula uses other
-// values, because instances of both versions run side by side during an upgrade.
+// These are values of the column `means` of the table rollup, an Enum8. A version of Vayu with other formulas of means
+// uses other values, because instances of both versions run side by side during an upgrade.
 const (
 	meansDone     int8 = 4 // 'amounts_done': the plain means of all readings exist, by the formulas of this version
-	meansRolledUp int8 = 5 // 'amounts': a roll-up by the formulas of this version
+	meansRolledUp int8 = 5 // 'amounts': the mark of each roll-up by the formulas of this version
 )
 
-// meansWanted reports whether plain means are missing. They are missing after a migration that has copied readings from
-// Vayu 0.1.0, or has added a column of means.
+// meansWanted reports whether plain means are missing. This is the case after a migration that has copied readings from
+// Vayu 0.1.0 or has added a column of means, until [Rollup.afterMigration] has computed the means.
 func (r *Rollup) meansWanted(ctx context.Context) (wanted bool, err error) {
 	rows, err := r.conn.Query(ctx, `SELECT maxIf(at, means = 'wanted') > maxIf(at, means IN ('done', 'amounts_done'))
 		OR maxIf(at, means = 'amounts_wanted') > maxIf(at, means = 'amounts_done') FROM `+r.tables.Database+".rollup")
@@ -31,9 +31,9 @@ func (r *Rollup) meansWanted(ctx context.Context) (wanted bool, err error) {
 	return wanted, rows.Err()
 }
 
-// rainOfOthers plans to recompute the hourly rain that instances of an older version have computed since the last
-// roll-up of this version. The formula of the older version is wrong for readings whose averaging interval is not one
-// hour.
+// rainOfOthers plans to recompute the hourly rain that instances of an older version of Vayu have computed since the
+// last roll-up of this version. The formula of the older version is wrong for readings whose averaging interval is not
+// one hour.
 func (r *Rollup) rainOfOthers(ctx context.Context) ([]chunk, error) {
 	rows, err := r.conn.Query(ctx, `SELECT min(hours_from), max(hours_to), count() FROM `+r.tables.Database+`.rollup
 		WHERE means = 'none' AND at > (SELECT max(at) FROM `+r.tables.Database+`.rollup WHERE means IN ('amounts', 'amounts_done'))`)
@@ -54,15 +54,15 @@ func (r *Rollup) rainOfOthers(ctx context.Context) ([]chunk, error) {
 	return r.chunksOf(ctx, "reading", "parameter = 'rain' AND averaging != 60 AND averaging < 1440 AND at > ? AND at <= ?", from.Add(-time.Hour), to.Add(24*time.Hour))
 }
 
-// recentMeans is the time span before the newest reading for which afterMigration computes plain means first. The
-// rolling means of an hour use the plain means of that hour and of the 30 hours before. So four days suffice for
+// recentMeans is the time span up to the newest reading for which afterMigration computes plain means first. The index
+// of an hour uses the plain means of that hour and of the 30 hours before it (see reach). So four days suffice for
 // current indices.
 const recentMeans = 4 * 24 * time.Hour
 
-// afterMigration runs the first increment after a migration. It first computes the
-// means of the latest days, so that older years do not delay current indices. Then
-// it runs the increment and computes the means of all readings. At the end it
-// repeats the increment, which may include hours older than the latest days.
+// afterMigration runs the first increment after a migration. It first computes the plain means of the latest days, so
+// that older years do not delay current indices. Then it runs the increment and computes the plain means of all
+// readings. At the end it computes the hours of the increment again. These hours may be older than the latest days, and
+// then the first computation lacked plain means.
 func (r *Rollup) afterMigration(ctx context.Context) (Result, error) {
 	newest, err := r.newestReading(ctx)
 	if err != nil {
@@ -112,10 +112,9 @@ func (r *Rollup) newestReading(ctx context.Context) (at time.Time, err error) {
 	return at, rows.Err()
 }
 
-// fillMeans computes the plain means of all readings since an instant, the latest
-// readings first. It does not recompute the indices that Vayu 0.1.0 computed,
-// although that version lacked some quality tests. Only a backfill replaces these
-// indices.
+// fillMeans computes the plain means of all readings after the time `since`, the latest readings first. It does not
+// recompute indices. So the indices that Vayu 0.1.0 computed stay, although that version lacked some quality tests.
+// Only a backfill replaces them.
 func (r *Rollup) fillMeans(ctx context.Context, since time.Time) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

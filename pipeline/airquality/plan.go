@@ -12,22 +12,22 @@ import (
 // plan is the work of a roll-up, and the values for its row in the table `rollup`.
 type plan struct {
 	chunks []chunk
-	// started is the mark of the roll-up: the next roll-up skips readings that were stored before this time. A backfill
-	// does not look for new readings. Its mark is the epoch (1970), so that it skips nothing.
+	// `started` is the mark of the roll-up: the next roll-up skips readings that were stored before this time. A
+	// backfill does not look for new readings. Its mark is the epoch (1970), so the next roll-up ignores it.
 	started     time.Time
 	fingerprint uint64 // see [Rollup.fingerprint]
 	done        bool   // the plain means of all readings exist
-	// tested is when the tests of [Rollup.TestSeries] began; zero if none ran.
+	// `tested` is the time at which [Rollup.TestSeries] began its tests; zero if the roll-up did not run these tests.
 	tested time.Time
-	// last is the end of the previous roll-up. Results of quality tests that were stored after this time may not be in
-	// the means yet. For example, a killed roll-up may have stored them.
+	// `last` is the end of the previous roll-up. Results of quality tests that were stored after this time may not be
+	// in the means yet. For example, a killed roll-up may have stored them.
 	last  time.Time
 	tests time.Duration // time that quality tests took during planning
 }
 
-// lookback is how far before the start of the previous roll-up a roll-up looks for
-// new readings. A reading gets its time stamp when its insert begins, and becomes
-// visible when the insert ends. An insert takes much less than a second. A minute
+// lookback is the length of the time span before the start of the previous roll-up in which a roll-up also looks for
+// new readings. A reading gets its time stamp when its INSERT begins, and becomes visible when the INSERT ends. So it
+// may have become visible after the previous roll-up read the table. An INSERT takes much less than a second. A minute
 // allows for a busy machine and for clock skew.
 const lookback = time.Minute
 
@@ -35,17 +35,18 @@ const lookback = time.Minute
 type mark struct {
 	started     time.Time
 	ended       time.Time
-	fingerprint uint64
+	fingerprint uint64 // see [Rollup.fingerprint]; 0 if unknown
 }
 
-// planSince plans the hours that may have changed since the previous roll-up began.
+// planSince plans the hours that may have changed since the previous roll-up began: because of new readings,
+// withdrawals, relocated stations, or the rain of older versions.
 func (r *Rollup) planSince(ctx context.Context, started time.Time) (plan, error) {
 	last, err := r.lastMark(ctx)
 	if err != nil {
 		return plan{}, err
 	}
-	// The fingerprint is read before the readings. If a reading becomes visible
-	// between the two queries, the next roll-up then detects it.
+	// The fingerprint is read before the readings. If a reading becomes visible between the two queries, the next
+	// roll-up gets another fingerprint, and therefore reads the readings of that minute again.
 	p := plan{started: started, last: last.ended}
 	if p.fingerprint, err = r.fingerprint(ctx, started); err != nil {
 		return plan{}, err
@@ -83,9 +84,8 @@ func (r *Rollup) planSince(ctx context.Context, started time.Time) (plan, error)
 	return p, nil
 }
 
-// lastMark returns the mark of the latest roll-up. It ignores roll-ups that start
-// in the future. Otherwise, after a clock was set back, no reading would count as
-// new.
+// lastMark returns the mark of the latest roll-up. It ignores roll-ups whose start is in the future. They exist if a
+// clock was set back, and with their mark no reading would count as new.
 func (r *Rollup) lastMark(ctx context.Context) (m mark, err error) {
 	rows, err := r.conn.Query(ctx, "SELECT max(started), max(at), argMax(seen, started) FROM "+r.tables.Database+".rollup WHERE started <= now64(3)")
 	if err != nil {
@@ -100,9 +100,9 @@ func (r *Rollup) lastMark(ctx context.Context) (m mark, err error) {
 	return m, rows.Err()
 }
 
-// fingerprint returns a checksum of the readings stored in the minute before an
-// instant. The checksum is never 0. If a later call returns the same checksum, no
-// reading of that minute became visible between the calls.
+// fingerprint returns a checksum of the readings that were stored in the minute (lookback) before the time `at`. It is
+// never 0. If a later call for the same time returns the same checksum, no reading of that minute became visible
+// between the calls.
 func (r *Rollup) fingerprint(ctx context.Context, at time.Time) (sum uint64, err error) {
 	rows, err := r.conn.Query(ctx, `SELECT 1 + groupBitXor(cityHash64(station, parameter, at, kind, averaging, value, ingested_at)) FROM `+r.tables.Database+`.reading
 		WHERE ingested_at > fromUnixTimestamp64Milli(?) AND ingested_at <= fromUnixTimestamp64Milli(?)`, at.Add(-lookback).UnixMilli(), at.UnixMilli())
@@ -123,8 +123,8 @@ func (r *Rollup) planBetween(ctx context.Context, from, to time.Time) ([]chunk, 
 	return r.chunksOf(ctx, "reading", "at > ? AND at <= ?", from, to)
 }
 
-// chunksOf selects readings by an SQL condition, and plans the hours that these readings affect. The
-// chunks are in the order of their months.
+// chunksOf selects readings by an SQL condition, and plans the hours that these readings affect. The chunks are in the
+// order of their months. `from` is the table, or a join with it, without the name of the database.
 func (r *Rollup) chunksOf(ctx context.Context, from, condition string, args ...any) ([]chunk, error) {
 	const selected = `
 		SELECT station, min(at - if(averaging > 60 AND averaging < 1440, (intDiv(averaging + 59, 60) - 1) * 3600, 0)), max(at), count()
@@ -170,7 +170,7 @@ func (r *Rollup) chunksOf(ctx context.Context, from, condition string, args ...a
 }
 
 // isDense reports whether a range of ids should select the stations of a chunk. The chunk must have at least minBetween
-// stations. They must be at least half of the stations with readings in the range of their ids. isDense sorts them.
+// stations, and at least half of the stations that have readings in this range. isDense sorts c.stations.
 func (r *Rollup) isDense(ctx context.Context, c *chunk) (dense bool, err error) {
 	if len(c.stations) < minBetween {
 		return false, nil

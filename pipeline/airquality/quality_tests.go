@@ -11,24 +11,23 @@ import (
 	"vayu/schema"
 )
 
-// recentWindow is the maximum age of readings that [Rollup.TestSeries] tests after
-// their hours are computed. These tests thus do not delay current indices. Older
-// readings arrive in large numbers. They are tested before their hours are
-// computed, so that the hours are computed only once.
+// recentWindow is the maximum age of readings that [Rollup.TestSeries] tests. It tests them after their hours are
+// computed, so that the tests do not delay current indices. Readings that are older when they arrive often arrive in
+// large numbers. They are tested before their hours are computed, so that the hours are computed only once.
 const recentWindow = 48 * time.Hour
 
-// TestSeries runs the quality tests that compare a reading with other readings. It covers recent hours that have ended
-// and have untested readings. It recomputes the hours whose results changed, and computes the hours of readings that
-// arrived after the increment. Without the hours of these readings, a new hour of a city would have only the stations
-// whose results changed. It is idempotent.
+// TestSeries runs the quality tests that compare a reading with other readings. It covers hours of the last two days
+// (recentWindow) that have ended and have untested readings. It then runs an increment, and recomputes the hours whose
+// test results changed. Without the increment, a new hour of a city would have only the stations whose results changed.
+// TestSeries is idempotent.
 func (r *Rollup) TestSeries(ctx context.Context) (Result, error) {
 	return r.run(ctx, "tests", func(ctx context.Context, started time.Time) (plan, error) {
 		last, ended, err := r.lastTests(ctx, started)
 		if err != nil {
 			return plan{}, err
 		}
-		// The last tests may have run before an hour had all of its sub-hourly readings, so the readings of that hour
-		// are tested again. The clock of a source may be ahead, so the readings of the next hour are also tested again.
+		// The last tests skipped the hour that had not ended when they began. Sub-hourly readings of this hour may have
+		// been stored before that, and readings of later hours too, if the clock of a source is ahead.
 		closed := schema.HourEnd(started).Add(-time.Hour)
 		chunks, err := r.chunksOf(ctx, "reading", "at > ? AND at <= ? AND (ingested_at > fromUnixTimestamp64Milli(?) OR averaging < 60 AND at > ?)",
 			last.Add(-recentWindow), closed, last.Add(-lookback).UnixMilli(), schema.HourEnd(last).Add(-time.Hour))
@@ -53,7 +52,7 @@ func (r *Rollup) TestSeries(ctx context.Context) (Result, error) {
 }
 
 // lastTests returns the start and the end of the last run of [Rollup.TestSeries]. If there was none, the start is two
-// days ago. Older readings are tested by other roll-ups.
+// days ago, because other roll-ups test older readings (see recentWindow).
 func (r *Rollup) lastTests(ctx context.Context, now time.Time) (started, ended time.Time, err error) {
 	rows, err := r.conn.Query(ctx, "SELECT max(tested), maxIf(at, toUnixTimestamp64Milli(tested) > 0) FROM "+r.tables.Database+".rollup WHERE tested <= now64(3)")
 	if err != nil {
@@ -71,9 +70,9 @@ func (r *Rollup) lastTests(ctx context.Context, now time.Time) (started, ended t
 	return started, ended, rows.Err()
 }
 
-// testIncrement runs the quality tests that must precede an increment. It returns
-// the chunks of the plan, and additional chunks for older readings whose results
-// changed.
+// testIncrement runs the quality tests that must precede an increment: all tests for chunks that begin more than
+// recentWindow ago, and only the tests of [quality.Tester.Values] for newer chunks. It returns the chunks of the plan,
+// and additional chunks for readings older than recentWindow whose results changed.
 func (r *Rollup) testIncrement(ctx context.Context, p plan, started time.Time) ([]chunk, error) {
 	var old, fresh []chunk
 	for _, c := range p.chunks {
@@ -95,9 +94,9 @@ func (r *Rollup) testIncrement(ctx context.Context, p plan, started time.Time) (
 	return slices.Concat(old, fresh), err
 }
 
-// testAll tests the readings of the chunks, and corrects low-cost sensors. It
-// returns the chunks, and additional chunks for other hours whose results changed.
-// A reading can change results of earlier readings and of stations nearby.
+// testAll runs all tests of the readings of the chunks, and corrects low-cost sensors. It returns the chunks, and
+// additional chunks for other hours with changed results that `of` selects. Such hours exist because a reading can
+// change the results of earlier readings and of stations nearby.
 func (r *Rollup) testAll(ctx context.Context, chunks []chunk, of resultFilter) ([]chunk, error) {
 	if len(chunks) == 0 {
 		return nil, nil
@@ -123,8 +122,8 @@ func (r *Rollup) testAll(ctx context.Context, chunks []chunk, of resultFilter) (
 	return slices.Concat(chunks, split(merge(more))), nil
 }
 
-// testValues runs [quality.Tester.Values] for the readings of a chunk, and corrects
-// the low-cost sensors of the chunk.
+// testValues runs [quality.Tester.Values] for the readings of a chunk, and corrects the low-cost sensors of the chunk.
+// It does nothing for a chunk with citiesOnly set, because such a chunk has no new readings.
 func (r *Rollup) testValues(ctx context.Context, c chunk) error {
 	if c.citiesOnly {
 		return nil
@@ -152,8 +151,8 @@ type resultFilter struct {
 	tests []string  // results of these tests; empty for all
 }
 
-// changedResults returns chunks with the hours that depend on the selected suspect
-// or failed results. There is one chunk for each station and month.
+// changedResults returns chunks with the hours that depend on the suspect or failed results that `of` selects. There is
+// one chunk for each station and month.
 func (r *Rollup) changedResults(ctx context.Context, of resultFilter) ([]chunk, error) {
 	condition, args := "computed_at >= fromUnixTimestamp64Milli(?) AND flag IN ('suspect', 'fail')", []any{max(of.since.UnixMilli(), 0)}
 	if !of.after.IsZero() {

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// Recent describes the readings that were stored within the last ten minutes. A later
-// value with a larger Newest or Count shows that readings became visible in between.
+// Recent describes the readings that were stored within the last ten minutes. If a later Recent has a larger Newest or
+// Count, readings became visible between the two.
 type Recent struct {
 	Newest int64 // when the latest was stored, Unix milliseconds; 0 for none
 	Count  uint64

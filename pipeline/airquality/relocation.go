@@ -9,9 +9,9 @@ import (
 	"vayu/internal/columnstore"
 )
 
-// relocations plans to recompute the cities of stations whose city, alias or
-// physical station changed after an instant. The chunks cover the old and new
-// cities, for all hours of the stations. Rows of the stations do not change.
+// relocations plans to recompute the cities of stations whose city, alias or physical station changed after the time
+// `since`. The chunks cover the old and the new cities, from the first to the last hour of these stations. The rows of
+// the stations themselves do not change.
 func (r *Rollup) relocations(ctx context.Context, since time.Time) ([]chunk, error) {
 	const query = `
 		SELECT change.station, groupUniqArrayIf(change.before, change.field = 'city' AND change.before != ''), min(hours.at), max(hours.at)

@@ -13,9 +13,9 @@ import (
 // eraseChunk is the maximum number of row keys in one statement that removes rows.
 const eraseChunk = 1000
 
-// sweep removes rows of a chunk that were computed before the pass started. The
-// step has not written these rows again, so they are outdated. ctx carries the
-// query parameters of the chunk.
+// sweep removes the rows of a chunk, in the table of a step, that were computed before the pass started. The step has
+// not written these rows again, so they are outdated. `ctx` has the query parameters of the chunk (see
+// chunk.parameters).
 func (r *Rollup) sweep(ctx context.Context, s step, started time.Time) error {
 	var keys []string
 	text := make([]string, len(s.key))
@@ -54,9 +54,9 @@ func (r *Rollup) sweep(ctx context.Context, s step, started time.Time) error {
 	return nil
 }
 
-// erase removes the rows with the given keys. In a table that supports a column
-// `removed`, erase inserts tombstones. In a table that still has the form of Vayu
-// 0.1.0, erase deletes the rows on every node.
+// erase removes the rows with the given keys. In a table whose engine supports a column `removed`, erase inserts
+// tombstones. In the other tables, which still have the engine of Vayu 0.1.0, it deletes the rows on every node, unless
+// they were written again after `started`.
 func (r *Rollup) erase(ctx context.Context, s step, keys []string, started time.Time) error {
 	columns, list := strings.Join(s.key, ", "), strings.Join(keys, ", ")
 	if !s.removes {

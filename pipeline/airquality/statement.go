@@ -21,8 +21,8 @@ var texts embed.FS
 type step struct {
 	table    string
 	insert   string
-	stale    string   // FROM clause for the rows that the pass did not write again
-	between  *step    // the step for a range of stations; nil for a step of cities
+	stale    string   // FROM and WHERE clauses for the rows that the pass did not write again
+	between  *step    // the same step for a range of station ids; nil for a step of cities
 	key      []string // columns that identify the stale rows
 	removes  bool     // the table's engine supports a column `removed`
 	ofCities bool     // the table has rows of cities
@@ -43,7 +43,7 @@ type templateData struct {
 	DominantEnum  string
 	IndiaSeconds  int
 	ToHourEnd     int // seconds to add before an integer division, to round up to the end of the Indian hour
-	Lookback      int // number of earlier hours whose readings affect an hour
+	Lookback      int // an hour uses means of hours that are less than this many hours older
 	Settings      string
 	Flagged       string // subquery of suspect and failed readings
 	Kinds         string // kinds of stations that count in the AQI of their city, as SQL literals
@@ -150,9 +150,9 @@ func kindLiterals(kinds []air.StationKind) string {
 // quote returns a text as a ClickHouse string literal.
 func quote(s string) string { return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s) + "'" }
 
-// roundFour returns an SQL expression that rounds to four decimals, and rounds a half
-// up. The expression first rounds to millionths, so that the result for a half does not
-// depend on the order of additions.
+// roundFour returns an SQL expression that rounds the value of `expression` to four decimals, and a half up. The result
+// first rounds to millionths. Otherwise the rounding of a half would depend on the order in which ClickHouse adds the
+// values of a mean.
 func roundFour(expression string) string {
 	return fmt.Sprintf("intDiv(toInt64(floor(%s * 1000000 + 0.5)) + 50, 100) / 10000", expression)
 }

@@ -39,8 +39,8 @@ var ErrNoReadings = errors.New("no readings of this station and parameter in thi
 var ErrNoWithdrawal = errors.New("no such withdrawal")
 
 // CountWithdrawn returns the number of stored readings that a withdrawal excludes. If there are none, the error is
-// [ErrNoReadings]. CountWithdrawn also returns an error for an alias, because the readings of an alias are stored under
-// another station's id.
+// [ErrNoReadings]. CountWithdrawn also returns an error if the station id is an alias, because the readings of an alias
+// are stored under the id of another station.
 func (r *Rollup) CountWithdrawn(ctx context.Context, w Withdrawal) (readings uint64, err error) {
 	station, err := r.aliasOf(ctx, w.Station)
 	if err != nil {

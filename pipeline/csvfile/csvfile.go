@@ -1,5 +1,5 @@
 // Package csvfile reads CSV files of other parties, one row at a time. A row that is not valid CSV does not affect the
-// rows after it. With a single csv.Reader, an unclosed quote would turn the rest of the file into one cell.
+// rows after it. With encoding/csv alone, an unclosed quote would turn the rest of the file into one cell.
 package csvfile
 
 import (
@@ -32,7 +32,7 @@ func (e *HeaderError) Error() string { return e.Text }
 
 // LineError is the error of an unreadable row.
 type LineError struct {
-	Number int // of the row's first line, from 1
+	Number int // number of the row's first line in the file, from 1
 	Text   string
 }
 
@@ -48,13 +48,13 @@ const (
 type Reader struct {
 	in       *bufio.Reader
 	ahead    [][]byte // lines that were read and not consumed; nil for a line that is too long
-	failed   error    // read error after the lines in ahead
+	failed   error    // error that ended reading, or io.EOF; it follows the lines in `ahead`
 	consumed int      // number of consumed lines
 	width    int      // number of the header's cells
 
-	row   bytes.Reader // input of cells
-	buf   *bufio.Reader
-	cells *csv.Reader
+	row   bytes.Reader  // the text of one row
+	buf   *bufio.Reader // reads `row`
+	cells *csv.Reader   // parses `buf`
 }
 
 // New returns a Reader of a file in UTF-8, or in UTF-16 with a byte order mark.
@@ -64,8 +64,8 @@ func New(r io.Reader) *Reader {
 	return f
 }
 
-// Header reads the first non-empty line, and returns its cells. It chooses the separator that yields the most
-// cells. The error is a *HeaderError, or a read error.
+// Header reads the first non-empty line, and returns its cells. Of the given separators, it chooses for the whole file
+// the one that yields the most cells in this line. The error is a *HeaderError, or a read error.
 func (f *Reader) Header(separators ...rune) ([]string, error) {
 	text, err := f.nextLine()
 	switch {
@@ -80,9 +80,9 @@ func (f *Reader) Header(separators ...rune) ([]string, error) {
 	var names []string
 	var best *csv.Reader
 	for _, by := range separators {
-		f.cells = csv.NewReader(f.buf) // has no buffer of its own, because that of buf is large enough
+		f.cells = csv.NewReader(f.buf) // csv.Reader uses f.buf as its buffer, because f.buf is large enough
 		f.cells.Comma, f.cells.FieldsPerRecord, f.cells.ReuseRecord = by, -1, true
-		f.cells.TrimLeadingSpace = by != '\t' // csv counts a tab as a space
+		f.cells.TrimLeadingSpace = by != '\t' // csv would trim tabs too, and thus lose empty cells
 		if cells, ok := f.cut(text); ok && len(cells) > len(names) {
 			best, names = f.cells, slices.Clone(cells)
 		}
@@ -94,9 +94,9 @@ func (f *Reader) Header(separators ...rune) ([]string, error) {
 	return names, nil
 }
 
-// Next returns the next non-empty row, and the number of its first line. Empty cells beyond the width of the header are
-// removed. The cells are valid until the following call. The error of an unreadable row is a *LineError, and the
-// following call continues after the row's first line. Any other error is a read error, or io.EOF.
+// Next returns the next non-empty row, and the number of its first line. It removes empty cells at the end of a row
+// that has more cells than the header. The cells are valid until the next call. The error of an unreadable row is a
+// *LineError, and the next call continues after the row's first line. Any other error is a read error, or io.EOF.
 func (f *Reader) Next() (cells []string, number int, err error) {
 	text, err := f.nextLine()
 	if err != nil {
@@ -118,7 +118,7 @@ func (f *Reader) Next() (cells []string, number int, err error) {
 	return cells, number, nil
 }
 
-// nextLine returns the next non-empty line without consuming it. It returns nil for a line that is too long.
+// nextLine returns the next non-empty line without consuming it. The line is nil if it is longer than maxLineLength.
 func (f *Reader) nextLine() ([]byte, error) {
 	for {
 		text, err := f.peek(0)
@@ -163,8 +163,8 @@ func (f *Reader) consume(n int) {
 	f.consumed += n
 }
 
-// span parses the row that begins with the line `text`. `lines` is the number of lines of the row. A row has several
-// lines if a quoted cell contains line breaks. A row of several lines must have as many cells as the header. If the row
+// span parses the row that begins with the line `text`. `lines` is the number of lines of the row, at most maxRowLines.
+// A row has several lines if a quoted cell has line breaks. It must then have as many cells as the header. If the row
 // cannot be parsed, `ok` is false and `lines` is 1.
 func (f *Reader) span(text []byte) (cells []string, lines int, ok bool) {
 	for lines = 1; ; lines++ {

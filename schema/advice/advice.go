@@ -1,8 +1,8 @@
 // Package advice has advice on health for each category of the National Air Quality Index, in ten languages.
 //
 // The statements are those of CPCB's table of health statements. The other advice is Vayu's summary of the sources
-// that advice.json lists. Vayu has translated all texts from English: advice.json has the Hindi texts. The folder
-// translated has a file for each other language, with each text beside the English one.
+// that advice.json lists. Vayu has translated all texts from English. The file advice.json has the English and Hindi
+// texts. The folder "translated" has one file for each other language. It maps each English text to its translation.
 package advice
 
 import (
@@ -39,7 +39,7 @@ type Group struct {
 	Text  string `json:"text"`
 }
 
-// texts has a text in each language.
+// texts has the versions of one text in all languages.
 type texts map[Language]string
 
 //go:embed advice.json translated/*.json
@@ -81,7 +81,7 @@ func parse(name string, into any) {
 	}
 }
 
-// each calls f with all texts of the catalogue of advice.
+// each calls `f` once for each text of the catalogue, with the versions of the text in all languages.
 func (b *catalogue) each(f func(texts)) {
 	for _, g := range b.Groups {
 		f(g.Name)

@@ -12,7 +12,7 @@ import (
 // Language is a language of the advice: its ISO 639-1 code.
 type Language string
 
-// In these languages Vayu has other texts besides the advice, such as those of alerts.
+// English is the default language. In Hindi, Vayu also has the names of cities.
 const (
 	English Language = "en"
 	Hindi   Language = "hi"
@@ -32,11 +32,11 @@ var matcher = sync.OnceValue(func() language.Matcher {
 	return language.NewMatcher(tags)
 })
 
-// tag matches the tag of a language, which may have a script or a region. Android writes an underscore.
+// tag matches the tag of a language, with or without a script and a region: "ta-IN", or "ta_IN" as Android writes it.
 var tag = regexp.MustCompile(`^[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8}){0,3}$`)
 
-// OfTag returns the language that is nearest to a tag, such as ta-IN. The default is English. It returns false for text
-// that is no tag.
+// OfTag returns the language of the advice that is nearest to a tag, such as ta-IN. The default is English. OfTag
+// returns English and false for a text that is not a language tag.
 func OfTag(text string) (Language, bool) {
 	if !tag.MatchString(text) {
 		return English, false
@@ -47,8 +47,8 @@ func OfTag(text string) (Language, bool) {
 // maxAccept limits the length of a header Accept-Language, in bytes. Browsers send less than a hundred.
 const maxAccept = 1000
 
-// Nearest returns the language that a client prefers, according to its header Accept-Language. It ignores invalid
-// parts of the header. The default is English, also for a header of more than 1,000 bytes. golang.org/x/text/language
+// Nearest returns the language of the advice that suits a header Accept-Language best. It ignores invalid parts of the
+// header. The default is English, also for a header of more than 1,000 bytes. golang.org/x/text/language
 // compares tags by the rules of CLDR, so ta-LK gets Tamil.
 func Nearest(accept string) Language {
 	if len(accept) > maxAccept {

@@ -19,14 +19,14 @@ type AlertPlace struct {
 }
 
 // AlertCondition is the condition of an alert. It has a metric, and exactly one of Over, Under and Change. Over and
-// Under are numbers; for the metric category they are names of categories.
+// Under are numbers. For the metric "category" they are names of categories.
 type AlertCondition struct {
 	Metric string          `json:"metric"`
 	Over   json.RawMessage `json:"over,omitempty"`
 	Under  json.RawMessage `json:"under,omitempty"`
 	Change string          `json:"change,omitempty"` // any, worse or better
-	// Only the metric forecast uses Category and Day. Its value is the probability of this category or a worse one.
-	// Day 1 is tomorrow, and the largest Day is 3.
+	// Only the metric "forecast" uses Category and Day. The value of this metric is the probability of Category or a
+	// worse category on that day. Day 1 is tomorrow, and the largest Day is 3.
 	Category string `json:"category,omitempty"`
 	Day      int    `json:"day,omitempty"`
 }
@@ -47,7 +47,7 @@ type Alert struct {
 	Hysteresis      float64          `json:"hysteresis"`       // in the unit of the metric
 	MinimumInterval int64            `json:"minimum_interval"` // seconds
 	QuietHours      *AlertQuietHours `json:"quiet_hours"`
-	Language        string           `json:"language"` // en or hi
+	Language        string           `json:"language"` // language of the advice, such as hi
 	Active          bool             `json:"active"`   // false: paused
 	Mode            string           `json:"mode"`     // live or sandbox
 	State           string           `json:"state"`    // ok or triggered
@@ -109,8 +109,8 @@ type AlertData struct {
 	Dominant *string       `json:"dominant"`
 	PM25     schema.Figure `json:"pm25"`
 	PM10     schema.Figure `json:"pm10"`
-	Hour     *string       `json:"hour"`    // end of the hour of the values
-	Updated  *string       `json:"updated"` // end of the last reading in that hour
+	Hour     *string       `json:"hour"`    // end of the hour to which the values belong
+	Updated  *string       `json:"updated"` // end of the averaging interval of the last reading in that hour
 	Stale    bool          `json:"stale"`   // the values are older than three hours
 	At       string        `json:"at"`
 	Language string        `json:"language"`

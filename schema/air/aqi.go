@@ -10,7 +10,7 @@ import (
 
 // Record is the air quality record of a city, pin code or position. Clients rely on the order of its fields.
 // Concentrations are in µg/m³ (CO in mg/m³), with at most two decimals. An unknown concentration is null. AQI is
-// India's National AQI, 0–500. Updated is the end of the latest averaging interval, in UTC.
+// India's National AQI, 0–500. Updated is the end of the averaging interval of the latest reading, in UTC.
 type Record struct {
 	Status   string        `json:"status"`
 	City     string        `json:"city"`
@@ -61,7 +61,7 @@ type Detail struct {
 }
 
 // StationFigure is one station in a detailed record. DistanceKM is the distance from the queried place, or from the
-// centre of the city. AQI is null if the station measures too few pollutants.
+// centre of the city. AQI is null if the station has fewer than three sub-indices, or none of PM2.5 and PM10.
 type StationFigure struct {
 	ID         string         `json:"id"`
 	Name       string         `json:"name"`
@@ -197,7 +197,7 @@ func (r *Record) Append(b []byte) []byte {
 	return append(b, '"')
 }
 
-// AppendStation adds the id of a station as the field station to the JSON object in b.
+// AppendStation adds the field "station", with the id of a station, to the JSON object with which `b` ends.
 func AppendStation(b []byte, id string) []byte {
 	b = append(b[:len(b)-1], `,"station":`...)
 	return append(AppendString(b, id), '}')
@@ -205,8 +205,8 @@ func AppendStation(b []byte, id string) []byte {
 
 const hexDigits = "0123456789abcdef"
 
-// AppendString appends s as a JSON string. It escapes control characters, quotes and backslashes. It also escapes < >
-// &, so that a reply shown as HTML contains no markup. Invalid UTF-8 becomes U+FFFD.
+// AppendString appends `s` as a JSON string. It escapes control characters, quotes and backslashes. It also escapes the
+// characters "<", ">" and "&", so that a reply shown as HTML contains no markup. Invalid UTF-8 becomes U+FFFD.
 func AppendString(b []byte, s string) []byte {
 	b = append(b, '"')
 	for _, r := range s {

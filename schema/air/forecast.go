@@ -22,7 +22,7 @@ type CategoryChances struct {
 }
 
 // ForecastDay is the forecast of one Indian day. A pollutant or AQI without a forecast is nil. Category is that of the
-// 50th percentile of the AQI. Horizon is the number of days since the last day with data.
+// 50th percentile of the AQI. Horizon is the number of days from the last day with data to the day of the forecast.
 type ForecastDay struct {
 	Date       string           `json:"date"`
 	Horizon    int              `json:"horizon"`
@@ -57,7 +57,7 @@ type ForecastStation struct {
 }
 
 // Forecast is the reply to GET /v1/forecast. Score is nil until a forecast can be compared with observations. If the
-// forecast is persistence (the last day repeated), Reason says why. Otherwise it is nil.
+// forecast is persistence (the last day repeated), Reason says why. Otherwise Reason is nil.
 type Forecast struct {
 	Status   string           `json:"status"`
 	City     string           `json:"city"`
@@ -73,9 +73,9 @@ type Forecast struct {
 }
 
 // HourlyForecast has the forecasts of PM2.5 for the next hours. Base is the end of the last hour whose data the
-// forecasts use. If there are no forecasts, Reason says why. The times are nil if no forecast was issued. Score
-// compares the forecasts up to 48 hours ahead with the observations, in µg/m³. Score is nil until a comparison is
-// possible.
+// forecasts use. If Hours is empty, Reason says why. Base, IssuedAt and FittedAt are nil if no forecast was issued.
+// Score compares the forecasts up to 48 hours ahead with the observations, in µg/m³. Score is nil until a comparison
+// is possible.
 type HourlyForecast struct {
 	Base     *time.Time     `json:"base"`
 	IssuedAt *time.Time     `json:"issued_at"`

@@ -15,9 +15,9 @@ func NetworkOf(id string) string {
 	return network
 }
 
-// networkPriorities has the priorities of networks. If a physical station has ids in several networks, the id of the
-// network with the highest priority is used. CPCB's network is first, because CPCB operates the analysers. Networks
-// with stations of their own follow. Last are networks that copy the data of others, with delays and in other units.
+// networkPriorities has the priorities of networks. A physical station can have ids in several networks. Of the ids
+// that have an AQI, the id in the network with the highest priority is used. CPCB comes first, because it operates the
+// analysers. Networks with own stations follow. Last are networks that copy others' data, late and in other units.
 var networkPriorities = map[string]uint8{"cpcb": 30, "openaq": 10, "waqi": 10, "citymean": 5}
 
 // NetworkPriority returns the priority of a network. It is 20 for a network that is not in networkPriorities.

@@ -48,8 +48,8 @@ func (p Pollutant) catalogued() parameter.Parameter {
 	return p.Parameter()
 }
 
-// ParsePollutant returns the pollutant of the National AQI that a source calls name, see [parameter.Parse]. It returns
-// false for other parameters.
+// ParsePollutant returns the pollutant of the National AQI that `name` stands for in a source, see [parameter.Parse].
+// It returns false for an unknown name, and for a parameter without a sub-index.
 func ParsePollutant(name string) (Pollutant, bool) {
 	p, ok := parameter.Parse(name)
 	if !ok || !p.Indexed() {

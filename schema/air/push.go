@@ -1,7 +1,7 @@
 package air
 
-// OwnStation is a station that an account has registered. ID is its id in tables and replies. Station is the name that
-// the account has given it.
+// OwnStation is a station that an account has registered. ID is the id of the station in tables and replies. Station is
+// the name under which the account has registered the station, see [OwnStationID].
 type OwnStation struct {
 	ID          string  `json:"id"`
 	Station     string  `json:"station"`
@@ -24,7 +24,7 @@ type OwnStationReply struct {
 }
 
 // PushReply is the reply to pushed readings. The accepted readings are durable. Rejected has the first rejected
-// readings, and RejectedTotal is the number of all.
+// readings. RejectedTotal is the number of all rejected readings.
 type PushReply struct {
 	Status        string            `json:"status"`
 	Accepted      int               `json:"accepted"`

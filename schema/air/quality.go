@@ -3,7 +3,7 @@ package air
 import "time"
 
 // QualityCount counts the results of one quality test for one parameter that have the same flag. First and Last are
-// the times of the first and the last of these results.
+// the ends of the first and of the last reading with such a result.
 type QualityCount struct {
 	Parameter string    `json:"parameter"`
 	Test      string    `json:"test"`

@@ -2,7 +2,7 @@ package air
 
 import "time"
 
-// SourceRun is a run of a source. Runs without requests, readings and errors are not recorded.
+// SourceRun is a run of a source. A run without requests, errors and stored, withdrawn or rejected values is omitted.
 type SourceRun struct {
 	ID        uint64            `json:"run"` // id of the run in the tables source_run, rejected and reading
 	Kind      string            `json:"kind"`
@@ -59,7 +59,7 @@ type OpenProblem struct {
 // Coverage has the number of readings of a source in each hour of the last 7 days.
 type Coverage struct {
 	From  time.Time `json:"from"`  // end of the first hour; hours are those of an Indian clock
-	Hours []uint32  `json:"hours"` // the largest number of readings of the hour in one run; 0 for none
+	Hours []uint32  `json:"hours"` // by hour: the largest number of its readings that one run stored; 0 for none
 }
 
 // RunDetail is a run with its error, for operators.
@@ -96,7 +96,7 @@ type SourceReply struct {
 
 // SourceProgress describes how far the readings of a source are fetched.
 type SourceProgress struct {
-	Watermark  *time.Time `json:"watermark_at"`       // the readings until then are fetched; nil before the first run
+	Watermark  *time.Time `json:"watermark_at"`       // readings up to this time are fetched; nil if no run has ended
 	Partitions uint64     `json:"partitions"`         // 0 for a source without partitions
 	Failing    uint64     `json:"partitions_failing"` // partitions whose last fetch failed
 	// Oldest are the partitions with the oldest watermarks, the oldest first, at most [MaxOldest].

@@ -92,8 +92,8 @@ type Station struct {
 	PositionSource string
 	// ByPosition is true if City and State were derived from the position, not from names.
 	ByPosition bool
-	// SameAs is the id of another station that is the same physical station, or empty if there is none. The AQI of a
-	// city uses that station in place of this one.
+	// SameAs is the id of another station that is the same physical station, or empty if there is none. In each hour,
+	// the AQI of a city counts only one of the two: one that has an AQI, and then by [NetworkPriority].
 	SameAs string
 }
 

@@ -76,8 +76,8 @@ func States() []string {
 	return names
 }
 
-// borders divides the map into squares with sides of a tenth of a degree. squares has those that an outline may cross.
-// Every other square is entirely in one state or in none, and inner caches the name of that state.
+// borders divides the map into squares with sides of a tenth of a degree. `squares` has the squares within
+// borderDegrees of an outline. Every other square is entirely in one state or in none. `inner` caches that state.
 type borders struct {
 	squares map[square]bool
 	inner   sync.Map // square -> name of its state, "" for none
@@ -110,7 +110,7 @@ var bordersOf = sync.OnceValue(func() *borders {
 })
 
 // State returns the state or union territory that contains a position, in the spelling of [air.CleanState]. For a
-// position outside all states, it returns the nearest state within [borderDegrees]. If there is none, ok is false.
+// position outside all states, it returns the nearest state within [borderDegrees]. If there is none, `ok` is false.
 func State(p geo.Point) (name string, ok bool) {
 	at := orb.Point{p.Longitude, p.Latitude}
 	b, s := bordersOf(), squareOf(at)

@@ -25,12 +25,12 @@ type extent struct {
 // atlas finds the extents of cities by position and by the city's name.
 type atlas struct {
 	all    []extent
-	byName map[[2]string]int // city and state -> extent
-	cells  map[cell][]int    // extents that overlap a cell
+	byName map[[2]string]int // city and state -> index in `all`
+	cells  map[cell][]int    // cell -> indexes in `all` of the extents that overlap the cell
 }
 
-// cell is a square with sides of half a degree. The sides are longer than the radius of any extent, so an extent
-// overlaps few cells.
+// cell is a square of the map with sides of half a degree (cellDegrees). The sides are longer than the radius of any
+// extent, so an extent overlaps few cells.
 type cell struct{ lat, lon int }
 
 const cellDegrees = 0.5
@@ -67,8 +67,8 @@ var atlasOf = sync.OnceValue(func() *atlas {
 })
 
 // at returns the extent that contains a position. It considers only cities that are at least partly in the given
-// state. If several extents contain the position, at divides the distance to each centre by the radius, and returns
-// the extent with the smallest ratio. It returns false if no extent contains the position.
+// state. If several extents contain the position, it returns the extent with the smallest ratio of two distances: from
+// the position to the centre, and the radius. It returns false if no extent contains the position.
 func (a *atlas) at(p geo.Point, state string) (extent, bool) {
 	best, nearest := extent{}, math.Inf(1)
 	for _, i := range a.cells[cellOf(p.Latitude, p.Longitude)] {

@@ -1,5 +1,5 @@
-// Package gazetteer has the names of Indian cities: the canonical name and state of
-// each city, and its other names. They are read from cities.csv.
+// Package gazetteer has the names of Indian cities: the canonical name and state of each city, and its other names. It
+// also finds the city and the state of a position. The data are in CSV files and in states.txt.
 package gazetteer
 
 import (
@@ -24,7 +24,7 @@ var citiesCSV string
 
 type table struct {
 	cities []City
-	byName map[string][]int // key of a name, alone or with the state, -> cities
+	byName map[string][]int // key of a name, alone or with the state -> indexes in `cities`
 }
 
 var load = sync.OnceValue(func() table {
@@ -76,7 +76,7 @@ func (c *City) lies(state string) bool {
 	return strings.EqualFold(state, c.State) || c.AlsoIn != "" && strings.EqualFold(state, c.AlsoIn)
 }
 
-// alsoIn reports whether the city with a canonical name and state is at least partly in another state.
+// alsoIn reports whether the city with this canonical name and state is at least partly in the state `other`.
 func alsoIn(name, state, other string) bool {
 	t := load()
 	for _, i := range t.byName[Key(name)] {
@@ -98,8 +98,8 @@ func Lookup(name string) []City {
 	return cities
 }
 
-// Names returns all names of the city with a canonical name and state, the canonical one first. For an unknown city it
-// returns only name.
+// Names returns all names of the city with this canonical name and state, the canonical one first. For an unknown city
+// it returns only `name`.
 func Names(name, state string) []string {
 	for _, c := range Lookup(name) {
 		if c.Name == name && c.State == state {
@@ -114,9 +114,9 @@ func Homonymous(name string) bool {
 	return len(load().byName[Key(name)]) > 1
 }
 
-// Canonical returns the canonical name and state of a city. For example, it returns "Gurugram" and "Haryana" for
-// "Gurgaon" and "". If the city is unknown, Canonical only cleans both texts. The same applies if state is "" and
-// cities of several states have the name.
+// Canonical returns the canonical name and state of a city. `state` may be "" if only one city has the name. For
+// example, Canonical returns "Gurugram" and "Haryana" for "Gurgaon" and "". If no city or several cities match the name
+// and the state, it only cleans both texts (see [air.CleanPlace] and [air.CleanState]).
 func Canonical(city, state string) (name, stateName string) {
 	city, state = air.CleanPlace(city), air.CleanState(state)
 	t := load()

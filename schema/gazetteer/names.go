@@ -35,7 +35,7 @@ var loadStates = sync.OnceValue(func() stateTable {
 	return t
 })
 
-// rows yields the fields of the lines of a file with three columns, without comments.
+// rows yields the fields of each line of a file with three columns. It skips comment lines, which begin with "#".
 func rows(file string) func(func([]string) bool) {
 	return func(yield func([]string) bool) {
 		for line := range strings.Lines(file) {
@@ -46,14 +46,14 @@ func rows(file string) func(func([]string) bool) {
 	}
 }
 
-// FindState returns the canonical name of a state or union territory. text is its name in any of ten languages, an old
-// name, or a code such as "UP".
+// FindState returns the canonical name of a state or union territory. `text` is a name of the state in any of ten
+// languages, an old name, or a code such as "UP". `ok` is false for any other text.
 func FindState(text string) (name string, ok bool) {
 	name, ok = loadStates().byKey[Key(air.CleanState(text))]
 	return name, ok
 }
 
-// StateNames returns the codes of a state, and its names other than the canonical one. The caller must not change them.
+// StateNames returns the codes of a state, and its names except the canonical one. Both slices are read-only.
 func StateNames(state string) (codes, names []string) {
 	t := loadStates()
 	return t.codes[state], t.names[state]
@@ -68,8 +68,8 @@ func indicNames() map[[2]string][]string {
 	return names
 }
 
-// HindiName returns the Hindi name of a city. text is the city's name, alone or with the state, as in "Aurangabad,
-// Bihar". HindiName returns any other text unchanged, such as the name of a station.
+// HindiName returns the Hindi name of a city. `text` is the city's canonical name, alone or with the state, as in
+// "Aurangabad, Bihar". HindiName returns any other text unchanged, such as the name of a station.
 func HindiName(text string) string {
 	name, state, both := strings.Cut(text, ", ")
 	t := load()
@@ -86,7 +86,7 @@ func HindiName(text string) string {
 	return text
 }
 
-// inHindi returns the first name in Devanagari, which is the Hindi one. If there is none, it returns the English name.
+// inHindi returns the first name in Devanagari, which is the Hindi name. If there is none, it returns `english`.
 func inHindi(english string, names []string) string {
 	if i := slices.IndexFunc(names, func(name string) bool { return Script(name) == 1 }); i >= 0 {
 		return names[i]

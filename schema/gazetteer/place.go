@@ -5,8 +5,8 @@ import "vayu/schema/geo"
 // Place is the city and state of a station. City is "" if the station is not in a known city.
 type Place struct {
 	City, State string
-	// ByPosition is true if City and State were derived from the position, because
-	// the names are missing or contradict it.
+	// ByPosition is true if City and State were derived from the position, because the names are missing or contradict
+	// the position.
 	ByPosition bool
 }
 
@@ -16,18 +16,18 @@ type Place struct {
 // is correct.
 const nameSlack = 15
 
-// Locate returns the place of a station. city and state are the names that its source states, and p is its position.
-// The first rule that applies determines the place:
+// Locate returns the place of a station. `city` and `state` are the names that the station's source states, `official`
+// says whether they are official, and `p` is the position. The first rule that applies determines the place:
 //
-//   - Without a position in India, the names are used.
-//   - If the names are official and have a city, they are used. In CPCB's files no
-//     name contradicts the position, while lists with geocoded positions place
-//     stations in other cities. The table may lack the city, because CPCB's
-//     network grows.
+//   - Without a position in an Indian state, the names are used.
+//   - If the names are official and `city` is not empty, the names are used. In CPCB's
+//     files no name contradicts the position, while lists with geocoded positions
+//     place stations in other cities. The table of cities may lack the city, because
+//     CPCB's network grows.
 //   - If the position is within [nameSlack] of the named city's extent, the names
 //     are used.
 //   - If the position is in the extent of another city, that city is used. Exception:
-//     the table has the named city, but not its extent.
+//     the table has the named city, but the city's extent is unknown.
 //   - If the table has the named city, the names are used.
 //   - Otherwise the city is the named one, and the state is that of the position.
 func Locate(city, state string, p geo.Point, official bool) Place {

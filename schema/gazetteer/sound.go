@@ -6,8 +6,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// letters maps the characters of an Indian script to Latin letters, by their place in the script's Unicode block. It
-// omits the vowel a that is spoken after each consonant. Characters without an entry have no sound.
+// letters has the Latin letters of each character of an Indian script, by its place in the Unicode block of the script.
+// The vowel "a" that is spoken after each consonant is omitted. Characters without an entry have no sound.
 var letters = [blockSize]string{
 	0x01: "n", 0x02: "n", 0x05: "a", 0x06: "a", 0x07: "i", 0x08: "i", 0x09: "u", 0x0a: "u", 0x0b: "ri", 0x0c: "li", 0x0d: "e",
 	0x0e: "e", 0x0f: "e", 0x10: "e", 0x11: "o", 0x12: "o", 0x13: "o", 0x14: "o",
@@ -84,7 +84,7 @@ func Sound(word string) string {
 	return fold(b.String())
 }
 
-// withNukta returns the letter of a consonant with a dot below.
+// withNukta returns the Latin letter of a consonant with a nukta. `text` is the Latin letter without the nukta.
 func withNukta(place int, text string) string {
 	switch text {
 	case "d":
@@ -100,10 +100,10 @@ func withNukta(place int, text string) string {
 	return text
 }
 
-// similar replaces Latin letters and groups of letters, so that those that sound alike are equal.
+// similar replaces Latin letters and groups of letters, so that letters that sound alike become the same letter.
 var similar = strings.NewReplacer("zh", "l", "chh", "C", "ch", "C", "ck", "k", "c", "k", "ph", "p", "f", "p", "z", "j", "q", "k", "x", "ks", "w", "v", "sh", "s")
 
-// fold returns the sound of a word in Latin letters. It leaves out all other characters.
+// fold returns the sound (see [Sound]) of a lower-case word in Latin letters. It leaves out characters beyond ASCII.
 func fold(word string) string {
 	if before, ok := strings.CutSuffix(word, "ore"); ok { // as in Indore
 		word = before + "or"
@@ -139,8 +139,8 @@ func fold(word string) string {
 	return string(out)
 }
 
-// Merge changes the sound of a word for a comparison with a word in a script that lacks some of its letters. It
-// replaces these letters in sound, and returns sound. Tamil has no voiced consonants, and Bengali and Odia have no v.
+// Merge prepares the sound of a word for a comparison with a word in another script (see [Script]). It replaces, in
+// `sound` itself, the letters that this script lacks. Tamil has no voiced consonants, and Bengali and Odia have no v.
 func Merge(sound []byte, script int) []byte {
 	from, to := "", ""
 	switch script {

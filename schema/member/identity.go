@@ -8,7 +8,7 @@ type Identity struct {
 	Data   IdentityData `json:"data"`
 }
 
-// IdentityData is the caller's account, key and session. The session is nil if the caller sent a key.
+// IdentityData is the caller's account, key and session. Session is nil if the caller authenticated with a key.
 type IdentityData struct {
 	Account IdentityAccount `json:"account"`
 	Mode    string          `json:"mode"` // live or sandbox

@@ -26,7 +26,7 @@ func (r Role) Scopes(w schema.World) []schema.Scope {
 // Owner is the role with every scope of a customer: all but sources:read, which is for operators.
 const Owner = "owner"
 
-// Roles returns every role, the one with most scopes first.
+// Roles returns every role, the role with the most scopes first.
 func Roles() []Role {
 	all := slices.DeleteFunc(slices.Clone(schema.Scopes), func(s schema.Scope) bool { return s == schema.SourcesRead })
 	build := []schema.Scope{

@@ -8,8 +8,8 @@ import (
 )
 
 // SubIndex returns the sub-index (0–500) of a concentration of p. The concentration is in p's own unit: mg/m³ for CO,
-// otherwise µg/m³. It must be a mean over 24 hours; over 8 hours for O3 and CO. SubIndex returns false for a negative
-// or undefined concentration and for an invalid p.
+// otherwise µg/m³. It must be a mean over 24 hours; over 8 hours for O3 and CO. SubIndex returns false if p is invalid,
+// or if the concentration is negative or NaN.
 func SubIndex(p air.Pollutant, concentration float64) (int, bool) {
 	if !p.Valid() || !(concentration >= 0) {
 		return 0, false
@@ -28,7 +28,7 @@ func SubIndex(p air.Pollutant, concentration float64) (int, bool) {
 }
 
 // Lead returns the sub-index of a concentration without rounding and without the limit of 500. If two pollutants have
-// equal sub-indices, the one with the larger result is dominant. Lead returns 0 if there is no sub-index.
+// equal sub-indices, the pollutant with the larger Lead is dominant. Lead returns 0 where [SubIndex] returns false.
 func Lead(p air.Pollutant, concentration float64) float64 {
 	if !p.Valid() || !(concentration >= 0) {
 		return 0
@@ -59,8 +59,8 @@ func Inverse(p air.Pollutant, index int) (float64, bool) {
 	return float64((2*m+rise*thousandth)/(2*rise*thousandth)) / 1000, true
 }
 
-// SubIndices has a sub-index (0–500) for each pollutant, or -1 if it is missing. The
-// array index is the [air.Pollutant].
+// SubIndices has the sub-index (0–500) of each pollutant, or -1 if the sub-index is missing. The index in the array is
+// the [air.Pollutant].
 type SubIndices [air.Pb + 1]int
 
 // None returns SubIndices in which every sub-index is missing.
@@ -100,8 +100,8 @@ func Index(s SubIndices) (aqi int, dominant air.Pollutant, ok bool) {
 	return aqi, dominant, true
 }
 
-// Mean returns the mean of n indices, rounded half up. sum is their sum. A city's AQI is the mean of its stations' AQIs
-// (footnote of CPCB's daily bulletin).
+// Mean returns the mean of `n` indices whose sum is `sum`, rounded half up. A city's AQI is the mean of its stations'
+// AQIs (footnote of CPCB's daily bulletin).
 func Mean(sum, n int) int { return (2*sum + n) / (2 * n) }
 
 // Category returns the health category of an index. The upper limits are Good 50, Satisfactory 100, Moderate 200, Poor

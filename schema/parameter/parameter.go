@@ -1,5 +1,5 @@
-// Package parameter is the catalogue of measured quantities: substances, weather and the surroundings of the
-// instrument. Each quantity has a unit, a valid range and the names that networks use for it.
+// Package parameter is the catalogue of measured quantities: substances in the air, and weather. Each quantity has a
+// unit, a valid range and the names that networks use for it.
 //
 // A parameter is one row of the catalogue. Readings of all parameters are stored. Only the eight parameters of India's
 // National Air Quality Index have a sub-index, which is the index of one pollutant.
@@ -106,7 +106,7 @@ func All() iter.Seq[Parameter] {
 	}
 }
 
-// byAlias maps every identifier, name and alias to its parameter. The keys are in the form that [fold] returns.
+// byAlias maps every identifier, display name and alias to its parameter. The keys are in the form that [fold] returns.
 var byAlias = func() map[string]Parameter {
 	all := make(map[string]Parameter)
 	for p := range All() {
@@ -123,8 +123,8 @@ func fold(name string) string {
 	return strings.NewReplacer(" ", "", "_", "", "-", "").Replace(strings.ToLower(strings.TrimSpace(name)))
 }
 
-// Parse returns the parameter that a source calls name, such as "PM2.5", "OZONE", "o3" or "Eth-Benzene". It ignores
-// case, blanks, hyphens and underscores. It returns false for an unknown name.
+// Parse returns the parameter for which a source uses `name`, such as "PM2.5", "OZONE", "o3" or "Eth-Benzene". It
+// ignores case, blanks, hyphens and underscores. It returns false for an unknown name.
 func Parse(name string) (Parameter, bool) {
 	if p, ok := byAlias[name]; ok {
 		return p, true

@@ -11,8 +11,8 @@ import (
 // / 24.45, where M is the molar mass in g/mol.
 const MolarVolume = 24.45
 
-// measure describes a unit: the quantity that it measures, and the conversion of a
-// value to the base unit of the quantity. The conversion is value·factor + offset.
+// measure describes a unit: the quantity that it measures, and the conversion of a value to the base unit of the
+// quantity, which is value·factor + offset. The constants of type quantity name the base units.
 type measure struct {
 	quantity       quantity
 	factor, offset float64
@@ -51,9 +51,9 @@ var measures = map[string]measure{
 // Units returns the normalised spellings of all known units, sorted.
 func Units() []string { return slices.Sorted(maps.Keys(measures)) }
 
-// Convert converts a value of p from unit to p's own unit (see [Parameter.Unit]). It accepts different spellings of the
-// unit. It returns false for an unknown unit and for a unit of another quantity. If p has no molar mass, it also
-// returns false for a conversion between mass and volume ratio.
+// Convert converts a value of p from `unit` to p's own unit (see [Parameter.Unit]). It accepts different spellings of
+// the unit. If p has a molar mass, it also converts between mass concentration and volume ratio. Convert returns false
+// for an unknown unit, and for a unit of another quantity.
 func (p Parameter) Convert(value float64, unit string) (float64, bool) {
 	e := p.entry()
 	from, known := measures[normalUnit(unit)]

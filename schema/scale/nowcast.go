@@ -9,10 +9,10 @@ const (
 	minWeight = 0.5
 )
 
-// NowCast returns EPA's NowCast of PM2.5 or PM10 from hourly means, the newest first; NaN is a missing hour. It is a
-// weighted mean of the last 12 hours. The more the concentration changes, the larger are the weights of the newest
-// hours. It returns false unless two of the last three hours are known. The method is that of EPA-454/B-24-002, chapter
-// IV.
+// NowCast returns EPA's NowCast of PM2.5 or PM10, a weighted mean of the last 12 hours. `hours` has the hourly means,
+// the newest first; NaN is a missing hour. The more the concentration changes, the larger are the weights of the newest
+// hours. NowCast returns false unless two of the last three hours are known. The method is that of EPA-454/B-24-002,
+// chapter IV.
 func NowCast(hours []float64) (float64, bool) {
 	hours = hours[:min(len(hours), nowCastHours)]
 	known := 0

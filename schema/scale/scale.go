@@ -1,6 +1,6 @@
 // Package scale computes air quality indices of other countries and organisations: the US Air Quality Index, the
-// European Air Quality Index, and the ratio to WHO's guidelines. It also continues India's index above 500. India's own
-// index is in package naqi. It stays the default, and the index for compliance.
+// European Air Quality Index, and the ratio to WHO's guidelines. It also continues India's index above 500. Package
+// naqi has India's index itself, which is the default, and the index for compliance.
 package scale
 
 import (
@@ -58,7 +58,7 @@ func (s Scale) Name() string { return descriptions[s].name }
 // Method returns a text that explains how the scale is computed from the concentrations of a place.
 func (s Scale) Method() string { return descriptions[s].method }
 
-// Source returns the document that has the table of the scale.
+// Source returns the citation of the document that defines the scale.
 func (s Scale) Source() string { return descriptions[s].source }
 
 // Hourly reports whether the scale needs hourly means.
@@ -82,7 +82,7 @@ func (s Scale) Categories() []Category {
 // Category is a category of a scale. Color is its colour as #RRGGBB, or "" if the source of the scale defines none.
 type Category struct{ Name, Color string }
 
-// Window is the number of hourly means from which an index is computed.
+// Window is the number of hourly means in [Hours].
 const Window = 24
 
 // Hour has the mean of each pollutant of a record in one hour, in the unit of the pollutant. An unknown mean is NaN.
@@ -193,8 +193,8 @@ func largest(hours *[Window]float64) float64 {
 	return top
 }
 
-// recent is how many hours back the latest hourly mean may be. It is three, because records are stale after three
-// hours.
+// recent is the number of newest hours among which the function latest looks for a mean. It is three, because records
+// are stale after three hours.
 const recent = 3
 
 // latest returns the latest known mean of the last three hours (recent), or NaN if there is none.
@@ -207,7 +207,7 @@ func latest(hours *[Window]float64) float64 {
 	return math.NaN()
 }
 
-// hourly returns the mean of the latest hour or, for a day, the largest hourly mean, with its averaging interval.
+// hourly returns the latest hourly mean or, for a day, the largest one; NaN for none. It also returns the interval.
 func (p *Place) hourly(of air.Pollutant) (value float64, averaging string) {
 	hours := p.Hours.column(of)
 	if p.Day {

@@ -24,10 +24,10 @@ var usCategories = [...]Category{
 var usEdges = [len(usCategories)][2]int{{0, 50}, {51, 100}, {101, 150}, {151, 200}, {201, 300}, {301, 500}}
 
 // usTable has the breakpoints of a pollutant and averaging interval: the first and the last concentration of each
-// category, as numbers of steps. A concentration is truncated to whole steps (EPA's rule), so there are no gaps between
-// the bands.
+// category, as numbers of steps. A step is the precision of EPA's table, such as 0.1 µg/m³. EPA truncates a
+// concentration to whole steps, so there are no gaps between the bands.
 type usTable struct {
-	first int // position of the first band in usEdges
+	first int // index in usEdges of the category of the first band
 	bands [][2]int
 	steps float64 // number of steps per unit
 	unit  string
@@ -51,8 +51,8 @@ var (
 func (t *usTable) truncate(value float64) int { return int(math.Floor(value*t.steps + 1e-6)) }
 
 // index returns the index of a concentration, rounded to the nearest integer. It returns false for NaN and for a
-// concentration below the first band of the table. Above the last band of the scale (Hazardous), it continues with the
-// slope of that band. A table that ends at a lower band returns false there.
+// concentration below the first band of the table. If the last band of the table is Hazardous, the index continues
+// above this band with the band's slope. Otherwise the result is false for a concentration above the last band.
 func (t *usTable) index(value float64) (int, bool) {
 	if math.IsNaN(value) || value < 0 {
 		return 0, false
@@ -130,8 +130,8 @@ func us(p *Place) Result {
 }
 
 // usSO2 returns the index of SO2. If the 24-hour mean is at least 305 ppb, the index is that of the 24-hour mean.
-// Otherwise the index is that of the hourly mean, which is at most 200 (footnote of table 6 of EPA's document,
-// usSource).
+// Otherwise the index is that of the hourly mean, but at most 200 (footnote of table 6 of EPA's document, usSource).
+// usSO2 returns false if no index is known.
 func (p *Place) usSO2() (index int, value float64, averaging string, ok bool) {
 	hour, averaging := p.hourly(air.SO2)
 	hour, day := ppb(air.SO2, hour), ppb(air.SO2, p.Mean[air.SO2-1])
@@ -144,8 +144,8 @@ func (p *Place) usSO2() (index int, value float64, averaging string, ok bool) {
 	return usEdges[3][1], hour, averaging, !math.IsNaN(hour) && hour > 0
 }
 
-// usO3 returns the larger of two indices of O3: over 8 hours and over one hour. An 8-hour mean above 200 ppb has no
-// index of its own (footnote of table 6 of EPA's document, usSource). It then counts as 300, the end of its table.
+// usO3 returns the larger of two indices of O3: of the 8-hour mean and of the hourly mean. The table of 8-hour means
+// ends at 200 ppb, index 300 (footnote of table 6 of EPA's document, usSource). A higher mean has the index 300 too.
 func (p *Place) usO3() (index int, value float64, averaging string, ok bool) {
 	if mean, interval, known := p.eightHours(air.O3); known {
 		value, averaging = ppb(air.O3, mean), interval
@@ -164,9 +164,9 @@ func (p *Place) usO3() (index int, value float64, averaging string, ok bool) {
 // minHoursOf8 is how many of the 8 hours must be known for an 8-hour mean: 75 % (40 CFR 50, appendices D and U).
 const minHoursOf8 = 6
 
-// eightHours returns the 8-hour mean of CO or O3 that ends now. If too few of these 8 hours are known, it returns the
-// largest 8-hour mean of the last 24 hours. For a day it returns the largest 8-hour mean of the day. It returns false
-// if only a 24-hour mean is known.
+// eightHours returns the 8-hour mean of CO or O3 that ends now. If fewer than minHoursOf8 of these 8 hours are known,
+// it returns the largest 8-hour mean of the last 24 hours. For a day it returns the largest 8-hour mean of the day. It
+// returns false if no 8-hour mean is known.
 func (p *Place) eightHours(of air.Pollutant) (value float64, averaging string, ok bool) {
 	if hours := p.Hours.column(of); !p.Day {
 		sum, n := 0.0, 0

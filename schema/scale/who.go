@@ -20,7 +20,7 @@ var whoCategories = [...]Category{
 	{"Above interim target 1", ""},
 }
 
-// guideline has the level of a guideline, and its interim targets from the first, which is the highest.
+// guideline has the concentration of a guideline (`level`), and its interim targets: target 1, the highest, is first.
 type guideline struct {
 	pollutant air.Pollutant
 	daily     bool // for CO and O3: the guideline is for the mean over 24 hours
@@ -53,7 +53,7 @@ func (g *guideline) category(value float64) Category {
 	return whoCategories[5]
 }
 
-// who returns the ratio of the concentrations of a place to WHO's guidelines.
+// who returns the largest ratio of a concentration of a place to WHO's guideline for it.
 func who(p *Place) Result {
 	var parts []Part
 	for i := range guidelines {

@@ -3,7 +3,7 @@ package signup
 
 import "regexp"
 
-// longestEmail is the largest length of an e-mail address: the path of RFC 5321 (4.5.3.1.3) without its brackets.
+// longestEmail is the maximum length of an e-mail address: the 256 bytes of a path in RFC 5321 (4.5.3.1.3), less "<>".
 const longestEmail = 254
 
 // email is a dot-atom and a domain with at least one dot (RFC 5322, 3.4.1). The contract has the same pattern. It
@@ -26,7 +26,7 @@ type Made struct {
 	Status  string `json:"status"`
 	Account string `json:"account_id"`
 	Key     string `json:"key"`
-	// ExpiresAt is when the account is erased and the key ends, unless the address is confirmed.
+	// ExpiresAt is the time at which the service erases the account and its key, unless the address is confirmed.
 	ExpiresAt string `json:"expires_at"`
 }
 

@@ -9,9 +9,9 @@ import (
 	"github.com/xrash/smetrics"
 )
 
-// Similar returns up to limit known names that are similar to name, the most similar first. It ignores case. Two names
-// are similar if they differ in at most one letter, or in at most a third of the letters. If name has at least three
-// letters, known names that contain it are similar too.
+// Similar returns up to `limit` known names that are similar to `name`, the most similar first. It ignores case. Names
+// are similar if they differ in one letter, or in at most a third of the letters of `name`. If `name` has three letters
+// or more, known names that contain it are similar too. Similar omits names that are far less similar than the first.
 func Similar(name string, known []string, limit int) (found []string) {
 	cost := map[string]int{}
 	for _, k := range known {
@@ -23,7 +23,7 @@ func Similar(name string, known []string, limit int) (found []string) {
 			found = append(found, k)
 		}
 	}
-	lacking := func(k string) int { // length of name if k begins with name, else 0
+	lacking := func(k string) int { // the length of `name` if `k` begins with `name`, else 0
 		return len(k) - len(strings.TrimPrefix(strings.ToLower(k), strings.ToLower(name)))
 	}
 	slices.SortStableFunc(found, func(a, b string) int {
@@ -47,12 +47,12 @@ func DidYouMean(name string, known []string) string {
 	return " Did you mean " + strings.Join(found, ", ") + "?"
 }
 
-// longest is the length of the longest name that is compared, in bytes. Longer names are not compared, because the time
-// of a comparison grows with the product of the lengths.
+// longest is the length of the longest name that is compared, in bytes. A longer name is similar to no other name. The
+// time of a comparison grows with the product of the two lengths.
 const longest = 100
 
-// difference returns in how many letters two names differ. If name is a part of known, the cost is the length of name
-// instead. Misspellings cost less, and so come first.
+// difference returns the number of letters in which two names differ, if it is small enough for a misspelling. If not,
+// `cost` is len(name), and `similar` is true only if `known` contains `name` and `name` has at least three letters.
 func difference(name, known string) (cost int, similar bool) {
 	if len(name) > longest || len(known) > longest {
 		return 0, false
@@ -67,7 +67,7 @@ func difference(name, known string) (cost int, similar bool) {
 	return len(name), len(name) >= 3 && strings.Contains(known, name)
 }
 
-// letters returns the letters of a name, sorted.
+// letters returns the bytes of a name, sorted.
 func letters(name string) string {
 	all := []byte(name)
 	slices.Sort(all)

@@ -5,7 +5,7 @@ import "strings"
 // Setting is the name and value of a ClickHouse setting.
 type Setting struct{ Name, Value string }
 
-// Set returns the SET statement of settings, or "" if there is none.
+// Set returns the SET statement for the settings, or "" if there are no settings.
 func Set(settings []Setting) string {
 	if len(settings) == 0 {
 		return ""
@@ -17,7 +17,7 @@ func Set(settings []Setting) string {
 	return "SET " + strings.Join(set, ", ")
 }
 
-// Settings returns the settings of a SET statement. ok is false for other forms, such as SET ROLE.
+// Settings returns the settings of a statement SET name = value, … `ok` is false for any other form, such as SET ROLE.
 func (st Statement) Settings() (all []Setting, ok bool) {
 	s := Scan(st.Text)
 	if s.Word(s.Next()) != "SET" {
@@ -42,14 +42,14 @@ func (st Statement) Settings() (all []Setting, ok bool) {
 	}
 }
 
-// Literal returns the string, number or word that follows, without moving the scanner. ok is false for other text.
+// Literal returns the string, number or word that follows, without moving the scanner. `ok` is false for other text.
 func (s *Scanner) Literal() (value string, ok bool) {
 	ahead := *s
 	value, _, ok = ahead.literal()
 	return value, ok
 }
 
-// literal reads a string, a number or a word, and the token behind it.
+// literal reads a string, a number or a word. `next` is the token after it.
 func (s *Scanner) literal() (value string, next Token, ok bool) {
 	t := s.Next()
 	sign := ""
@@ -66,7 +66,7 @@ func (s *Scanner) literal() (value string, next Token, ok bool) {
 	return value, s.Next(), ok
 }
 
-// unquote returns the value of a string literal. ok is false for escapes other than of a quote or a backslash.
+// unquote returns the value of a string literal. `ok` is false for an escape except of a quote or a backslash.
 func unquote(text string) (value string, ok bool) {
 	if len(text) < 2 || text[len(text)-1] != '\'' {
 		return "", false
@@ -85,7 +85,7 @@ func unquote(text string) (value string, ok bool) {
 	return b.String(), true
 }
 
-// Database returns the database of a USE statement.
+// Database returns the database that a USE statement names. `ok` is false for any other statement.
 func (st Statement) Database() (name string, ok bool) {
 	s := Scan(st.Text)
 	if s.Word(s.Next()) != "USE" {

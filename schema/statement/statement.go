@@ -8,7 +8,7 @@ type Statement struct {
 	Verb   string // first keyword, upper case
 	Text   string // the query; for an INSERT with data, only the text before FORMAT or VALUES
 	Format string // the FORMAT clause's name; "Values" for VALUES, "" if there is neither
-	Data   int    // offset of an INSERT's data in the text that was read, -1 when the statement takes no data
+	Data   int    // offset of an INSERT's data in the text given to Parse; -1 if the statement takes no data
 	Many   bool   // more than one statement
 	Empty  bool   // nothing but blanks and comments
 
@@ -16,7 +16,7 @@ type Statement struct {
 	clauses int  // offset in Text at which INTO OUTFILE can be inserted
 }
 
-// Parse parses text. For an INSERT without data in text, Data of the result is len(text).
+// Parse parses `text`. If `text` is an INSERT whose data are not in `text`, Data of the result is len(text).
 func Parse(text string) Statement {
 	s := Scan(text)
 	first := s.Next()
@@ -32,7 +32,7 @@ func Parse(text string) Statement {
 	return st
 }
 
-// rest scans the rest of a statement that takes no data. depth is the number of open parentheses.
+// rest scans the rest of a statement that takes no data. `depth` is the number of open parentheses before the rest.
 func (st *Statement) rest(s *Scanner, depth int) {
 	ended := false
 	st.clauses = s.pos
@@ -65,7 +65,7 @@ func (st *Statement) rest(s *Scanner, depth int) {
 	}
 }
 
-// insert scans an INSERT up to its data behind FORMAT or VALUES, or up to its end if it has a SELECT.
+// insert scans an INSERT up to its data, which follow FORMAT or VALUES. Without these clauses it scans the whole text.
 func (st Statement) insert(s *Scanner) Statement {
 	t := s.Next()
 	for _, keyword := range []string{"INTO", "TABLE", "FUNCTION"} {
@@ -108,8 +108,8 @@ func (st Statement) insert(s *Scanner) Statement {
 	return st
 }
 
-// dataStart returns the offset of the data behind "FORMAT name". Like ClickHouse, it skips blanks and one line break.
-// It skips nothing else, because the data may be binary.
+// dataStart returns the offset of the data after "FORMAT name", which ends at `pos`. Like ClickHouse, it skips blanks
+// and one line break. It skips nothing else, because the data may be binary.
 func dataStart(text string, pos int) int {
 	for pos < len(text) && strings.IndexByte(" \t\f", text[pos]) >= 0 {
 		pos++
@@ -123,8 +123,8 @@ func dataStart(text string, pos int) int {
 	return pos
 }
 
-// Query splits a SELECT into the query and the clauses behind it, which begin with FORMAT. ok is false for other
-// statements, and for a SELECT that names a file for its result.
+// Query splits a SELECT into the query and the text after it: the FORMAT clause and what follows. `ok` is false for
+// another statement, for several statements, and for a SELECT that writes its result to a file (INTO OUTFILE).
 func (st Statement) Query() (query, rest string, ok bool) {
 	switch {
 	case st.Verb != "SELECT" && st.Verb != "WITH" && st.Verb != "FROM", st.Many, st.outfile:
@@ -133,9 +133,9 @@ func (st Statement) Query() (query, rest string, ok bool) {
 	return st.Text[:st.clauses], st.Text[st.clauses:], true
 }
 
-// Into returns the statement, changed so that it writes its result to a file in the given format. ok is false for a
-// statement that is no SELECT, or that names a file itself. Comments at the end stay, because a client can mark its
-// query with a comment.
+// Into returns the statement, changed so that it writes its result to a file. `format` applies unless the statement has
+// a FORMAT clause. `ok` is false if [Statement.Query] returns false. Comments at the end stay, because a client can
+// mark its query with a comment.
 func (st Statement) Into(file, format string) (text string, ok bool) {
 	query, rest, ok := st.Query()
 	if !ok {

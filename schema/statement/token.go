@@ -68,8 +68,8 @@ func (s *Scanner) Word(t Token) string {
 	return strings.ToUpper(s.text[t.Start:t.End])
 }
 
-// Odd reports whether ClickHouse may divide a token differently from this package. This can happen to text outside
-// quotes that is not ASCII, such as typographic quotes and blanks. It can also happen to a dollar sign, which begins a
+// Odd reports whether ClickHouse may split the text of a token differently. This can happen to text outside quotes that
+// is not ASCII, such as typographic quotes and blanks. It can also happen to a text with a dollar sign, which begins a
 // heredoc or continues a word.
 func (s *Scanner) Odd(t Token) bool {
 	text := s.Text(t)
@@ -82,7 +82,7 @@ func (s *Scanner) Odd(t Token) bool {
 // Text returns the text of a token, as it is written.
 func (s *Scanner) Text(t Token) string { return s.text[t.Start:t.End] }
 
-// Identifier returns the name in a token. ok is false for a token that is no identifier, or has an escape.
+// Identifier returns the name in a token. `ok` is false for a token that is no identifier, or that has an escape.
 func (s *Scanner) Identifier(t Token) (name string, ok bool) {
 	text := s.Text(t)
 	switch {
@@ -116,7 +116,7 @@ func (s *Scanner) skip() {
 	}
 }
 
-// comment moves past a comment that begins here. Comments in it are nested, as in ClickHouse.
+// comment moves past a comment "/* … */" that begins here. Comments can be nested, as in ClickHouse.
 func (s *Scanner) comment() {
 	for depth := 0; s.pos < len(s.text); {
 		switch rest := s.text[s.pos:]; {
@@ -135,8 +135,8 @@ func (s *Scanner) comment() {
 	}
 }
 
-// past moves behind the first `mark` that begins at least offset bytes ahead. Without such a mark, it moves to the end
-// of the text.
+// past moves to the end of the first `mark` that begins at least `offset` bytes ahead. Without such a mark, it moves to
+// the end of the text.
 func (s *Scanner) past(mark string, offset int) {
 	i := strings.Index(s.text[s.pos+offset:], mark)
 	if i < 0 {

@@ -20,7 +20,7 @@ type function struct{ name, lambda string }
 //     and February), "pre-monsoon" (to May), "monsoon" (to September) or "post-monsoon".
 //   - parameter_unit(parameter) is the unit of a parameter; empty for an unknown one.
 //   - naaqs_limit(parameter, period) and who_limit(parameter, period) are the limits in the view
-//     named standard; NULL if it has none.
+//     "standard"; NULL if the view has no limit for the parameter and period.
 func functions() []function {
 	return []function{
 		{"grap_band", "aqi -> multiIf(isNull(aqi), NULL, aqi > 450, 'IV', aqi > 400, 'III', aqi > 300, 'II', aqi > 200, 'I', 'none')"},

@@ -27,8 +27,8 @@ const (
 	WHO = "who_2021"
 )
 
-// Limits lists the limits of the standards for parameters in the catalogue. It omits the WHO's limits for the peak
-// season of O3 and for less than an hour.
+// Limits lists the limits of both standards for the parameters of package parameter. It omits WHO's limit for the peak
+// season of O3, and WHO's limits for means over less than an hour.
 //
 //nolint:gochecknoglobals // a table
 var Limits = [...]Limit{

@@ -17,8 +17,8 @@ import (
 //go:embed *.sql
 var texts embed.FS
 
-// Migration is the number of the last ClickHouse migration that creates the views. A change of a view needs a new
-// migration and a higher number here, see [Set.Statements].
+// Migration is the number of the last ClickHouse migration that creates the views. Each change of a view needs a new
+// migration. Migration must then be set to the number of the new migration, see [Set.Statements].
 const Migration = "0021"
 
 // Names lists the views in the order of their creation. A view reads only tables and earlier views. The file NAME.sql
@@ -33,9 +33,9 @@ var Names = [...]string{
 // Set is the set of all views and functions. Templates of migrations access it as the field Views.
 type Set struct{}
 
-// Statements returns the SQL that creates all functions and views in a database. onCluster is the clause "ON CLUSTER
-// name", or "". For any migration except [Migration], Statements returns no SQL. Later migrations have replaced the
-// views of such a migration, and today's views may not fit the tables of that time.
+// Statements returns the SQL that creates all functions and views in a database. `onCluster` is the clause "ON CLUSTER
+// name", or "". For an older migration than [Migration], Statements returns "". A later migration replaces the views of
+// an older one anyway, and today's views may need tables that do not exist yet at the older migration.
 func (s Set) Statements(migration, database, onCluster string) (string, error) {
 	if migration != Migration {
 		return "", nil
@@ -67,8 +67,8 @@ type data struct {
 	OnCluster string
 	Wide      []wide
 	Limits    []Limit
-	// DayHours is how many hours of a valid day must have a mean. Capture is the share of hours that must have a mean
-	// in a longer period. With fewer hours, the statistics of the period are incomplete.
+	// DayHours is the value of dayHours, and Capture is that of the constant Capture: the least number of hours with a
+	// mean in a valid day, and the least share of such hours in a longer period.
 	DayHours int
 	Capture  float64
 }
@@ -83,7 +83,7 @@ const (
 	Capture = 0.75
 )
 
-// wide is a column of the view openair.
+// wide is a column of the view "openair", which has one column for each parameter.
 type wide struct{ Column, Parameter, Name, Unit string }
 
 // openairNames maps weather parameters to the column names that the R package openair expects.
@@ -115,7 +115,7 @@ func render(name, database, onCluster string) (string, error) {
 	return b.String(), err
 }
 
-// percent returns a share as a whole number of per cent.
+// percent returns a share in per cent. It returns an error if that is not a whole number.
 func percent(share float64) (string, error) {
 	whole := share * 100
 	if whole != float64(int(whole)) {

@@ -37,8 +37,8 @@ func (f *Forecaster) prepare(ctx context.Context, input string, days Span, inges
 	return f.exec(ctx, "input", text, clickhouse.Parameters{"input": input, "from": dayText(days.First), "to": dayText(days.Last)})
 }
 
-// fit fits the model to the days of an input (see prepare) that were known at the time `known`. It fits one
-// parameter after the other, because the residuals of all parameters together would need several gigabytes.
+// fit fits the model of days to the days of an input (see prepare) that were known at the time `known`. It fits one
+// parameter after another, because the residuals of all parameters together would need several gigabytes of memory.
 func (f *Forecaster) fit(ctx context.Context, run, input string, days Span, known time.Time) error {
 	recent := Span{First: max(days.First, days.Last-residualDays+1), Last: days.Last}
 	texts, err := f.sql.fit(int(recent.Last-recent.First) + 1)
@@ -62,7 +62,7 @@ func (f *Forecaster) fit(ctx context.Context, run, input string, days Span, know
 	return nil
 }
 
-// fitSpan returns the days that a fit reads. base is the last one.
+// fitSpan returns the days that a fit reads: fitYears years up to and including the day `base`.
 func fitSpan(base schema.Day) Span {
 	return Span{First: base - fitYears*365, Last: base}
 }

@@ -13,8 +13,8 @@ import (
 const (
 	// hoursEvery is the time between two bases of hourly forecasts. The bases are 0, 6, 12 and 18 o'clock Indian time.
 	hoursEvery = 6 * time.Hour
-	// An issue of hourly forecasts starts hoursDelay after its base, when sources have usually delivered the readings.
-	// If fewer than half as many places as a day before have readings then, the issue waits for up to hoursPatience.
+	// An issue starts hoursDelay after its base, when sources have usually delivered the readings. While the base has
+	// PM2.5 of fewer than half as many stations as the hour a day before, the issue waits, up to hoursPatience longer.
 	hoursDelay, hoursPatience = time.Hour, 2 * time.Hour
 	// fitHoursEvery is the least time between two fits of the model of hours.
 	fitHoursEvery = 24 * time.Hour
@@ -25,7 +25,7 @@ const (
 func (f *Forecaster) dueHours(ctx context.Context, now time.Time) (bool, error) {
 	base := hourBase(now.Add(-hoursDelay))
 	var last, fitted time.Time
-	err := f.scan(ctx, "the last issue of hours", "SELECT last, least(used, fitted) FROM "+ // after the restore of an archive there are issues, but no fits
+	err := f.scan(ctx, "the last issue of hours", "SELECT last, least(used, fitted) FROM "+ // a restored archive has issues, but no fits; a new fit is then due
 		"(SELECT max(base) AS last, max(fitted_at) AS used FROM "+f.database+".forecast_hour_issue WHERE run = '') AS issues, "+
 		"(SELECT max(fitted_at) AS fitted FROM "+f.database+".forecast_hour_fit WHERE run = '') AS fits", nil, &last, &fitted)
 	if err != nil || !last.Before(base) {
@@ -64,7 +64,7 @@ func hourBase(at time.Time) time.Time {
 	return start.Add(at.Sub(start).Truncate(hoursEvery))
 }
 
-// hourSpan returns the query parameters for the last `hours` hours up to base.
+// hourSpan returns the query parameters for the last `hours` hours up to and including the hour that ends at `base`.
 func hourSpan(base time.Time, hours int) clickhouse.Parameters {
 	return clickhouse.Parameters{"base": hourText(base), "from": hourText(base.Add(-time.Duration(hours) * time.Hour))}
 }
@@ -72,8 +72,8 @@ func hourSpan(base time.Time, hours int) clickhouse.Parameters {
 // hourText formats a time as a query parameter of type DateTime('UTC').
 func hourText(t time.Time) string { return t.UTC().Format(time.DateTime) }
 
-// fitHours fits the model of hours to the last weeks up to base. It also computes the score of the forecasts that were
-// issued.
+// fitHours fits the model of hours to the last weeks (fitWeeks) up to `base`. It also computes the score of the
+// forecasts that were issued in the last `judged` days.
 func (f *Forecaster) fitHours(ctx context.Context, run, input string, base, fitted time.Time) error {
 	for _, step := range [...]struct {
 		what, text string
@@ -91,8 +91,8 @@ func (f *Forecaster) fitHours(ctx context.Context, run, input string, base, fitt
 	return nil
 }
 
-// issueHours issues the forecasts of the hours after base, and returns their number. A place that has forecasts from an
-// earlier, recorded issue of the same base keeps them.
+// issueHours issues the forecasts of the hours after `base`, and returns the number of forecasts of this base. A place
+// that has forecasts from an earlier, recorded issue of the same base keeps them.
 func (f *Forecaster) issueHours(ctx context.Context, run, input string, base, issued, fitted time.Time) (rows uint64, err error) {
 	p := hourSpan(base, issueHours)
 	p["run"], p["input"], p["issued"], p["fitted"] = run, input, instantText(issued), instantText(fitted)

@@ -13,8 +13,8 @@ const (
 	// fitWeeks is the number of weeks whose bases a fit uses. usualHourDays is the number of days over which the usual
 	// value of an hour of the day is computed.
 	fitWeeks, usualHourDays = 4, 14
-	minHours                = 12  // least number of hours with data among the last 24
-	minHourErrors           = 100 // least number of residuals of a place for six successive horizons
+	minHours                = 12  // least number of hours with data among the last 24, for a forecast
+	minHourErrors           = 100 // least number of residuals, for the errors of a place at six successive horizons
 	// fitHours and issueHours are the lengths of the input of a fit and of an issue, in hours. Before its first base, a
 	// fit needs the two weeks from which a usual value is computed, and two more days of anomalies. Persistence in an
 	// issue repeats days that are up to three days old.
@@ -29,7 +29,7 @@ type hourStatements struct {
 func newHourStatements(d templateData) (s hourStatements, err error) {
 	d.HourHorizons, d.MinHours, d.MinHourErrors = hourHorizons, minHours, minHourErrors
 	// The interval from the k-th smallest to the k-th largest of n errors covers the share 1 - 2k/(n+1) of new errors
-	// on average. The levels below are for a share of 80 %.
+	// on average. The quantile levels below are for a share of 80 % and n = days (see hour_residual.sql).
 	const days = fitWeeks * 7
 	level := 0.1*(days+1)/days - 1./days
 	d.HourDays, d.HourLevels = days, fmt.Sprintf("%.4f, 0.5, %.4f", level, 1-level)

@@ -53,13 +53,13 @@ func (m *metrics) observe(kind string, err error, elapsed time.Duration) {
 	m.seconds.WithLabelValues(kind).Observe(elapsed.Seconds())
 }
 
-// show sets the times of the last issue and of the last fit.
+// show sets the gauges with the times of the last issue and of the last fit.
 func (m *metrics) show(issued, fitted time.Time) {
 	m.issued.Set(float64(max(issued.Unix(), 0)))
 	m.fitted.Set(float64(max(fitted.Unix(), 0)))
 }
 
-// reset clears the gauges of an instance that does not lead any more.
+// reset sets the gauges to 0, on an instance that does not lead any more.
 func (m *metrics) reset() {
 	m.issued.Set(0)
 	m.fitted.Set(0)

@@ -13,21 +13,21 @@ import (
 	"vayu/schema"
 )
 
-// fitEvery is the number of days between two fits.
+// fitEvery is the number of days between two fits of the model of days.
 const fitEvery = 7
 
 // Replay describes a replay: forecasts for past days, from what was known then.
 type Replay struct {
-	// Targets are the days for which the replay issues forecasts on the day before. Forecasts with a longer
-	// horizon reach beyond Targets.
+	// Targets are the days that the forecasts with the horizon of one day are for. The base of such a forecast is
+	// the day before its target. The forecasts of the last bases with longer horizons are for days after Targets.
 	Targets Span
 	// AsMeasured means that each reading counts as known at the end of its day. Otherwise it counts as known
 	// when it was stored. Imported archives need AsMeasured, because they were stored long after their days.
 	AsMeasured bool
 }
 
-// Replay issues forecasts for past days. It returns the id of the replay and the number of forecasts. In the table
-// forecast, the column run of these rows has the id. Replay changes no row of another run.
+// Replay issues forecasts for past days. It returns the id of the replay and the number of forecasts. The id is in the
+// column `run` of the rows that the replay writes. Replay changes no row of another run.
 func (f *Forecaster) Replay(ctx context.Context, r Replay) (run string, rows uint64, err error) {
 	run = "replay-" + rand.Text()
 	first := r.Targets.First - 1
@@ -52,12 +52,12 @@ func (f *Forecaster) Replay(ctx context.Context, r Replay) (run string, rows uin
 	return run, rows, nil
 }
 
-// issueTime is the earliest time at which the forecasts after a day are issued. Sources deliver the last hour of
-// a day within two hours.
+// issueTime returns the earliest time at which forecasts with a given base are issued. It is two hours after the end
+// of the base, because sources deliver the last hour of a day within two hours.
 func issueTime(base schema.Day) time.Time { return base.End().Add(2 * time.Hour) }
 
-// WriteScore writes the score of a run as a table: by parameter, horizon and model, over all cities or all
-// stations. The run "" stands for the forecasts that were really issued, not replayed.
+// WriteScore writes the score of a run as a table: by parameter, horizon and model, over all cities and over all
+// stations. `run` is the id of a replay, or "" for the forecasts that the service issued.
 func (f *Forecaster) WriteScore(ctx context.Context, run string, w io.Writer) error {
 	rows, err := f.conn.Query(clickhouse.Context(ctx, clickhouse.WithParameters(clickhouse.Parameters{"run": run})),
 		`SELECT place_kind, parameter, horizon, if(model = '', 'served', model) AS name, count(), avg(abs(error)), sqrt(avg(error * error)), avg(error), 100 * avg(covered)

@@ -16,14 +16,14 @@ const (
 	// checkEvery is the time between two checks whether forecasts are due.
 	checkEvery = 5 * time.Minute
 	firstRetry = 10 * time.Second
-	// lateEvery is the least time between two issues of the same base. The second issue is for places whose readings
-	// were late. If the first issue had no forecasts, the second is for all places, because an archive may have been
-	// imported since.
+	// lateEvery is the least time between two issues of the same base. A later issue is for places whose readings were
+	// late. If the first issue had no forecasts, for example before an archive was imported, the next issue is for all
+	// places.
 	lateEvery = time.Hour
 )
 
 // Run issues the forecasts of each Indian day and of hours until ctx ends, and fits the models. Only one instance
-// may run it. After a failure, which it logs and counts, it retries.
+// may run it. It logs and counts a failure, and retries with backoff.
 func (f *Forecaster) Run(ctx context.Context) error {
 	defer f.metrics.reset()
 	for failures := 0; ctx.Err() == nil; {
@@ -48,7 +48,7 @@ func (f *Forecaster) Due(ctx context.Context, now time.Time) (bool, error) {
 }
 
 // dueDays issues the forecasts of days if they are due (see [Forecaster.Due]). It first fits the model if the last fit
-// is older than fitEvery.
+// is older than fitEvery. An issue for late places uses the fit of the earlier issue of the same base.
 func (f *Forecaster) dueDays(ctx context.Context, now time.Time) (bool, error) {
 	base := schema.DayOf(now.Add(-2*time.Hour)) - 1
 	last, fitted, err := f.state(ctx)
@@ -93,7 +93,7 @@ func (f *Forecaster) dueDays(ctx context.Context, now time.Time) (bool, error) {
 	return true, nil
 }
 
-// refit fits the model to the days up to base.
+// refit fits the model of days to the days up to `base`.
 func (f *Forecaster) refit(ctx context.Context, input string, base schema.Day, now time.Time) error {
 	begin := time.Now()
 	err := f.prepare(ctx, input, fitSpan(base), false)
@@ -128,11 +128,11 @@ func (f *Forecaster) state(ctx context.Context) (last issued, fitted time.Time, 
 	return last, fitted, err
 }
 
-// patience is how long an issue waits for places whose readings are late.
+// patience is how long after issueTime a first issue waits for places whose readings are late (see ready).
 const patience = 4 * time.Hour
 
-// ready reports whether enough places have a complete day of data. Until patience ends, at least half as many places as
-// on the day before must have it. After that, one place is enough.
+// ready reports whether enough places have complete data of the base day. Until `patience` has passed since issueTime,
+// at least half as many places as for the day before must have them. After that, one place is enough.
 func (f *Forecaster) ready(ctx context.Context, base schema.Day, now time.Time) (bool, error) {
 	var today, before uint64
 	err := f.scan(ctx, "the last day", f.sql.ready, clickhouse.Parameters{"from": dayText(base - 1), "to": dayText(base)}, &today, &before)

@@ -16,8 +16,8 @@ var texts embed.FS
 
 // These constants define how daily forecasts are computed.
 const (
-	// horizons is the number of days after the base that are forecast. The base is yesterday. Until the first issue
-	// after midnight, it is the day before yesterday. There are thus always forecasts for the three days after today.
+	// horizons is the number of days after the base that are forecast. The base is yesterday or, until the first issue
+	// after midnight, the day before yesterday. So there are always forecasts for the three days after today.
 	horizons = 5
 	// members is the number of equally probable values of a forecast. It gives probabilities in steps of 2 %.
 	members = 50
@@ -28,24 +28,24 @@ const (
 	// cities have at least 536 days. The next city has 394 days, with only one winter.
 	minHistory = 500
 	minWeek    = 4  // least number of days with data for the mean anomaly of seven days
-	minSeen    = 7  // least number of days with data within the last hundred, for persistence
+	minSeen    = 7  // least number of days with data, for a forecast (in recentDays) and for the usual value of an hour
 	minErrors  = 20 // least number of errors for recalibrating an interval or comparing models
 	// minResiduals is the least number of residuals of a season. For a series shorter than longHistory, all seasons
 	// together also form a season.
 	minResiduals = 30
 	// longHistory is the number of days after which a series has enough residuals in each season.
 	longHistory = 2 * 365
-	// largest is the value with which instruments report that they measured nothing. No daily mean of CPCB's archives
-	// reaches it.
+	// largest is the value with which instruments report that they measured nothing. Values from `largest` on count as
+	// missing. No daily mean in CPCB's archives reaches it.
 	largest = 999
-	// The errors of the last recalibrated days before an issue recalibrate the intervals. The errors of the last judged
-	// days decide which model is served.
+	// The errors of the last `recalibrated` days before an issue recalibrate the intervals. The errors of the last
+	// `judged` days decide which model is served.
 	recalibrated, judged = 60, 90
-	// residualDays is the number of days from which weights and residuals are computed: five years, which are 450 days
-	// of each season. A climatology uses all fitYears.
+	// residualDays is the number of days from which weights and residuals are computed: five years, which have 450 days
+	// of each season. A climatology uses all days of the last fitYears years.
 	residualDays = 5 * 365
-	// recentDays is the number of days that an issue reads: the judged days, the horizons before them, and the rest of
-	// the first week.
+	// recentDays is the number of days that an issue reads: the last `judged` days, the `horizons` days before them,
+	// and 6 more days for the first weekly mean.
 	recentDays = judged + horizons + 6
 )
 
@@ -67,7 +67,7 @@ type templateData struct {
 const insertSettings = "SETTINGS max_partitions_per_insert_block = 0, distributed_foreground_insert = 1, distributed_product_mode = 'global', " +
 	"parallel_distributed_insert_select = 0, max_block_size = 1024, join_use_nulls = 0"
 
-// statements are the SQL statements of a Forecaster. The statements of a fit depend on the number of days.
+// statements are the SQL statements of a Forecaster. `fit` returns those of a fit with residuals of `days` days.
 type statements struct {
 	input, ingestedInput, ready, late, issue, reason string
 	fit                                              func(days int) ([4]string, error)

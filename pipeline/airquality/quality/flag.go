@@ -12,10 +12,10 @@ const (
 	// NotEvaluated means that the test had no input to compare with, such as an
 	// earlier reading.
 	NotEvaluated Flag = 2
-	// Suspect is for an unlikely but possible value. The reading counts in the index, unless
-	// [Settings.Exclude] names the test.
+	// Suspect is the flag of an unlikely but possible value. The reading counts in the index, unless [Settings.Exclude]
+	// names the test.
 	Suspect Flag = 3
-	// Fail is for an impossible value. The reading does not count in the index.
+	// Fail is the flag of an impossible value or time. The reading does not count in the index.
 	Fail Flag = 4
 	// Missing marks an averaging interval without a reading.
 	Missing Flag = 9

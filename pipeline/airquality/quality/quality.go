@@ -1,11 +1,9 @@
-// Package quality tests readings inside ClickHouse, in the manner of QARTOD, the
-// standard for real-time ocean data. Each test has a name and a version, and the
-// results of each test are stored separately. The flag of a reading is its worst
-// result. The package also corrects low-cost sensors, and fits sensors to reference
-// stations beside them.
+// Package quality tests readings inside ClickHouse, in the manner of QARTOD, the standard for real-time ocean data.
+// Each test has a name and a version, and the results of each test are stored separately. The flag of a reading is its
+// worst result. The package also corrects low-cost sensors, and fits sensors to reference stations beside them.
 //
-// It never changes raw values. It is the only writer of the tables
-// `reading_quality`, `nox_form`, `corrected` and `colocation`.
+// The package never changes stored readings. It is the only writer of the tables `reading_quality`, `nox_form`,
+// `corrected` and `colocation`.
 package quality
 
 import (
@@ -35,7 +33,8 @@ type Tester struct {
 	sql      statements
 }
 
-// New returns a Tester for a database. It runs no test yet.
+// New returns a Tester for a database. It runs no test yet. An error means that the template of an SQL statement is
+// invalid.
 func New(conn Conn, database string, settings Settings) (*Tester, error) {
 	sql, err := newStatements(database, settings)
 	if err != nil {
@@ -44,17 +43,16 @@ func New(conn Conn, database string, settings Settings) (*Tester, error) {
 	return &Tester{conn: conn, database: database, settings: settings, sql: sql}, nil
 }
 
-// Values runs the tests that compare a reading with thresholds or with readings of the same time.
-// It tests the stations' readings that end from one instant to another, both included. It stores
-// results that are not good, and removes outdated results. It is idempotent.
+// Values runs the tests that compare a reading with thresholds, or with readings of the same station and time. It tests
+// the stations' readings whose averaging intervals end between `from` and `to`, both included. It stores results that
+// are not good, and removes outdated results. It is idempotent.
 func (t *Tester) Values(ctx context.Context, stations []string, from, to time.Time) error {
 	return t.run(ctx, t.sql.values, columnstore.NameGroups(stations), from, to)
 }
 
-// Series runs the tests that compare a reading with earlier and later readings and
-// with other stations. It tests all readings whose results may depend on the
-// stations' readings from one instant to another. It stores and removes results
-// like [Tester.Values].
+// Series runs the tests that compare a reading with earlier and later readings and with other stations. It tests all
+// readings whose results may depend on the stations' readings between `from` and `to`, even readings outside this time
+// span and of other stations. It stores and removes results like [Tester.Values].
 func (t *Tester) Series(ctx context.Context, stations []string, from, to time.Time) error {
 	return t.run(ctx, t.sql.series, slices.Chunk(stations, seriesChunk), from, to)
 }
@@ -103,9 +101,9 @@ func (t *Tester) run(ctx context.Context, tests []statement, groups iter.Seq[[]s
 	return nil
 }
 
-// Correct writes corrected values of low-cost sensors to the table `corrected`. It
-// covers the sensors among the stations, and readings from one instant to another,
-// both included.
+// Correct writes corrected PM2.5 values of low-cost sensors to the table `corrected`. It covers the sensors among the
+// stations, and readings that end between `from` and `to`, both included. A value can be corrected only if the sensor
+// also has a reading of humidity for the same averaging interval.
 func (t *Tester) Correct(ctx context.Context, stations []string, from, to time.Time) error {
 	for group := range columnstore.NameGroups(stations) {
 		if err := t.exec(ctx, t.sql.correction, group, from, to); err != nil {
@@ -115,11 +113,10 @@ func (t *Tester) Correct(ctx context.Context, stations []string, from, to time.T
 	return nil
 }
 
-// Colocate fits the PM2.5 of low-cost sensors to the reference stations beside
-// them. It uses the hours from one instant to another, and stores the fits in the
-// table `colocation`. A sensor is fitted to the reference station that
-// [Settings.Colocated] names. Other sensors are fitted to the nearest reference
-// station within 1 km.
+// Colocate fits the PM2.5 of low-cost sensors to the reference stations beside them. It uses the hours from `from` to
+// `to`, and stores the fits in the table `colocation`. A sensor is fitted to the reference station that
+// [Settings.Colocated] names for the sensor, otherwise to the nearest reference station within 1 km. A fit needs at
+// least 72 hours (fitHours) in which both have PM2.5 and the sensor has humidity.
 func (t *Tester) Colocate(ctx context.Context, from, to time.Time) error {
 	if err := t.exec(ctx, t.sql.colocation, nil, from, to); err != nil {
 		return fmt.Errorf("fitting sensors to reference stations: %w", err)
@@ -147,7 +144,7 @@ func (t *Tester) exec(ctx context.Context, s statement, stations []string, from,
 	return t.execWith(ctx, s, parameters, from, to)
 }
 
-// execWith runs a statement with the given query parameters, and adds the parameters from and to.
+// execWith adds `from` and `to` to the query parameters and runs the statement, or its variant `short` (see shortSpan).
 func (t *Tester) execWith(ctx context.Context, s statement, parameters clickhouse.Parameters, from, to time.Time) error {
 	bound := func(t time.Time) string {
 		switch {

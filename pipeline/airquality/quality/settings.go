@@ -8,8 +8,8 @@ import (
 	"vayu/internal/config"
 )
 
-// Settings disable quality tests for some sources. They also select the tests whose
-// suspect readings do not count in the index.
+// Settings disable quality tests for some sources, select the tests whose suspect readings do not count in the index,
+// and name the reference stations beside sensors.
 type Settings struct {
 	// Off lists, by source, the tests that do not apply to the readings of the
 	// source.

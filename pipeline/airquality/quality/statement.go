@@ -28,9 +28,9 @@ type statement struct {
 // of all hours to which the reading belongs. For longer spans, the window functions of the normal text are faster.
 const shortSpan = 2 * time.Hour
 
-// statements are the SQL statements of a Tester for one database. Their order
-// matters. The test same_hour reads the results of the tests spike and
-// rate_of_change. The test nox_sum reads the table `nox_form`.
+// statements are the SQL statements of a Tester for one database. Their order matters. The test `same_hour` reads the
+// results of the tests `spike` and `rate_of_change`. The test `nox_sum` reads the table `nox_form`, which the statement
+// "nox" fills.
 type statements struct {
 	values, series         []statement
 	correction, colocation statement
@@ -43,8 +43,8 @@ const (
 	// be increased with each change of correction.sql.
 	formula        = "epa_2021"
 	formulaVersion = 1
-	// The two channels of a sensor disagree if their difference exceeds both 5
-	// µg/m³ and 61 % (Barkjohn et al. 2021).
+	// The two channels of a sensor disagree if their difference exceeds both 5 µg/m³ and 61 % of their mean (Barkjohn
+	// et al. 2021).
 	channelMicrograms = 5
 	channelShare      = 0.61
 	// besideMetres is the maximum distance between a sensor and the reference
@@ -55,19 +55,18 @@ const (
 	fitHours = 72
 )
 
-// cellDegrees is the side of the squares that divide the map for the search of
-// neighbours. 10 km are 0.09° of latitude and, at 38° N, 0.12° of longitude.
-// Stations within 10 km are therefore in the same square or in adjacent squares.
-// maxPerCell limits the number of stations per square.
+// cellDegrees is the side of the squares that divide the map for the search of neighbours. 10 km are 0.09° of latitude
+// and, at 38° N, 0.12° of longitude. Stations within 10 km are therefore in the same square or in adjacent squares.
+// maxPerCell is the maximum number of reference stations per square that can be neighbours.
 const (
 	cellDegrees = 0.12
 	maxPerCell  = 64
 )
 
-// These are time spans, in seconds, for tests of runs, which are series of equal consecutive
-// values. A reading changes results that are up to backSeconds away: the length of a flat line.
-// Spikes and gaps are shorter. To find all runs of the readings in this span, the tests also read
-// the 7 hours before and after it.
+// These are time spans, in seconds, for tests of runs. A run is a series of equal consecutive values. A changed reading
+// can change results that are up to backSeconds before or after it: the minimum length of a flat line. Spikes and gaps
+// are shorter. The tests of a time span therefore replace the results up to backSeconds around it. To find all runs of
+// these readings, they read up to contextSeconds around the time span.
 const (
 	backSeconds    = flatMinutes * 60
 	contextSeconds = backSeconds + 7*3600
@@ -83,10 +82,10 @@ type limitSQL struct{ Name, Least, Full, Floor, Most string }
 // templateData is the data for the templates of the SQL statements.
 type templateData struct {
 	Database string
-	// These fields are fragments of SQL. TestNames and Versions list the tests of a statement.
-	// Applies is the condition on a result: the test is not off for the source. Among and Span are
-	// the conditions on the stations and times whose results the statement replaces. Forward is a
-	// further condition on the readings; "" for none.
+	// These fields are fragments of SQL. TestNames and Versions list the tests of a statement. Applies is the condition
+	// that a test is not off for the source of a reading. Among and Span are the conditions on the stations and times
+	// whose results the statement replaces. Forward is a time span that is added to the end of the readings' range; ""
+	// for none.
 	TestNames, Versions, Applies, Among, Span, Forward string
 	Short                                              bool
 

@@ -1,6 +1,6 @@
 // Package clickhouse has the numbered migrations of the ClickHouse databases. The same text is used for a single node
-// and for a cluster; template parameters stand for the differences. Package columnstore documents the functions of the
-// templates.
+// and for a cluster. Fields and functions of the template stand for the differences. The type Params of package
+// columnstore/migration documents them.
 package clickhouse
 
 import (
@@ -32,7 +32,7 @@ func OpsFiles() fs.FS {
 // Private has the tables that analysts cannot read, because their rows name accounts.
 var Private = []string{"attempt", "pushed_station"}
 
-// Values returns the values for the migrations' template parameters, except the database's name.
+// Values returns the fields of the migrations' templates, except the names of the database and the cluster.
 func Values() map[string]any {
 	return map[string]any{"Functions": naqi.Functions(), "Views": views.Set{}}
 }

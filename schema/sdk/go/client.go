@@ -1,6 +1,6 @@
 // Package vayu is a client of the API of Vayu. It retries calls, waits for the rate limit, iterates over lists and live
-// changes, and verifies webhooks. The package contract has the types of requests and replies, which are generated from
-// the contract.
+// changes, and verifies webhooks. Package contract has the types of requests and replies, generated from the OpenAPI
+// description.
 package vayu
 
 import (
@@ -31,7 +31,7 @@ type Client struct {
 	Retries int
 	// MaxWait is the longest wait before a retry. A longer Retry-After ends the call. The default is one minute.
 	MaxWait time.Duration
-	// NoPacing makes calls fail with 429 while the rate limit is used up. By default they wait.
+	// NoPacing sends calls even while the rate limit is used up, so that they get 429. By default such calls wait.
 	NoPacing bool
 	// HTTP sends requests. The default is http.DefaultClient.
 	HTTP *http.Client
@@ -51,23 +51,23 @@ type Call struct {
 	Path  map[string]string // values of the variables of the path, without escapes
 	// Header adds fields to the request. The client itself sets Authorization and Content-Type.
 	Header http.Header
-	// IdempotencyKey identifies a POST. Each retry sends the same key. The default is a random key.
+	// IdempotencyKey identifies a POST, see [PostsWithoutKey]. Each retry sends the same key. The default is random.
 	IdempotencyKey string
 	// Timeout replaces the timeout of the client for this call.
 	Timeout time.Duration
 }
 
-// postsWithoutKey are the paths of the POSTs that take no Idempotency-Key. A recharge has a ref_id, which has the same
-// effect.
+// postsWithoutKey are the paths of the POSTs without the header Idempotency-Key. In a recharge, ref_id has the effect
+// of this header.
 //
 //nolint:gochecknoglobals // a constant
 var postsWithoutKey = []string{"/v1/recharge", "/v1/sessions", "/v1/sessions/current/mode", "/v1/sign-in-links", "/v1/sign-in-links/confirm", "/v1/signup", "/v1/signup/confirm", "/callbacks/{provider}"}
 
-// PostsWithoutKey returns the paths of the POSTs that take no Idempotency-Key.
+// PostsWithoutKey returns the paths of the POSTs without the header Idempotency-Key.
 func PostsWithoutKey() []string { return slices.Clone(postsWithoutKey) }
 
-// Get calls GET on a path of the contract, such as /v1/stations/{id}, and decodes the reply into *reply. The error is a
-// *ProblemError if the service rejects the call, and a *TransportError if no complete reply arrives.
+// Get calls GET on a path of the API, such as /v1/stations/{id}, and decodes the reply into `reply`, a pointer. The
+// error is a *ProblemError if the service rejects the call, and a *TransportError if no complete reply arrives.
 func (c *Client) Get(ctx context.Context, path string, call Call, reply any) error {
 	return c.json(ctx, http.MethodGet, path, call, nil, reply)
 }
@@ -93,8 +93,8 @@ func (c *Client) Delete(ctx context.Context, path string, call Call, reply any) 
 }
 
 // Response calls GET and returns the reply itself, for images, tiles, exports, GeoJSON and replies with status 304. The
-// caller closes its body. The timeout limits the time until the header of the reply. It returns the errors of
-// [Client.Get].
+// caller must close the body of the reply. The timeout limits the time until the header of the reply arrives. Response
+// returns the errors of [Client.Get].
 func (c *Client) Response(ctx context.Context, path string, call Call) (*http.Response, error) {
 	o, err := c.prepare(http.MethodGet, path, call, nil)
 	if err != nil {

@@ -31,15 +31,15 @@ type LiveOptions struct {
 	Silence time.Duration
 }
 
-// firstReconnect is the wait before a reconnection, until the service sends another value.
+// firstReconnect is the minimum wait before a reconnection. A field "retry" in the stream replaces it.
 const firstReconnect = 2 * time.Second
 
 // maxLine limits a line of a stream, in bytes.
 const maxLine = 4 << 20
 
-// Live iterates over the messages of GET /v1/live until ctx ends. It reconnects with Last-Event-ID, so a message can be
-// repeated. After a message "reset", read the objects of its kinds again. The iteration ends with an error if the
-// service rejects the call, or if ctx ends.
+// Live iterates over the messages of GET /v1/live. It reconnects with Last-Event-ID, so a message can be repeated.
+// After a message "reset", reload the objects of the kinds that the message lists. The iteration ends with an error if
+// ctx ends, or if the service rejects the call with an error that is not retryable.
 func (c *Client) Live(ctx context.Context, options LiveOptions) iter.Seq2[Message, error] {
 	return func(yield func(Message, error) bool) {
 		s := stream{last: options.LastEventID, retry: firstReconnect, silence: options.Silence}
@@ -84,8 +84,8 @@ type stream struct {
 	silence time.Duration
 }
 
-// read parses Server-Sent Events (WHATWG HTML, 9.2) from body and calls yield for each message, until the stream ends
-// or is silent. An incomplete last message is discarded. more is false if yield returned false.
+// read parses Server-Sent Events (WHATWG HTML, 9.2) from `body`, and calls `yield` for each message until the stream
+// ends or is silent for s.silence. It discards an incomplete last message. `more` is false if `yield` returned false.
 func (s *stream) read(body io.ReadCloser, yield func(Message) bool) (more bool, err error) {
 	defer body.Close()
 	silent := time.AfterFunc(s.silence, func() { _ = body.Close() })
@@ -102,7 +102,7 @@ func (s *stream) read(body io.ReadCloser, yield func(Message) bool) (more bool, 
 				if m.Event == "" {
 					m.Event = "message"
 				}
-				silent.Stop() // the time that the caller takes is no silence
+				silent.Stop() // the time during which the caller processes m does not count as silence
 				if !yield(m) {
 					return false, nil
 				}
@@ -138,7 +138,7 @@ func (t touch) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// splitLines is a bufio.SplitFunc for lines that end with \n, \r or \r\n. It drops a line without an end.
+// splitLines is a bufio.SplitFunc for lines that end with \n, \r or \r\n. It drops a last line without such an end.
 func splitLines(data []byte, atEOF bool) (advance int, line []byte, err error) {
 	i := bytes.IndexAny(data, "\r\n")
 	switch {

@@ -12,11 +12,11 @@ import (
 // route of the call.
 type pace struct {
 	mu     sync.Mutex
-	names  map[string]string
-	limits map[string]limit
+	names  map[string]string // route -> name of its rate limit
+	limits map[string]limit  // name -> limit; only limits that are used up
 }
 
-// limit is a rate limit without calls left.
+// limit is a rate limit that is used up.
 type limit struct {
 	next     time.Time // time of the next permitted call
 	interval time.Duration
@@ -44,7 +44,7 @@ var (
 	rateLimitPolicy = regexp.MustCompile(`;q=(\d+);w=(\d+)$`)
 )
 
-// observe reads the state of the limit from a reply.
+// observe reads the state of the route's rate limit from the header of a reply.
 func (p *pace) observe(route string, h http.Header, now time.Time) {
 	state := rateLimit.FindStringSubmatch(h.Get("RateLimit"))
 	policy := rateLimitPolicy.FindStringSubmatch(h.Get("RateLimit-Policy"))
@@ -64,7 +64,7 @@ func (p *pace) observe(route string, h http.Header, now time.Time) {
 		delete(p.limits, name)
 		return
 	}
-	// The service permits quota calls per window. So a used-up limit permits one more call after each interval.
+	// The service permits `quota` calls in `window` seconds. A used-up limit thus permits a call after each `interval`.
 	interval := time.Duration(window) * time.Second / time.Duration(quota)
 	next := now.Add(interval)
 	if l := p.limits[name]; l.next.After(next) {

@@ -11,8 +11,8 @@ import (
 // ProblemError is an error reply of the service. Branch on Code; messages can change.
 type ProblemError struct {
 	Status int // HTTP status
-	// Code is stable, such as location_not_found. It is unexpected_reply if the reply has no error body of the
-	// contract, for example because a proxy has sent it.
+	// Code is stable, such as "location_not_found". It is "unexpected_reply" if the body of the reply is not an error
+	// body of the API, for example because a proxy has sent the reply.
 	Code    string
 	Message string
 	// Field is the parameter or the JSON field that caused the error. It may be empty.

@@ -23,7 +23,7 @@ const requestSignature = "X-SERVICE-Request-Signature"
 // SignatureTolerance is the largest difference between the time of a signature and the clock, in both directions.
 const SignatureTolerance = 5 * time.Minute
 
-// ErrSignature means that a webhook is not genuine, or too old. Reply 400 and discard it.
+// ErrSignature means that a webhook is not genuine, or that its time is too far from the clock. Reply 400, discard it.
 var ErrSignature = errors.New("vayu: invalid signature")
 
 // Event is the body of a webhook. Later versions can add types and fields.
@@ -35,8 +35,8 @@ type Event struct {
 	Data       json.RawMessage `json:"data"`
 }
 
-// VerifyWebhook verifies a webhook and returns its event. body is the body as received, and header has the headers of
-// the request. During a rotation, pass both secrets: the service may have signed with either of them. An invalid
+// VerifyWebhook verifies a webhook and returns its event. `body` is the body as received, and `header` has the headers
+// of the request. During a rotation, pass both secrets: the service may have signed with either of them. An invalid
 // signature yields [ErrSignature], and a signed body that is not JSON yields another error.
 func VerifyWebhook(body []byte, header http.Header, now time.Time, secrets ...string) (Event, error) {
 	var stamp string

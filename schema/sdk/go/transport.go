@@ -45,13 +45,13 @@ type outgoing struct {
 	idempotent         bool // a repeated request has no further effect
 }
 
-// incoming is a successful reply. text is its body. The body of a stream is not read, so text is empty.
+// incoming is a successful reply. `text` is its body, or empty for a stream, whose body the caller reads.
 type incoming struct {
 	*http.Response
 	text []byte
 }
 
-// send sends a request. It repeats the request until one attempt succeeds, or until a retry cannot help.
+// send sends a request. It retries (see canRetry) within the limits [Client.Retries] and [Client.MaxWait].
 func (c *Client) send(ctx context.Context, o outgoing, stream bool) (incoming, error) {
 	for attempt := 0; ; attempt++ {
 		if !c.NoPacing {
@@ -77,8 +77,8 @@ func (c *Client) send(ctx context.Context, o outgoing, stream bool) (incoming, e
 	}
 }
 
-// tryKeys makes an attempt. If the service rejects the key, tryKeys makes a second attempt with a new key. The second
-// attempt is not a retry, because the service has not processed the first one.
+// tryKeys makes an attempt. If the service rejects the key, and Client.Key returns another key, tryKeys makes a second
+// attempt. It does not count as a retry, because the service has not processed the first attempt.
 func (c *Client) tryKeys(ctx context.Context, o outgoing, stream bool) (incoming, error) {
 	key, err := c.key(ctx, "")
 	if err != nil {
@@ -109,8 +109,8 @@ func (c *Client) maxWait() time.Duration {
 	return c.MaxWait
 }
 
-// canRetry reports whether a repeated request may succeed without harm. A request that the rate limit rejected has
-// changed nothing. After other failures, only an idempotent request can be repeated.
+// canRetry reports whether the client may repeat a request. A request that the rate limit rejected has changed nothing.
+// After another retryable error or an incomplete reply, the client repeats only an idempotent request.
 func canRetry(err error, problem *ProblemError, o outgoing) bool {
 	if problem != nil {
 		return problem.Retryable && (o.idempotent || problem.Status == http.StatusTooManyRequests)
@@ -147,7 +147,7 @@ func (c *Client) key(ctx context.Context, rejected string) (string, error) {
 // errLate is the cause of the context of an attempt that took too long.
 var errLate = errors.New("the attempt took longer than its timeout")
 
-// attempt makes one attempt. The error is a *ProblemError or a *TransportError, or that of ctx.
+// attempt makes one attempt. The error is a *ProblemError, a *TransportError, the cause of `parent`, or an invalid URL.
 func (c *Client) attempt(parent context.Context, o outgoing, key string, stream bool) (incoming, error) {
 	ctx, cancel := context.WithCancelCause(parent)
 	timer := time.AfterFunc(o.timeout, func() { cancel(errLate) })
@@ -193,7 +193,7 @@ func (c *Client) attempt(parent context.Context, o outgoing, key string, stream 
 	return incoming{}, &TransportError{Method: o.method, Path: o.route, Err: err, late: late}
 }
 
-// streamBody releases the context of a stream when the caller closes it.
+// streamBody is the body of a stream. Its method Close also cancels the context of the request.
 type streamBody struct {
 	io.ReadCloser
 	cancel context.CancelCauseFunc
