@@ -42,7 +42,7 @@ var (
 	// ErrNone means that the backfill does not exist, or is not running.
 	ErrNone = errors.New("no such backfill")
 	// ErrEmpty means that the wanted range begins in the future, or not before its end.
-	ErrEmpty = errors.New("the time range begins in the future")
+	ErrEmpty = errors.New("the time range does not begin before its end and before the present time")
 )
 
 const columns = "id, source, from_at, to_at, partitions, parallel, state, error, created_at, updated_at, listed, stored, requests"

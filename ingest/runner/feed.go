@@ -98,13 +98,13 @@ func (f *feedRun) next(now time.Time) time.Time {
 	return at
 }
 
-// interval returns the longest time between scheduled runs of the next two weeks, or the first one if below an hour.
+// interval returns the longest time between scheduled runs of the next two weeks. A schedule can omit nights or weekends.
 func (f *feedRun) interval(now time.Time) (longest time.Duration) {
 	at := f.schedule.Next(now.In(schema.India))
 	for end := now.Add(14 * 24 * time.Hour); ; {
 		next := f.schedule.Next(at)
 		longest = max(longest, next.Sub(at))
-		if at = next; at.After(end) || longest < time.Hour {
+		if at = next; at.After(end) {
 			return longest
 		}
 	}

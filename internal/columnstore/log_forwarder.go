@@ -23,15 +23,12 @@ const maxLine = 64 << 10
 func (r *logForwarder) Write(p []byte) (int, error) {
 	r.rest = append(r.rest, p...)
 	for {
-		i := bytes.IndexByte(r.rest, '\n')
-		if i < 0 && len(r.rest) < maxLine {
+		line, rest, complete := bytes.Cut(r.rest, []byte("\n"))
+		if !complete && len(line) < maxLine {
 			return len(p), nil
 		}
-		if i < 0 {
-			i = len(r.rest) - 1
-		}
-		r.line(bytes.TrimSpace(r.rest[:i]))
-		r.rest = r.rest[i+1:]
+		r.line(bytes.TrimSpace(line))
+		r.rest = rest
 	}
 }
 

@@ -7,8 +7,8 @@ import (
 	"vayu/schema"
 )
 
-// acceptable checks the headers that choose the version and the media type of the reply. The parameter other
-// lists the media types besides JSON that the endpoint offers, separated by commas.
+// acceptable checks the headers that choose the version and the media type of the reply. Both headers may be absent.
+// The parameter `other` lists the media types besides JSON that the endpoint offers, separated by commas.
 func acceptable(r *http.Request, other string) error {
 	if wanted, ok := r.Header["X-Service-Version"]; ok && (len(wanted) != 1 || wanted[0] != Version) {
 		return schema.NewProblem(schema.UnknownVersion, "X-SERVICE-Version", "The version must be "+Version+".")
@@ -34,8 +34,8 @@ func acceptable(r *http.Request, other string) error {
 	return schema.NewProblem(schema.NotAcceptable, "Accept", "The Accept header must allow application/json.")
 }
 
-// Wants reports whether the Accept header names a media type, which must be one of [Route].Type. Such a type
-// takes precedence over JSON if the header names both.
+// Wants reports whether the Accept header names a media type, and not with q=0. It ignores other weights (q), and does
+// not match wildcards. The media type must be one of [Route].Type.
 func (c *Call) Wants(mediaType string) bool { return wants(c.Header["Accept"], mediaType) }
 
 func wants(accept []string, mediaType string) bool {

@@ -34,10 +34,10 @@ type Pass interface {
 	// router calls Verify after reading the body and before the handler.
 	Verify(c *Call) error
 	// Reserve raises the call's reservation to n calls of the account's quota. For a call that the quota does not
-	// count, Reserve does nothing. If the quota has too few calls left, the reservation stays, and the error is a
-	// *schema.Problem. Reserve is idempotent.
+	// count, Reserve does nothing. If the quota has too few calls left, the reservation stays unchanged, and the error
+	// is a *schema.Problem. Reserve is idempotent.
 	Reserve(c *Call, n int64) error
-	// End counts the call and updates the call's Limits. The router calls End once with the status of the
+	// End counts the call and updates the quota in the call's Limits. The router calls End once with the status of the
 	// reply, before it writes the header.
 	End(c *Call, status int)
 }

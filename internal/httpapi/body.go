@@ -15,8 +15,8 @@ import (
 	"vayu/schema"
 )
 
-// readBody reads the whole body of a call, up to the endpoint's limit. If readBody leaves a body unread,
-// net/http skips up to 256 KiB of the body, and closes the connection if more is left. The parameter w must be
+// readBody reads the whole body of a call into c.Body, up to the limit of the endpoint (route.Body). If readBody leaves
+// a body unread, net/http skips up to 256 KiB of it, and closes the connection if more is left. The parameter w must be
 // the writer of net/http, because MaxBytesReader makes that writer close the connection at the limit.
 func (c *Call) readBody(w http.ResponseWriter, route *Route) error {
 	if c.Request.Body == nil || c.Request.Body == http.NoBody || c.Request.ContentLength == 0 {
@@ -55,8 +55,8 @@ func (c *Call) readBody(w http.ResponseWriter, route *Route) error {
 	return nil
 }
 
-// noBody is for endpoints that take no body. It returns an error if the call has a body, except for
-// an empty chunked body.
+// noBody checks a call of an endpoint that takes no body. It returns an error unless the body has no announced length
+// and turns out to be empty.
 func (c *Call) noBody() error {
 	if c.Request.ContentLength < 0 {
 		if n, err := io.ReadFull(c.Request.Body, make([]byte, 1)); n == 0 && errors.Is(err, io.EOF) {
@@ -66,9 +66,9 @@ func (c *Call) noBody() error {
 	return schema.NewProblem(schema.InvalidRequest, "", "A "+c.Request.Method+" request to this path must not have a body.")
 }
 
-// typed checks the headers that describe the body. The body must be uncompressed. Its type is JSON in UTF-8 (RFC 8259),
-// or one of others, which typed stores in BodyType. A body of unknown length may be empty, so its Content-Type may be
-// missing.
+// typed checks the headers that describe the body. The body must be uncompressed and in UTF-8. Its type must be JSON,
+// or a media type in the parameter `others`, which typed then stores in c.BodyType. If the length of the body is
+// unknown, Content-Type may be missing, because the body may be empty.
 func (c *Call) typed(others []string) error {
 	for _, list := range c.Request.Header["Content-Encoding"] {
 		for coding := range strings.SplitSeq(list, ",") {
@@ -103,7 +103,7 @@ func wrongType(others []string) error {
 	return schema.NewProblem(schema.UnsupportedMediaType, "Content-Type", "The Content-Type must be "+all+", in UTF-8.")
 }
 
-// bodyTimeout returns the problem of a body that took longer than server.ReadTimeout (RFC 9110, 15.5.9).
+// bodyTimeout returns the problem, with status 408, for a request that took longer to arrive than server.ReadTimeout.
 func bodyTimeout() error {
 	p := schema.NewProblem(schema.InvalidRequest, "", fmt.Sprintf("The body did not arrive within %d seconds.", int(server.ReadTimeout.Seconds())))
 	p.Status, p.Retryable = http.StatusRequestTimeout, true

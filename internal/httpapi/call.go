@@ -10,7 +10,7 @@ type Call struct {
 	*http.Request
 	Principal
 	ID     string     // the request id
-	Client netip.Addr // client address: of the socket, or from a trusted proxy
+	Client netip.Addr // address of the client, as server.Proxies.Client returns it; invalid on a Unix socket
 	// BySession means that the call carries a browser session instead of a key in a header. Its path was below
 	// SessionPrefix, which the router has removed.
 	BySession bool
@@ -18,7 +18,7 @@ type Call struct {
 	// Class is the class of token buckets from which the call takes a token. Calls of browser sessions have the
 	// class Viewing, except for recharges and verifications.
 	Class LimitClass
-	// Params has the query parameters that the client sent. It is nil for a [Route] without Params.
+	// Params has the query parameters that the client sent. It is nil for a [Route] without Params or with OwnQuery.
 	Params   map[string]string
 	Body     []byte // the whole body; nil for none
 	BodyType string // media type of Body if it is one of [Route].BodyTypes; empty for JSON
@@ -26,12 +26,12 @@ type Call struct {
 	// for example for a batch.
 	Count  int64
 	Limits Limits
-	pass   Pass // result of Access.Admit; nil for none
+	pass   Pass // admission of the call; nil before Access.Admit, and if Admit fails
 }
 
-// Reserve reserves n calls of the account's quota for this call. A handler that sets Count to n
-// must call Reserve first, before the work. Reserve is idempotent, so that a retried transaction
-// may call it again. The error is a *schema.Problem with quota_exceeded.
+// Reserve reserves n calls of the account's quota for this call. A handler that sets Count to n must call Reserve
+// before its work. Reserve is idempotent, so a retried transaction can call it again. If the quota has too few calls
+// left, the error is a *schema.Problem with the code quota_exceeded.
 func (c *Call) Reserve(n int64) error {
 	if c.pass == nil {
 		return nil
@@ -51,7 +51,8 @@ func (c *Call) Who() Who {
 	return who
 }
 
-// Handler answers a call. A *schema.Problem becomes the reply; other errors are logged and answered as internal_error.
+// Handler answers a call. If the error is a *schema.Problem, it becomes the reply. The router answers
+// context.DeadlineExceeded with service_unavailable, and any other error with internal_error.
 type Handler func(*Call) (Response, error)
 
 // Route is an endpoint of the API.
@@ -59,8 +60,7 @@ type Route struct {
 	Method string
 	Path   string // a gorilla/mux template
 	Scope  string // required scope; empty for any valid key
-	// Params are the names of the endpoint's query parameters. The router parses the query, and rejects other
-	// parameters.
+	// Params are the names of the query parameters. The router parses the query and rejects all other parameters.
 	Params []string
 	// OwnQuery means that the handler parses the query itself.
 	OwnQuery bool
@@ -72,8 +72,8 @@ type Route struct {
 	BodyTypes []string
 	// Type lists the media types besides JSON that a client can select with Accept, joined by ", ". It may be empty.
 	Type string
-	// NoAuth means that the call needs no key. The handler authenticates the caller itself. No limit applies,
-	// and the call is not counted. Pages of every origin may read the reply to GET.
+	// NoAuth means that the router requires no key. The handler itself authenticates the caller, if necessary. No rate
+	// limit and no quota apply, and the call is not counted. Web pages of every origin may read the reply to GET.
 	NoAuth  bool
 	Handler Handler
 }
@@ -94,7 +94,7 @@ const (
 	BatchBody = 8 << 20
 )
 
-// LimitClass is a class of token buckets. A key, and an account in each world, has one bucket per class.
+// LimitClass is a class of token buckets. A key has one bucket per class. An account has one per class and world.
 type LimitClass uint8
 
 const (
@@ -102,8 +102,8 @@ const (
 	Calls LimitClass = iota
 	// Money is the class of recharges and verifications.
 	Money
-	// Viewing is the class of browser sessions. It keeps people and programs that use the same key
-	// from using up each other's calls.
+	// Viewing is the class of browser sessions, except for recharges and verifications. With a class of their own,
+	// dashboard users and programs that share a key do not use up each other's tokens.
 	Viewing
 )
 

@@ -129,7 +129,7 @@ func jsonTypeOf(t reflect.Type) string {
 }
 
 // maxField is the largest length of a field name in an error, in bytes. If a client sends a longer
-// name, the error has its first bytes only.
+// name, the error contains only the beginning of the name.
 const maxField = 128
 
 // dotted formats a JSON pointer as a field name in an error, such as recharges.3.amount.
@@ -150,7 +150,7 @@ func dotted(p jsontext.Pointer) string {
 // HasValue reports whether a field is present in a body. A field with null counts as absent.
 func HasValue(v jsontext.Value) bool { return len(v) > 0 && v.Kind() != jsontext.KindNull }
 
-// Text returns the value of a JSON string. If v is no valid string, it returns false and adds a fault to f.
+// Text returns the value of a JSON string. If v is not a valid JSON string, Text returns false and adds a fault to f.
 func Text(f *schema.RequestErrors, field string, v jsontext.Value) (text string, ok bool) {
 	if v.Kind() != jsontext.KindString {
 		f.Add(field, field+" must be a string.")
@@ -164,8 +164,8 @@ func Text(f *schema.RequestErrors, field string, v jsontext.Value) (text string,
 	return string(raw), true
 }
 
-// Ref reads the field ref_id, the client's reference for an order. It returns "" if the field is absent. If the
-// field is invalid, it returns "" and adds a fault to f.
+// Ref returns the field ref_id (v), the client's reference for an order. If the field is absent or null, Ref returns
+// "". If the field is invalid, Ref returns "" and adds a fault to f.
 func Ref(f *schema.RequestErrors, v jsontext.Value) string {
 	const field = "ref_id"
 	if !HasValue(v) {

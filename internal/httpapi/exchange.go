@@ -16,8 +16,8 @@ type exchange struct {
 	call    Call
 	pass    Pass                // admission of the call; nil before Admit and after end
 	head    *server.HeaderBlock // nil if the router's headers go into net/http's map
-	limited bool                // the rate-limit headers are written
-	varied  bool                // the header Vary is decided
+	limited bool                // the method limits has written its headers
+	varied  bool                // varyBy has decided the header Vary
 }
 
 // end passes the status of the reply to the Pass of the call (its admission by Access), if the call was admitted.
@@ -132,8 +132,8 @@ func (rt *router) finalize(c *Call, resp *Response) {
 	}
 }
 
-// bySession marks the call as a call of a browser session. It returns a copy of the request whose path is the parameter
-// path, which lacks SessionPrefix.
+// bySession marks the call as a call of a browser session. It replaces the call's request by a copy with the given
+// path, which lacks SessionPrefix, and returns the copy.
 func (x *exchange) bySession(path string) *http.Request {
 	r := *x.call.Request
 	at := *r.URL
@@ -181,8 +181,8 @@ func varyByEncoding(h http.Header) {
 }
 
 // varyBy writes the Vary header. Vary names the header with the caller's credential, so that a cache does not send the
-// reply to another caller. A route without a key gets no Vary header. Pages of every origin may read its replies to
-// GET.
+// reply to another caller. If any account has origins, Vary names the header Origin too. For a route without a key,
+// varyBy writes no Vary header. If the method is GET, it writes headers that let pages of every origin read the reply.
 func (rt *router) varyBy(x *exchange, route *Route) {
 	x.varied = true
 	switch {
@@ -243,7 +243,7 @@ func (x *exchange) number(name string, v int64) {
 // classNames are the quoted names of the token buckets in the headers RateLimit and RateLimit-Policy.
 var classNames = [LimitClasses]string{Calls: `"default"`, Money: `"money"`, Viewing: `"viewing"`}
 
-// age writes the headers about the age of the readings in an answer.
+// age writes the headers about the age of the readings in an answer. An answer without readings gets none.
 func (x *exchange) age(resp *Response) {
 	if resp.Measured == 0 {
 		return

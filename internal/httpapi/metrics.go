@@ -43,7 +43,7 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 	return m
 }
 
-// routeMetrics are the metrics of one endpoint. Labels are resolved in advance, so that a request needs no map lookup.
+// routeMetrics are the metrics of one endpoint. They keep each time series, so that few requests need a map lookup.
 type routeMetrics struct {
 	metrics       *metrics
 	method, route string

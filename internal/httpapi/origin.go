@@ -8,9 +8,9 @@ import (
 // origins has, by account id, the origins of the web pages that may use the keys of the account.
 type origins map[string][]string
 
-// allow writes the headers that let the page of a call read the reply, and reports whether it did. The call's account
-// must list the page's origin. Without a valid key, it suffices that some account lists the origin, so that the page
-// can read the error.
+// allow writes the headers that let a web page read the reply to its call, and reports whether it wrote them. The
+// call's account must list the page's origin. Without a valid key, it suffices that any account lists the origin, so
+// that the page can read the error. allow writes nothing for a call with a session or to a route without a key.
 func (o origins) allow(x *exchange) bool {
 	c := &x.call
 	origin := c.Request.Header["Origin"]
@@ -27,9 +27,9 @@ func (o origins) allow(x *exchange) bool {
 	return false
 }
 
-// preflight answers a CORS preflight request, which has no key, and reports whether it did. Pages may only read,
-// because a page cannot keep a key secret, and other methods may move money. Every page may read a public path (one
-// that needs no key).
+// preflight answers a CORS preflight request, which has no key, and reports whether it answered. Web pages may only
+// read, because a page cannot keep a key secret, and other methods may move money. If `public` is true (the path needs
+// no key), every page may read. Otherwise an account must list the origin of the page.
 func (o origins) preflight(x *exchange, public bool) bool {
 	r := x.call.Request
 	if r.Method != http.MethodOptions || r.Header.Get("Access-Control-Request-Method") == "" || !public && !o.allow(x) {

@@ -12,8 +12,8 @@ import (
 	"vayu/schema/spelling"
 )
 
-// parameters parses the query of a request. It rejects unknown, repeated and empty parameters. Otherwise a request with
-// a misspelled filter would return all data. The error is a *schema.Problem that names up to mostFaults faults.
+// parameters parses the query of a request. It rejects unknown, repeated and empty parameters. If it ignored an unknown
+// one, a request with a misspelled filter would return all data. The error is a *schema.Problem with up to 20 faults.
 func parameters(raw string, allowed []string) (map[string]string, error) {
 	var faults []schema.ProblemDetail
 	fault := func(field, message string) {
@@ -51,7 +51,7 @@ func parameters(raw string, allowed []string) (map[string]string, error) {
 // mostFaults limits the number of faults in a reply, because a query can have thousands.
 const mostFaults = 20
 
-// Printable makes a client's parameter name safe for a reply: printable, and cut after 40 characters.
+// Printable returns a client's parameter name for a reply: without unprintable characters, and cut to 40 characters.
 func Printable(name string) string {
 	const longest = 40
 	name = strings.Map(func(r rune) rune {

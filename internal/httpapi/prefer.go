@@ -8,8 +8,8 @@ import (
 
 // PreferWait returns how long the client wants the server to wait for a result before it replies.
 // The client states the wait in the preference "wait" of a Prefer header, such as wait=10 (RFC 7240,
-// 4.3). Only the first preference "wait" counts. A wait above most is reduced to most. If the first
-// preference "wait" is missing or invalid, PreferWait returns 0 and false.
+// 4.3). Only the first preference "wait" counts. A wait longer than `most` is reduced to `most`. If the
+// first preference "wait" is missing or invalid, PreferWait returns 0 and false.
 func PreferWait(headers []string, most time.Duration) (wait time.Duration, wanted bool) {
 	for _, header := range headers {
 		for preference := range preferences(header) {
@@ -47,8 +47,8 @@ func preferences(header string) func(yield func(string) bool) {
 	}
 }
 
-// seconds parses a number of seconds, with or without quotes (RFC 7240, 2). A duration above most
-// is reduced to most. If text is not a whole number, seconds returns 0 and false.
+// seconds parses a number of seconds, with or without quotes (RFC 7240, 2). A duration longer than `most` is reduced to
+// `most`. If the parameter `text` is not a whole number, seconds returns 0 and false.
 func seconds(text string, most time.Duration) (time.Duration, bool) {
 	if quoted, ok := strings.CutPrefix(text, `"`); ok {
 		if text, ok = strings.CutSuffix(quoted, `"`); !ok {

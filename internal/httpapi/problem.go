@@ -36,7 +36,7 @@ func pathOf(r *http.Request) string {
 	return keyText.ReplaceAllString(r.URL.Path, "sk_${1}_***")
 }
 
-// refuse replies with an error body and returns the status. It writes all error replies of the router.
+// refuse replies with an error body for err, and returns its status. It writes all error replies of the router.
 func (rt *router) refuse(x *exchange, err error) int {
 	p := problemOf(err)
 	status := cmp.Or(p.Status, p.Code.Status())
@@ -74,9 +74,9 @@ func (rt *router) refuse(x *exchange, err error) int {
 // retryAfter is the default Retry-After of a 503, in seconds. The embedded ClickHouse engine restarts within this time.
 const retryAfter = 5
 
-// retryIn returns the seconds after which a rejected call may be retried, or 0 if a retry does not help. If p has no
-// RetryAfter, retryIn estimates the time until the next month's quota begins, the bucket has a token again, or a
-// dependency recovers.
+// retryIn returns the seconds after which a rejected call may be retried, or 0 if a retry does not help. It returns
+// p.RetryAfter if that is set. Otherwise it returns the time until the next month for an exceeded quota, one second for
+// another error of status 429, and the constant retryAfter for a retryable error of status 503.
 func retryIn(p *schema.Problem, l *Limits) int {
 	switch {
 	case p.RetryAfter > 0:

@@ -34,16 +34,16 @@ type Response struct {
 	// Tail is sent after Body, so that a handler need not copy the parts of a long answer into one slice. A handler
 	// that sets Tail also sets Length and ETag, for Body and Tail together.
 	Tail [][]byte
-	// Stream writes the body in pieces, instead of Value and Body. Each flush sends a piece. Each piece has the time
-	// limit that otherwise applies to the whole reply. Stream is called once, after status and header are sent. If
-	// Stream fails, the router aborts the connection, so that the client notices that the rest is missing.
+	// Stream writes the body in pieces, instead of Value and Body. A flush or a full buffer sends a piece. Each piece
+	// has the time limit that otherwise applies to the whole reply. Stream is called once, after status and header are
+	// sent. If Stream fails, the router aborts the connection, so that the client notices that the rest is missing.
 	Stream func(w Flusher) error
 	// Endless means that Stream runs until the client disconnects. X-Accel-Buffering then turns off buffering in proxies.
-	// The connection ends if the client does not read a piece within a few seconds. A disconnect is not logged.
+	// The stream ends if the client does not read a piece within five seconds. An early end is logged at debug level.
 	Endless bool
 	// ETag is the quoted strong validator of Body, or nil. Without an ETag, the router never replies 304.
 	ETag []string
-	// Modified is the Last-Modified header (nil for none), and Changed is the same instant (zero for none).
+	// Modified is the Last-Modified header, sent only with an ETag. Changed is the same instant. Both may be unset.
 	Modified []string
 	Changed  time.Time
 	// Type is the Content-Type header; nil means JSON.
@@ -62,16 +62,16 @@ type Response struct {
 	// Replayed means that the response is the stored reply to an earlier call with the same Idempotency-Key.
 	Replayed bool
 	// Measured is the time (Unix seconds) of the oldest reading in the answer, or 0 for an answer without readings.
-	// DataAge is the age of that reading in seconds, and Stale means that it is too old. The router sends DataAge and
-	// Stale as headers, unless Measured is 0.
+	// DataAge is the age of that reading in seconds. Stale means that the reading is too old to be current. Unless
+	// Measured is 0, the router sends a header with DataAge, and another one if Stale is true.
 	Measured int64
 	DataAge  int64
 	Stale    bool
-	packed   func(encoding string) []byte // the whole body compressed, or nil to compress each reply
+	packed   func(encoding string) []byte // returns the compressed body; if nil, each reply is compressed
 }
 
-// Ready returns a response with an immutable body. It sets the headers ETag (a hash of the body),
-// Content-Length and, unless changed is zero, Last-Modified.
+// Ready returns a response with the given body, which the caller must not change afterwards. It sets the headers ETag
+// (a hash of the body), Content-Length and, unless the time `changed` is zero, Last-Modified.
 func Ready(body []byte, changed time.Time) Response {
 	resp := Response{Body: body, ETag: []string{ETag(body)}, Length: []string{strconv.Itoa(len(body))}}
 	if !changed.IsZero() {
@@ -81,8 +81,8 @@ func Ready(body []byte, changed time.Time) Response {
 	return resp
 }
 
-// CompressOnce returns the response. Its body is compressed once per encoding, and several requests can share the
-// response.
+// CompressOnce returns a response for several requests, whose body is compressed only once per encoding. It returns
+// resp unchanged if resp has a Tail, or a body shorter than compression.MinSize.
 func (resp Response) CompressOnce() Response {
 	if len(resp.Body) >= compression.MinSize && resp.Tail == nil {
 		resp.packed = compression.Once(resp.Body)
@@ -115,8 +115,8 @@ func notModified(r *http.Request, resp *Response) bool {
 	return err == nil && !resp.Changed.After(t)
 }
 
-// etagListed reports whether If-None-Match headers contain an ETag. The comparison ignores the W/ of weak tags
-// (RFC 9110, 13.1.2), and the suffix for compressed bodies.
+// etagListed reports whether If-None-Match headers contain an ETag, or *, which matches every ETag. The comparison
+// ignores the W/ of weak tags (RFC 9110, 13.1.2), and the suffix that write adds to the ETag of a compressed body.
 func etagListed(headers []string, etag string) bool {
 	opaque := strings.Trim(etag, `"`)
 	for _, header := range headers {
@@ -164,8 +164,8 @@ var (
 	onlyTLS = []string{"max-age=31536000"}
 )
 
-// render sets the default status and encodes Value into Body. A reply that clients may cache gets an ETag. The router
-// calls render before it sends anything, so that an encoding error can still become an error reply.
+// render sets the default status and encodes Value into Body. If the status is 200 and Cache is set, it also adds the
+// ETag of an encoded Value. It runs before anything is sent, so an encoding error can still become an error reply.
 func (resp *Response) render() (err error) {
 	resp.Status = cmp.Or(resp.Status, http.StatusOK)
 	if resp.Value != nil {
@@ -177,7 +177,7 @@ func (resp *Response) render() (err error) {
 	return err
 }
 
-// isPacked reports whether the format of a media type compresses its bodies, so that compression would enlarge them.
+// isPacked reports whether a media type is a compressed format. A further compression would only enlarge such a body.
 func isPacked(contentType []string) bool {
 	return len(contentType) == 1 && (contentType[0] == "image/png" || contentType[0] == "font/woff2")
 }
@@ -189,7 +189,7 @@ func write(w http.ResponseWriter, r *http.Request, resp *Response) (status int) 
 	if h["Cache-Control"] = noStore; resp.Cache != nil {
 		h["Cache-Control"] = resp.Cache
 	}
-	vary := h["Vary"] // from varyBy; on HTTP/1 the header block has it
+	vary := h["Vary"] // set by varyBy; nil on HTTP/1, where varyBy writes to the header block
 	maps.Copy(h, resp.Header)
 	if more := resp.Header["Vary"]; more != nil {
 		h["Vary"] = []string{strings.Join(slices.Concat(vary, more), ", ")}

@@ -42,21 +42,21 @@ type Config struct {
 	Metrics prometheus.Registerer // nil for none
 }
 
-// Run calls the job, do, while this instance leads, until ctx ends. The job's context ends when the instance may have
-// lost its lease. If the job returns an error other than the end of its context, Run returns that error. Run also
-// returns if the job returns nil early.
+// Run calls the job (the function `do`) whenever this instance begins to lead, until ctx ends. The job's context ends
+// when the instance may have lost its lease. If the job returns an error other than the end of its context, Run returns
+// that error. Run returns nil if the job returns nil before its context has ended.
 //
 // On SQLite only one process serves, so Run calls the job at once, without a lease. The same holds for Local jobs.
 //
 // On PostgreSQL the leader has a lease of nine seconds in the table "leader", and renews it every three. If no renewal
 // succeeds for six seconds, the job's context ends. The job then has three seconds to return before another instance
-// can lead. When ctx ends, Run releases the lease, and a standby leads within a second.
+// can lead. After ctx has ended and the job has returned, Run releases the lease. A standby then leads within a second.
 //
 // Clock skew between instances has no effect. The clock of the database decides when a lease ends. The leader measures
-// the lease with its monotonic clock, from the time before it sent the request. Two instances can lead when the
-// database's clock jumps ahead by more than three seconds. The same can happen when a process is frozen between a check
-// of its context and its next step. Singleton jobs must therefore be idempotent. A [Fence] detects a frozen process,
-// unless it froze after the Fence's query.
+// the lease with its monotonic clock, from the time before it requested the lease. Two instances can lead at once when
+// the database's clock jumps ahead by more than three seconds. The same can happen when a process is frozen between a
+// check of its context and its next step. Singleton jobs must therefore be idempotent. A [Fence] detects that the
+// process was frozen, unless it was frozen after the Fence's query.
 func Run(ctx context.Context, c Config, do func(ctx context.Context, fence Fence) error) error {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
@@ -143,8 +143,8 @@ func (c *candidate) awaitLease(ctx context.Context) (requested time.Time, ok boo
 	return time.Time{}, false
 }
 
-// lead runs the job, do, while this instance has the lease, and renews the lease. over is false if
-// the instance has lost the lease and `do` has no error of its own. Otherwise err is the error of `do`.
+// lead runs the job `do` while this instance has the lease, and renews the lease. The result `over` is false if the
+// lease is lost and `do` has returned no error of its own. Otherwise `over` is true, and err is the error of `do`.
 func (c *candidate) lead(ctx context.Context, requested time.Time, do func(ctx context.Context, fence Fence) error) (over bool, err error) {
 	leading, end := context.WithCancel(ctx)
 	c.log.Info("this instance leads")
@@ -182,8 +182,8 @@ func (c *candidate) fence(ctx context.Context) error {
 	return err
 }
 
-// renew renews the lease until leading ends. It calls end if another instance has the lease. It also
-// calls end two thirds of a lease after the last renewal, even while a request to the store blocks.
+// renew renews the lease until the context `leading` is done. It calls `end`, which ends `leading`, if another instance
+// has the lease. A timer calls `end` two thirds of the lease time after the start of the last successful renewal.
 func (c *candidate) renew(leading context.Context, requested time.Time, end func()) {
 	due := c.lease * 2 / 3
 	last := time.AfterFunc(time.Until(requested.Add(due)), end)

@@ -31,8 +31,8 @@ type Part struct {
 	// Run works until ctx ends and then returns nil or ctx's error. Every
 	// other return, and a panic, stops the whole service.
 	Run func(ctx context.Context) error
-	// Ready blocks until the parts after this part can use it. The context that Ready gets ends when the part fails or
-	// the service is stopped. A nil Ready means that the part is ready at once.
+	// Ready blocks until the parts after this part can use it. The context that Ready gets ends when this part's Run
+	// returns or when the part is stopped. A nil Ready means that the part is ready at once.
 	Ready func(ctx context.Context) error
 	// Drain limits the time from the end of Run's context until Run returns. If it is zero, DefaultDrain applies.
 	Drain time.Duration
@@ -62,8 +62,8 @@ type group struct {
 	failed  chan struct{}
 }
 
-// start starts the parts in order, and returns the first error of a Ready. If ctx ends, or Run of a started part
-// returns, start stops early and returns nil. The method stop later returns the failure.
+// start starts the parts in order, and returns the first error of a Ready. If ctx ends, or the Run of a started part
+// returns, start starts no further part and returns nil. The method stop later returns the failure of that part.
 func (g *group) start(ctx context.Context, parts []Part) error {
 	for _, part := range parts {
 		if ctx.Err() != nil {
@@ -81,7 +81,7 @@ func (g *group) start(ctx context.Context, parts []Part) error {
 			return nil
 		case err := <-ready:
 			if err != nil && len(g.failed) > 0 {
-				return nil // Ready failed because another part failed first
+				return nil // Ready failed because a Run returned first; stop reports that
 			}
 			if err != nil {
 				return fmt.Errorf("starting %s: %w", part.Name, err)

@@ -10,7 +10,7 @@ import (
 	"vayu/internal/panics"
 )
 
-// errExited is the error of a part whose goroutine was ended by runtime.Goexit.
+// errExited is the error of a part whose Run or Ready called runtime.Goexit.
 var errExited = errors.New("its goroutine exited")
 
 // runningPart is a part of the service that is running.
@@ -24,8 +24,8 @@ type runningPart struct {
 	stopped bool // the context ended before the part returned
 }
 
-// launch starts Run of a part. The part's context has the values of ctx. But it does not end with ctx, because parts
-// are stopped in order. If Run returns early, launch sends to the channel failed, which has room for every part.
+// launch calls Run of a part in a goroutine. The part's context has the values of ctx, but does not end with ctx: parts
+// are stopped in order. If Run returns early, `failed` gets an element. This channel has room for every part.
 func launch(ctx context.Context, part Part, log *slog.Logger, failed chan<- struct{}) *runningPart {
 	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	r := &runningPart{part: part, log: log, ctx: life, cancel: cancel, done: make(chan struct{})}
@@ -59,8 +59,8 @@ func (r *runningPart) awaitReady() <-chan error {
 	return out
 }
 
-// stop ends the part's context and waits until Run returns, at most for the drain time. It returns
-// the error of Run, ErrEnded or ErrDrain, or nil for a clean stop.
+// stop ends the part's context and waits until Run returns, at most for the drain time. It returns ErrDrain if Run
+// takes longer, ErrEnded if Run had returned nil early, nil for a clean stop, and otherwise the error of Run.
 func (r *runningPart) stop() error {
 	r.cancel()
 	limit := r.part.Drain

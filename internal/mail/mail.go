@@ -40,7 +40,7 @@ type Message struct {
 	To, Subject, Text string
 }
 
-// Send sends a mail.
+// Send sends a mail to the mail server, or writes it to a file if SMTP is empty. It does not retry.
 func (s *Sender) Send(ctx context.Context, m Message) error {
 	out := mail.NewMsg(mail.WithNoDefaultUserAgent())
 	if err := errors.Join(out.From(cmp.Or(s.From, DefaultFrom)), out.To(m.To)); err != nil {
@@ -62,7 +62,7 @@ func (s *Sender) Send(ctx context.Context, m Message) error {
 	return client.DialAndSendWithContext(ctx, out)
 }
 
-// newClient returns a client of a mail server. TLS is mandatory, unless the server is on this machine.
+// newClient returns a client of the mail server at a URL. TLS is mandatory, unless the server is on this machine.
 func newClient(address string) (*mail.Client, error) {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -89,8 +89,8 @@ func newClient(address string) (*mail.Client, error) {
 
 func (s *Sender) file(id string) string { return filepath.Join(s.Data, "mail", id+".eml") }
 
-// write writes a mail to a file in the data directory. Its link gives access, so only the file's owner may read the
-// file.
+// write writes a mail to a file in the data directory. Only the owner of the file may read it, because a link in the
+// mail may give access to an account.
 func (s *Sender) write(ctx context.Context, m *mail.Msg, id string) error {
 	path := s.file(id)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

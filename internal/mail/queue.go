@@ -12,7 +12,7 @@ import (
 
 const (
 	every = time.Minute
-	// lease is how long an instance has to send a mail. After a failure, the next attempt follows when the lease expires.
+	// lease is how long an instance has to send a mail. If sending fails, the lease delays the next attempt.
 	lease = 5 * time.Minute
 	group = 100 // rows per query
 )
@@ -22,13 +22,13 @@ type Queue struct {
 	*Sender
 	DB         *sqlstore.DB
 	Table, Key string // the table and its primary key
-	// Due returns at most limit mails that are due. A mail with an empty text is not sent, but marked as sent.
+	// Due returns at most `limit` mails that are due. A mail with an empty text is not sent, but marked as sent.
 	Due func(view sqlstore.View, now time.Time, limit int) ([]Message, error)
 	// Clean removes expired rows. Run calls it each minute, and after each Wake.
 	Clean func(ctx context.Context) error
 	// Count counts an event: mail_sent or mail_failed.
 	Count func(event string)
-	wake  chan struct{} // has a value if a mail is due
+	wake  chan struct{} // capacity one; Wake sends to it
 }
 
 // NewQueue returns a Queue with the exported fields of q.
@@ -41,7 +41,7 @@ func NewQueue(q Queue) *Queue {
 func (q *Queue) Wake() {
 	select {
 	case q.wake <- struct{}{}:
-	default: // Run is already awake
+	default: // a wake-up is pending
 	}
 }
 
@@ -65,8 +65,8 @@ func (q *Queue) Run(ctx context.Context) error {
 // Process sends the mails that are due, and calls Clean.
 func (q *Queue) Process(ctx context.Context) error { return errors.Join(q.sendDue(ctx), q.Clean(ctx)) }
 
-// Claim sets the due time of a due row to the end of a lease. Until then no other instance processes the row. claimed
-// is false if the row is not due, because another instance has claimed it.
+// Claim leases the row with the given key if the time in the given column is due. It sets that time to the end of the
+// lease. Until then no other instance can claim the row. `claimed` is false if the row is not due or does not exist.
 func (q *Queue) Claim(ctx context.Context, column, key string, now time.Time, lease time.Duration) (claimed bool, err error) {
 	err = q.DB.Update(ctx, func(tx *sqlstore.Tx) error {
 		n, err := tx.Exec("UPDATE "+q.Table+" SET "+column+" = $3 WHERE "+q.Key+" = $1 AND "+column+" <= $2", key, now.UnixMicro(), now.Add(lease).UnixMicro())
@@ -76,14 +76,14 @@ func (q *Queue) Claim(ctx context.Context, column, key string, now time.Time, le
 	return claimed, err
 }
 
-// sendDue sends the mails that are due. After a failure it continues with the next mail.
+// sendDue sends due mails. If Send fails, it continues with the next mail. If the store fails, it returns the error.
 func (q *Queue) sendDue(ctx context.Context) error {
 	due, err := q.Due(q.DB.View(ctx), q.Now(), group)
 	if err != nil {
 		return fmt.Errorf("reading due mails: %w", err)
 	}
 	for _, m := range due {
-		claimed, err := q.Claim(ctx, "mail_due_at", m.ID, q.Now(), lease) // a later time than for Due, because the mails before it may have taken minutes
+		claimed, err := q.Claim(ctx, "mail_due_at", m.ID, q.Now(), lease) // Now is called again, because sending the earlier mails may have taken minutes
 		if err != nil {
 			return err
 		}

@@ -1,7 +1,7 @@
 // Package memory returns memory of a process to the kernel while the process does not need it.
 //
-// The start of a process touches most pages of its program, and of the engine's library: more than 200 MB. Afterwards
-// the process uses a third of them. The kernel keeps all of them mapped, so they count as resident memory.
+// At its start, a process touches most pages of its program and of the library libchdb.so: more than 200 MB. Afterwards
+// it uses a third of these pages. The kernel keeps all of the pages mapped, so they count as resident memory.
 package memory
 
 import (
@@ -17,8 +17,8 @@ import (
 // interval is the time between two releases. The page faults after a release take a few milliseconds.
 const interval = time.Minute
 
-// Run gives memory back to the operating system each minute, until ctx ends: the free heap of Go, and unchanged pages
-// of the program and of libraries. libraries are names of files, such as libchdb.so, that the process never unloads.
+// Run returns memory to the operating system each minute, until ctx ends: the free heap of Go, and unchanged pages of
+// the program and of `libraries`. These are names of files, such as libchdb.so, that the process never unloads.
 func Run(ctx context.Context, log *slog.Logger, libraries ...string) error {
 	failures := failurelog.New(log, "memory: /proc/self/smaps", "releasing pages of the program", "they stay mapped", nil)
 	for sleep.For(ctx, interval) {

@@ -12,9 +12,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ReleaseFiles unmaps read-only, unchanged pages of the program and of libraries, which are names of files. The pages
-// stay in the kernel's cache, and the next access maps them again. Pages of other files stay mapped: a thread could
-// unmap such a file meanwhile, and use its addresses for other memory.
+// ReleaseFiles unmaps read-only, unchanged pages of the program and of `libraries`, a list of file names. The pages
+// stay in the kernel's cache, and the next access maps them again. ReleaseFiles does not unmap pages of other files.
+// A thread could unload such a file meanwhile and use its addresses for other memory, whose content would be lost.
 func ReleaseFiles(libraries ...string) error {
 	program, err := os.Executable()
 	if err != nil {
@@ -39,7 +39,7 @@ func ReleaseFiles(libraries ...string) error {
 				return fmt.Errorf("reading %q of the mappings: %w", f[0], err)
 			}
 			unchanged = len(f) > 5 && !strings.Contains(f[1], "w") && (f[5] == program || slices.Contains(libraries, filepath.Base(f[5])))
-		// Changed pages, such as relocated addresses, would be lost. They are anonymous in memory, or swapped out.
+		// Changed pages, such as relocated addresses, would be lost. The kernel lists them as Anonymous or as Swap.
 		case f[0] == "Anonymous:" && f[1] != "0":
 			unchanged = false
 		case f[0] == "Swap:" && f[1] == "0" && unchanged: // Swap follows Anonymous

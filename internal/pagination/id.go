@@ -20,8 +20,8 @@ func FirstID(prefix string, micros int64) (string, bool) {
 }
 
 // IDRange returns the range [first, end) of the ids that a page of a list can contain. The list shows entries created
-// in the time range [from, to), in Unix microseconds, the newest first. `after` is the last id of the previous page, or
-// "" for the first page. An id contains its creation time in milliseconds.
+// in the time range [from, to), in Unix microseconds, newest first. `after` is the last id of the previous page, or "".
+// An id has its creation time in milliseconds, so the range may exceed [from, to) by up to a millisecond at each end.
 func IDRange(prefix string, from, to int64, after string) (first, end string) {
 	first, end = prefix, string(prefix[0]+1) // end is greater than every id of the prefix, in every collation
 	if id, ok := FirstID(prefix, from); ok {

@@ -22,8 +22,8 @@ func Limit(f *schema.RequestErrors, params map[string]string) int {
 	return limit
 }
 
-// Totals returns the parameter "totals": whether the first page has the totals of all pages. If it is invalid, Totals adds
-// a fault to f.
+// Totals returns the parameter "totals": whether the first page has the totals of all pages. The default is false. If
+// the parameter is invalid, Totals adds a fault to f.
 func Totals(f *schema.RequestErrors, params map[string]string) bool {
 	text, given := params["totals"]
 	if given && text != "true" && text != "false" {
@@ -36,10 +36,10 @@ func Totals(f *schema.RequestErrors, params map[string]string) bool {
 // cursor has, in practice, no valid checksum.
 const checksumSize = 8
 
-// Cursor returns a cursor for the position after an entry. A client passes it back to get the next page. `last`
-// identifies the entry, and `list` names the list and its filter. The cursor has a checksum of last, list, the account
-// and the world (live or sandbox). So ReadCursor rejects the cursor of another list. A cursor is no secret, and it
-// grants no access: each list checks the owner of its entries.
+// Cursor returns a cursor for the position after an entry. A client sends the cursor to get the next page. `last`
+// identifies the entry, and `list` names the list and its filter. The cursor has a checksum of `last`, `list`, the
+// account and the world (live or sandbox). So ReadCursor rejects the cursor of another list. A cursor is no secret,
+// and it grants no access: each list checks the owner of its entries.
 func Cursor(c *httpapi.Call, list, last string) *string {
 	text := base64.RawURLEncoding.EncodeToString(append(checksum(c, list, last), last...))
 	return &text
@@ -77,8 +77,8 @@ func RejectCursor(f *schema.RequestErrors) {
 	f.Add("cursor", "The cursor is not from this list. Use next_cursor of the previous page.")
 }
 
-// Reply makes the reply of a list. Callers read one row more than limit, so that Reply knows whether more rows follow.
-// wire converts a row to its JSON form. cursor returns the cursor for the position after a row.
+// Reply makes the reply of a list. The caller reads one row more than `limit`, so that Reply can detect a next page.
+// The function `wire` converts a row to its JSON form, and `cursor` returns the cursor for the position after a row.
 func Reply[R, W any](rows []R, limit int, wire func(R) (W, error), cursor func(R) *string) (httpapi.Response, error) {
 	list := schema.List[W]{Status: schema.Success, Data: []W{}}
 	if len(rows) > limit {
@@ -95,9 +95,9 @@ func Reply[R, W any](rows []R, limit int, wire func(R) (W, error), cursor func(R
 	return httpapi.Response{Value: list}, nil
 }
 
-// TimeRange returns the parameters "from" and "to" in Unix microseconds. If they are invalid, it
-// adds faults to f. The range ends before `to`. If the parameter "to" is a date, the range includes
-// that day in UTC. Without the parameter "from" or "to", the range has no such limit.
+// TimeRange returns the range [from, to) of the parameters "from" and "to", in Unix microseconds. If a parameter is
+// invalid, or the range is empty, TimeRange adds faults to f. If the parameter "to" is a date, the range includes that
+// day in UTC. Without "from", the result is math.MinInt64, and without "to", math.MaxInt64.
 func TimeRange(f *schema.RequestErrors, params map[string]string) (from, to int64) {
 	before := len(*f)
 	from, to = math.MinInt64, math.MaxInt64

@@ -21,9 +21,9 @@ func (e *Error) LogValue() slog.Value {
 	return slog.StringValue(fmt.Sprintf("%v\n%s", e, e.Stack))
 }
 
-// Catch calls `do` and returns its error, or an *Error if `do` panics. Code that handles data from
-// outside, such as providers, sources and parsers, runs in Catch. Otherwise bad data would end the
-// service, and end it again after each restart.
+// Catch calls `do` and returns its error, or an *Error if `do` panics. It is for code that handles data from outside,
+// such as code for providers and sources, and parsers. Otherwise bad data would crash the service, and crash it again
+// after each restart.
 func Catch(do func() error) (err error) {
 	defer func() {
 		if value := recover(); value != nil {

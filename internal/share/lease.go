@@ -14,8 +14,8 @@ import (
 // serverNow is an SQL expression for the time of the database server, in Unix microseconds.
 const serverNow = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)"
 
-// readLeases reads the leases of all instances into v. It deletes the leases of members that died more than keepMembers
-// ago.
+// readLeases reads the valid leases of the group's members and jobs into v, unless this instance shares no jobs. It
+// deletes the leases of members that expired more than keepMembers ago.
 func (s *sharer) readLeases(ctx context.Context, v *view) error {
 	v.self, v.taken = s.member, make(map[string]bool)
 	if s.alone {
@@ -53,14 +53,14 @@ func (s *sharer) readLeases(ctx context.Context, v *view) error {
 	})
 }
 
-// placeEnd ends the place in the name of a member.
+// placeEnd separates the place from the rest of a member's name.
 const placeEnd = "."
 
-// ErrPlace is the error of Run if the members have another place. See [Config.Place].
+// ErrPlace is the error of Run if another member has a different place. See [Config.Place].
 var ErrPlace = errors.New("running instances use another store")
 
-// checkPlace returns ErrPlace if another member has another place. This instance is a member already. So of two
-// instances that start together, at least one detects the other.
+// checkPlace returns ErrPlace if another member has a different place. It retries until it has read the members. This
+// instance is already a member itself. So of two instances that start together, at least one detects the other.
 func (s *sharer) checkPlace(ctx context.Context) error {
 	for s.Place != "" {
 		var other string
@@ -77,7 +77,7 @@ func (s *sharer) checkPlace(ctx context.Context) error {
 	return nil
 }
 
-// Members returns the number of running instances of a group, on PostgreSQL. local has the meaning of [Config.Local].
+// Members returns the number of running instances of a group, on PostgreSQL. `local` corresponds to [Config.Local].
 func Members(ctx context.Context, db *sqlstore.DB, group, local string) (n int, err error) {
 	err = db.View(ctx).QueryRow("SELECT count(*) FROM leader WHERE name LIKE $1 || '%' AND until > "+serverNow, memberName(group, local, "")).Scan(&n)
 	if err != nil {
@@ -86,9 +86,9 @@ func Members(ctx context.Context, db *sqlstore.DB, group, local string) (n int, 
 	return n, nil
 }
 
-// memberName returns the name of the lease of a member. The double colon distinguishes it from the lease of a job. An
-// instance with its own jobs (local is not "") has another form of name, so that other instances do not count it as a
-// member.
+// memberName returns the name of the lease of a member. The double colon distinguishes it from the lease of a job. For
+// an instance with its own jobs (`local` is not ""), the name has another form, so that the instances that share jobs
+// do not count this instance as a member.
 func memberName(group, local, member string) string {
 	if local != "" {
 		return group + "@" + local + "::" + member

@@ -18,17 +18,17 @@ type view struct {
 }
 
 const (
-	// If no instance has claimed a job for the time patience, this instance claims the job in addition to its share.
-	// The other instances may not have the job's source in their configuration.
+	// patience is how long a job must have had no lease before an instance claims it in addition to its share. The
+	// other instances may be unable to run the job, because its source is not in their configuration.
 	patience = 10 * time.Second
 	// keep is how long an instance keeps a job that it has claimed in addition to its share.
 	keep = 10 * time.Minute
 )
 
-// planner decides which jobs an instance should run. It records since when jobs have had no lease.
+// planner decides which jobs an instance should run. Its maps have the names of jobs as keys.
 type planner struct {
-	freeSince map[string]time.Time
-	keepUntil map[string]time.Time
+	freeSince map[string]time.Time // when the instance first saw the job without a lease
+	keepUntil map[string]time.Time // end of the time `keep`, for a job claimed in addition to the share
 }
 
 // plan returns the jobs that the instance v.self should run. The instance already has the leases of some of these
@@ -72,8 +72,8 @@ func (p *planner) plan(v *view, now time.Time) map[string]bool {
 	return wanted
 }
 
-// share returns the number of jobs that the instance should run: an equal part of all jobs. If the number of jobs is
-// not divisible, the first members run one job more.
+// share returns the number of jobs that the instance should run: an equal part of all jobs. If the division leaves a
+// remainder, the first members run one job more.
 func (v *view) share() int {
 	all := make(map[string]bool)
 	for _, name := range v.jobs {
@@ -93,7 +93,7 @@ func (v *view) share() int {
 	return n
 }
 
-// preferred returns the jobs in the order of preference, the least preferred first.
+// preferred returns the jobs in the order of [view.compare], the least preferred first.
 func (v *view) preferred(jobs map[string]bool) []string {
 	all := make([]string, 0, len(jobs))
 	for name := range jobs {

@@ -24,8 +24,8 @@ import (
 type Job struct {
 	// Name identifies the job. It is the same on all instances.
 	Name string
-	// Run works until the job is done or ctx ends. When quit is closed, Run returns as soon as another instance can
-	// continue without repeating work. fence has the meaning that it has in [leader.Run].
+	// Run works until the job is done or ctx ends. When the channel `quit` is closed, Run returns as soon as another
+	// instance can continue without repeating work. For `fence`, see [leader.Fence].
 	Run func(ctx context.Context, fence leader.Fence, quit <-chan struct{}) error
 }
 
@@ -37,8 +37,8 @@ type Config struct {
 	// Local is the name of this instance if it shares no jobs with other instances. The instance then runs all its
 	// jobs. Local is "" if instances share the jobs.
 	Local string
-	// Place is an id of the store that the jobs write to. Run fails with [ErrPlace] beside an instance with another
-	// place. "" stands for any place.
+	// Place is an id of the store that the jobs write to. If a running member has a different place, Run fails with
+	// [ErrPlace]. A member whose Place is "" is compatible with every place.
 	Place string
 	// Jobs returns the jobs that this instance can run at present. Run calls it every second.
 	Jobs    func(ctx context.Context) ([]Job, error)
@@ -49,15 +49,15 @@ type Config struct {
 const (
 	// interval is the time between two reads of the leases of all instances.
 	interval = time.Second
-	// keepMembers is the retention of the expired lease of an instance that died.
+	// keepMembers is how long after its expiry the lease of an instance that died stays in the table.
 	keepMembers = time.Hour
 )
 
-// Run runs this instance's share of the jobs until ctx ends. If a job returns an error, Run ends and returns it.
+// Run runs this instance's share of the jobs until ctx ends. If a job returns an error, Run ends and returns the error.
 //
 // On SQLite, or if Local is set, this instance runs all jobs. On PostgreSQL an instance is a member while it renews a
-// lease of its own. The numbers of jobs of two members differ by at most one. An instance with more jobs than its share
-// ends some of them: it closes the channel quit of each.
+// lease of its own. The shares of two members differ by at most one job. An instance with more jobs than its share ends
+// some of them: it closes the channel `quit` of each.
 func Run(ctx context.Context, c Config) error {
 	s := &sharer{
 		Config: c, alone: c.Local != "" || c.DB.Name() == "sqlite", member: rand.Text(), running: make(map[string]*running),

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// For pauses for d. It returns false if ctx ends first. A duration of zero or less returns at once.
+// For pauses for d. It returns false if ctx ends first, or has ended. If d is not positive, For returns at once.
 func For(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil
@@ -21,7 +21,7 @@ func For(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// Every calls `do` at each tick of period until ctx ends. The first call is after one period.
+// Every calls `do` once per period until ctx ends. The first call is after one period.
 func Every(ctx context.Context, period time.Duration, do func(context.Context)) {
 	ticker := time.NewTicker(period)
 	defer ticker.Stop()
@@ -34,7 +34,7 @@ func Every(ctx context.Context, period time.Duration, do func(context.Context)) 
 	}
 }
 
-// Repeat calls `do` at once, and then at each tick of period until ctx ends.
+// Repeat calls `do` at once, and then once per period as [Every] does, until ctx ends.
 func Repeat(ctx context.Context, period time.Duration, do func(context.Context)) {
 	do(ctx)
 	Every(ctx, period, do)

@@ -14,7 +14,7 @@ type Erasure struct {
 	// From is the text after FROM in a query for the rows of account $1 that have personal data. It must give
 	// the table the alias t.
 	From string
-	// Set is the text after SET in an UPDATE. If it is empty, the rows are deleted. From must not match updated rows.
+	// Set is the text after SET in an UPDATE. From must not match updated rows. If Set is empty, the rows are deleted.
 	Set string
 	// Before is a statement without parameters, which runs at the start of each transaction. It may be empty.
 	Before string
@@ -24,7 +24,7 @@ type Erasure struct {
 type Erased struct {
 	Table string
 	Rows  int64 // number of rows deleted or changed
-	Left  int64 // number of rows left; 0 unless others write meanwhile
+	Left  int64 // number of rows still to erase; 0 unless rows were written meanwhile
 }
 
 // eraseGroup is the largest number of rows that a transaction erases. On SQLite other changes wait until the
@@ -45,8 +45,8 @@ func (e Erasure) statements() (erase, left string) {
 	return erase, "SELECT count(*) FROM " + e.From
 }
 
-// EraseAll runs the erasures for an account in their order, 500 rows per transaction. Then it counts the rows
-// that are left. After an error some rows are erased, and the call can be repeated.
+// EraseAll runs the erasures for an account in order, in transactions of at most 500 rows. Then it counts the rows left
+// in each table. If a statement fails, rows that are erased already stay erased, and the call can be repeated.
 func EraseAll(ctx context.Context, db *DB, account string, erasures []Erasure) ([]Erased, error) {
 	done := make([]Erased, len(erasures))
 	for i, e := range erasures {

@@ -21,10 +21,10 @@ type unit struct {
 // errUnexpected means that a statement of Expect changed another number of rows than assumed.
 var errUnexpected = errors.New("a statement changed an unexpected number of rows")
 
-// Expect runs a statement that usually changes n rows, and reports whether it does. If several changes share a
-// transaction (see [WithGroup]), Expect returns true at once, and sends the statement with later ones in one round
-// trip. If the statement then changes another number of rows, the transaction is rolled back. Each change then runs
-// again in a transaction of its own. The next query or Update returns any other error of the statement.
+// Expect runs a statement that usually changes n rows, and reports whether it has changed n rows. But if changes of a
+// group share the transaction (see [WithGroup]), Expect only queues the statement and returns true. Queued statements
+// are sent in one round trip before the next query or the commit, which returns their errors. If one changes another
+// number of rows, the transaction is rolled back, and each change runs again in a transaction of its own.
 func (tx *Tx) Expect(n int64, query string, args ...any) (bool, error) {
 	if tx.queue == nil {
 		changed, err := tx.Exec(query, args...)
@@ -56,7 +56,7 @@ func (tx *Tx) flush() error {
 }
 
 // AtEnd lets several callers in one transaction write together at its end. It returns a value of type T, to which each
-// caller adds what it wants to write. The first call creates the value. Before the commit, `end` writes it to the store.
+// caller adds its data. The first call creates the value. Before the commit, `end` of the first call writes the value.
 func AtEnd[T any](tx *Tx, end func(*T, *Tx) error) *T {
 	for _, value := range tx.all {
 		if value, ok := value.(*T); ok {

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// maxGroup is the maximum number of live changes in one commit. In measurements on two cores, at most 256 callers
-	// waited at once. A group of this size adds only a few milliseconds of latency.
+	// maxGroup is the maximum number of changes in one commit (SQLite adds one of the sandbox). In measurements on two
+	// cores, at most 256 callers waited at once. A group of this size adds only a few milliseconds of latency.
 	maxGroup    = 256
 	queueLength = 1024
 )
@@ -21,10 +21,10 @@ const (
 type change struct {
 	ctx     context.Context //nolint:containedctx // of the caller, while it waits
 	do      func(*Tx) error
-	claimed atomic.Bool   // set by the writer before it runs the change, or by a caller that gives up
+	claimed atomic.Bool   // set before the change runs, or by a caller that gives up, whichever is first
 	started bool          // do was called
 	err     error         // result of the change; final when done is closed
-	done    chan struct{} // closed by the writer
+	done    chan struct{} // closed after the transaction of the change has ended
 }
 
 // errGroup means that the transaction of a group failed as a whole.
@@ -172,8 +172,8 @@ func (g *group) all() []*change {
 	return all
 }
 
-// transaction runs the changes in one transaction. Each change has a savepoint, so that a failure undoes only
-// that change. The change's field err has the error. A returned error means that no change was committed.
+// transaction runs the changes in one transaction. Each change has a savepoint, so that its failure undoes only this
+// change. The field err of the change then has the error. If transaction returns an error, no change was committed.
 func (s *sqlite) transaction(ctx context.Context, g *group) (err error) {
 	if s.writer == nil {
 		if err := s.connect(ctx); err != nil {

@@ -14,7 +14,7 @@ import (
 const (
 	fileName    = "state.db"
 	LockName    = "state.lock"      // locked by a running service; names its process. Commands may test the lock.
-	migrateName = "state.migration" // locked while a process checks for migrations
+	migrateName = "state.migration" // locked while a process migrates the tables, or checks their version
 )
 
 const (
@@ -25,11 +25,11 @@ const (
 	migrateTimeout = time.Minute
 )
 
-// acquireDirectory locks the data directory for this process and calls migrate. With Config.Share it does not lock the
-// directory, and calls check instead of migrate if a service has locked it.
+// acquireDirectory locks the data directory for this process and calls `migrate`. With Config.Share it does not lock
+// the directory, and calls `check` instead of `migrate` if a service has locked the directory.
 //
-// migrate runs under the migration lock, so that two migrations cannot race. Every process acquires the migration lock
-// first. A service releases the migration lock once the tables are migrated, so a command that finds a running service
+// `migrate` runs under the migration lock, so that two migrations cannot race. Every process acquires the migration
+// lock first. A service releases it once the tables are migrated. A command that finds a running service therefore
 // also finds migrated tables.
 func (s *sqlite) acquireDirectory(ctx context.Context, migrate func() error, check func(filelock.Holder) error) (err error) {
 	migration, err := filelock.Acquire(ctx, filepath.Join(s.db.cfg.Data, migrateName), migrateTimeout)

@@ -22,19 +22,19 @@ import (
 type postgres struct {
 	db   *DB
 	pool *sql.DB
-	// sandbox limits the concurrent changes of the sandbox (the world of test keys). The channel has one element for
-	// each running change.
+	// sandbox has an element for each running change of the sandbox (world of test keys). Its capacity limits these.
 	sandbox chan struct{}
-	// waiting has the changes of each group (see [WithGroup]) whose changes a goroutine commits. mu guards it.
+	// waiting has, for each group (see [WithGroup]) whose changes a goroutine is committing, the waiting changes. The
+	// mutex mu guards the map.
 	waiting map[string][]*change
 	mu      sync.Mutex
-	commits atomic.Uint64 // of this process
+	commits atomic.Uint64 // number of transactions that this process has committed
 }
 
 const (
 	// startTimeout limits the wait for a PostgreSQL server that is still starting.
 	startTimeout = time.Minute
-	// commandTimeout limits a command's wait for the server. It is short, because a person waits for the command.
+	// commandTimeout limits a command's wait for the server (Config.Share). A person waits for the command.
 	commandTimeout = 10 * time.Second
 	// sandboxShare limits the concurrent changes of the sandbox: to a quarter of the connections, but at least one.
 	sandboxShare = 4

@@ -16,15 +16,15 @@ import (
 )
 
 const (
-	// maxConflictAttempts limits the attempts of a change that conflicts with other changes. Before the retry, the
-	// other change has usually ended, so two conflicts in a row are already rare.
+	// maxConflictAttempts limits the attempts of a change that conflicts with other changes. Two conflicts in a row are
+	// already rare, because the other change has usually ended before the retry.
 	maxConflictAttempts = 8
 	// conflictPause is the upper limit of the random pause before the second attempt. The limit grows with each
 	// attempt.
 	conflictPause = 10 * time.Millisecond
 )
 
-// alone makes one change in a transaction of its own, and retries the change after a conflict.
+// alone makes one change in a transaction of its own. If conflicts occur, it makes up to maxConflictAttempts attempts.
 func (p *postgres) alone(ctx context.Context, do func(*Tx) error) error {
 	for try := 1; ; try++ {
 		err := p.runOnce(ctx, nil, do)
@@ -41,7 +41,7 @@ func (p *postgres) alone(ctx context.Context, do func(*Tx) error) error {
 }
 
 // enterSandbox waits for one of the slots that limit the concurrent changes of the sandbox. It waits no longer
-// than [postgres.connection] does. The function leave frees the slot.
+// than [postgres.connection] does. The returned function `leave` frees the slot.
 func (p *postgres) enterSandbox(ctx context.Context) (leave func(), err error) {
 	limit, cancel := context.WithTimeout(ctx, p.db.answerTimeout)
 	defer cancel()
@@ -55,8 +55,8 @@ func (p *postgres) enterSandbox(ctx context.Context) (leave func(), err error) {
 	}
 }
 
-// runOnce runs a function in one transaction. ctx limits only the wait for a connection and a slot of the sandbox.
-// [Tx.Expect] collects statements in queue. If queue is nil, Expect runs each statement at once.
+// runOnce runs the function `do` in one transaction, without retries. ctx limits only the waits for a slot of the
+// sandbox and a connection. [Tx.Expect] collects statements in `queue`, or runs each one at once if `queue` is nil.
 func (p *postgres) runOnce(ctx context.Context, queue *pgx.Batch, do func(*Tx) error) error {
 	if WorldOf(ctx) != schema.Live {
 		leave, err := p.enterSandbox(ctx)
@@ -100,8 +100,8 @@ func (p *postgres) runOnce(ctx context.Context, queue *pgx.Batch, do func(*Tx) e
 	return fmt.Errorf("%w: %w", errUnknown, err)
 }
 
-// begin starts a transaction. If an idle connection has broken, begin tries another, because nothing has been
-// changed yet. It closes a connection to a read-only server, so that the next change connects to the primary.
+// begin starts a transaction. If an idle connection has broken, begin tries another one, because nothing has been
+// changed yet. If the server is read-only, begin closes the connection, so that the next change can reach the primary.
 func (p *postgres) begin(ctx, whole context.Context) (*sql.Conn, error) {
 	for try := 0; ; try++ {
 		conn, err := p.connection(ctx)

@@ -64,7 +64,7 @@ func (p *postgres) commitGroups(ctx context.Context, name string) {
 			close(c.done)
 		}
 		if err == nil {
-			for _, then := range whole.after { // of functions of AtEnd
+			for _, then := range whole.after { // registered by functions of AtEnd
 				then()
 			}
 		}
@@ -82,7 +82,7 @@ func (p *postgres) anyWaiting(name string) bool {
 	return false
 }
 
-// take removes the first waiting changes of a group.
+// take removes and returns the first waiting changes of a group, at most maxGroup.
 func (p *postgres) take(name string) []*change {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -92,7 +92,7 @@ func (p *postgres) take(name string) []*change {
 	return waiting[:n]
 }
 
-// runGroup runs the changes of a group one after the other. It stops at the first error.
+// runGroup runs the changes of a group in order. It skips changes whose caller gave up, and stops at the first error.
 func (tx *Tx) runGroup(group []*change) error {
 	for _, c := range group {
 		if !c.claimed.CompareAndSwap(false, true) { // its caller has given up

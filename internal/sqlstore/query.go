@@ -33,7 +33,7 @@ type Row struct {
 // Scan runs the query and reads its row. The error is sql.ErrNoRows if there is no row.
 func (r Row) Scan(dest ...any) error { return r.of.scan(r.query, r.args, dest) }
 
-// One runs a query and returns its row, as scan reads it. found is false if there is no row.
+// One runs a query and returns its row, which the function `scan` reads. `found` is false if there is no row.
 func One[T any](q Querier, scan func(Scanner) (T, error), query string, args ...any) (row T, found bool, err error) {
 	row, err = scan(q.QueryRow(query, args...))
 	if errors.Is(err, sql.ErrNoRows) {
@@ -42,7 +42,7 @@ func One[T any](q Querier, scan func(Scanner) (T, error), query string, args ...
 	return row, err == nil, err
 }
 
-// All runs a query and returns all its rows. scan reads each row.
+// All runs a query and returns all its rows. The function `scan` reads each row.
 func All[T any](q Querier, scan func(Scanner) (T, error), query string, args ...any) ([]T, error) {
 	var out []T
 	err := Each(q, func(row Scanner) error {
@@ -62,7 +62,7 @@ func Scalar[T any](row Scanner) (value T, err error) {
 	return value, err
 }
 
-// Each runs a query and calls `do` for every row. It stops at the first error of `do`.
+// Each runs a query and calls `do` for every row. It stops at the first error of `do` and returns this error.
 func Each(q Querier, do func(Scanner) error, query string, args ...any) error {
 	return q.each(do, query, args)
 }
@@ -94,8 +94,7 @@ func (tx *Tx) OnCommit(then func()) { tx.after = append(tx.after, then) }
 func (tx *Tx) Name() string { return tx.db.Name() }
 
 // OtherConnections returns how many other connections to this database belong to a vayu process, on any host. A running
-// service always has a connection. On SQLite the result is always 0: a service locks the directory, and concurrent
-// commands are not counted.
+// service always has a connection. On SQLite the result is always 0, although commands may use the store concurrently.
 func (tx *Tx) OtherConnections() (n int64, err error) {
 	if tx.Name() != "postgres" {
 		return 0, nil
@@ -177,7 +176,8 @@ func (tx *Tx) result(err error) error {
 	return tx.failed
 }
 
-// each runs a query and calls `do` for each of its n rows. err is the error of `do`; fault is the error of the query.
+// each runs a query and calls `do` for each row, until `do` returns an error. The result n is the number of calls. The
+// result err is the error of `do`, and the result `fault` is the error of the query.
 func each(ctx context.Context, on session, do func(Scanner) error, query string, args []any) (n int, err, fault error) {
 	rows, err := on.QueryContext(ctx, query, args...)
 	if err != nil {
@@ -202,11 +202,11 @@ type View struct {
 	db  *DB
 }
 
-// View returns a View for ctx. Each query, including the reading of its rows, ends with ctx, or half a second
-// after Settings.StatementTimeout. Split queries that may take longer.
+// View returns a View for ctx. Each query, including the reading of its rows, may take at most half a second longer
+// than Settings.StatementTimeout, and ends with ctx. Split queries that may take longer.
 func (db *DB) View(ctx context.Context) View { return View{ctx, db} }
 
-// Snapshot begins a transaction that reads one state of all tables, while writers continue.
+// Snapshot begins a transaction that reads one state of all tables, while writers continue. The caller rolls it back.
 func (db *DB) Snapshot(ctx context.Context) (*sql.Tx, error) {
 	options := &sql.TxOptions{ReadOnly: true}
 	if db.Name() == "postgres" {
@@ -241,7 +241,7 @@ func (v View) scan(query string, args, dest []any) error {
 	return v.classify(err)
 }
 
-// readTries is how often a query is tried if its connection breaks. A retry is safe, because a query changes nothing.
+// readTries is how often a query is tried if its connection breaks before the first row is read.
 const readTries = 2
 
 func (v View) each(do func(Scanner) error, query string, args []any) error {
@@ -262,7 +262,7 @@ func (v View) each(do func(Scanner) error, query string, args []any) error {
 	return v.classify(fault)
 }
 
-// classify calls [DB.classify]. After the store has stopped, it first wraps errors, except sql.ErrNoRows, in errEnded.
+// classify calls [DB.classify]. If the store has ended, it first wraps an error other than sql.ErrNoRows in errEnded.
 func (v View) classify(err error) error {
 	if err != nil && !errors.Is(err, sql.ErrNoRows) && v.db.hasEnded() {
 		err = fmt.Errorf("%w: %w", errEnded, err)
@@ -279,7 +279,7 @@ const (
 	faultConnection              // as faultStore, but a new connection may work
 )
 
-// classify turns the error of an unavailable store into a schema.Problem, and returns other errors unchanged.
+// classify turns the error of an unavailable or ended store into a *schema.Problem. It returns other errors unchanged.
 func (db *DB) classify(err error) error {
 	var problem *schema.Problem
 	if err == nil || errors.Is(err, sql.ErrNoRows) || errors.As(err, &problem) {

@@ -22,7 +22,7 @@ type Settings struct {
 
 // answerSlack is how much longer than StatementTimeout this program waits for a connection or an answer. So a working
 // server can first cancel the statement and report its own error. This program's limit is for a server or network that
-// hangs. A change of several statements is abandoned after three times StatementTimeout.
+// hangs. A change of several statements has a limit of its own, Config.ChangeTimeout.
 const answerSlack = 500 * time.Millisecond
 
 // DefaultSettings returns the default settings. With 16 connections, six instances fit into PostgreSQL's

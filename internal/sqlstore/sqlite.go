@@ -26,7 +26,7 @@ type sqlite struct {
 	queue   chan *change // changes of the live world and of the service itself
 	sandbox chan *change
 	writing *sql.DB              // pool with one connection
-	writer  *connection.Prepared // the connection of writing; nil while disconnected
+	writer  *connection.Prepared // the connection of the pool `writing`; nil while disconnected
 	readers *sql.DB
 	release func() // releases the lock of the directory
 	wal     connection.WAL
@@ -85,7 +85,7 @@ func createPrivate(path string) error {
 	return file.Close()
 }
 
-// checkVersion fails unless the tables of the running service (holder) are of this command's version.
+// checkVersion fails unless the tables have this program's version. The error names `holder`, the running service.
 func (s *sqlite) checkVersion(ctx context.Context, holder filelock.Holder) error {
 	known, err := migration.Newest(goose.DialectSQLite3, s.writing)
 	if err != nil {

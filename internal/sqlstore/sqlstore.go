@@ -28,13 +28,13 @@ type Config struct {
 	DSN config.DSN
 	// Data is the directory of the SQLite file, state.db.
 	Data string
-	// Share lets a command open the SQLite file while a service has locked the directory. If no service has
-	// locked the directory, the command may migrate the tables.
+	// Share lets a command open the SQLite file while a service has locked the directory. If no service has locked it,
+	// the command migrates the tables. On PostgreSQL, Share shortens the wait for the server.
 	Share bool
 	// Settings are the operator's settings. A zero value stands for the default in DefaultSettings.
 	Settings Settings
-	// ChangeTimeout limits one change on PostgreSQL, because other changes may wait for its locks. 0 selects
-	// three times the statement timeout, by default 30 seconds. A command may set more if it blocks no change.
+	// ChangeTimeout limits one change on PostgreSQL, because other changes may wait for its locks. 0 selects three
+	// times the statement timeout, by default 30 seconds. A command whose locks delay no other change may set more.
 	ChangeTimeout time.Duration
 	// Version is the target version of the tables, or 0 for the newest version. Only dump.Load sets Version.
 	Version int64
@@ -49,7 +49,7 @@ type DB struct {
 	ready   chan struct{}
 	ended   chan struct{} // closed when no more changes are made
 	end     func()        // closes ended
-	// changeTimeout limits a change on PostgreSQL. When it ends, the connection of the change is closed.
+	// changeTimeout limits a change on PostgreSQL. When it expires, the connection of the change is closed.
 	changeTimeout time.Duration
 	// answerTimeout limits the wait for a connection, and the wait for the result of a query.
 	answerTimeout time.Duration
@@ -80,8 +80,8 @@ func (db *DB) Digest(purpose string, data ...[]byte) []byte {
 type engine interface {
 	// open opens the store: it connects, migrates the tables and prepares the other methods.
 	open(ctx context.Context) error
-	// run makes the queued changes until ctx ends. Then it calls DB.end and closes the connections. PostgreSQL has no
-	// queue.
+	// run works until ctx ends: it makes the queued changes on SQLite, and updates table statistics on PostgreSQL. Then
+	// it calls DB.end and closes the connections.
 	run(ctx context.Context) error
 	// update makes one change, with the guarantees of DB.Update.
 	update(ctx context.Context, do func(*Tx) error) error
@@ -175,13 +175,13 @@ func (db *DB) Ready(ctx context.Context) error {
 
 // Update makes one change. The change is complete and durable when Update returns nil. It is rolled back when Update
 // returns an error, unless the error states that the outcome is unknown. Update may call `do` again, such as after a
-// conflict, so do must have no effects outside its Tx. do must be quick, because on SQLite other changes wait.
+// conflict, so `do` must have no effects outside its Tx. `do` must be quick, because on SQLite other changes wait.
 //
-// An error of do is returned unchanged. A failed statement fails the change even when do returns nil, because
-// PostgreSQL aborts such a transaction. Use ON CONFLICT where a row may already exist. When the store is unavailable
-// (disk full, server unreachable, service stopping), the error is a schema.Problem with the code service_unavailable.
-// If ctx ends before the change has started, the change does not start. A started change continues, so that its outcome
-// is known.
+// When the store is unavailable (disk full, server unreachable, service stopping), the error is a *schema.Problem with
+// the code service_unavailable. Otherwise an error of `do` is returned unchanged. A failed statement fails the change
+// even when `do` returns nil, because PostgreSQL aborts such a transaction. Use ON CONFLICT where a row may already
+// exist. If ctx ends before the change has started, the change does not start. A started change continues, so that its
+// outcome is known.
 func (db *DB) Update(ctx context.Context, do func(*Tx) error) error {
 	began := time.Now()
 	ctx, span := tracing.Start(ctx, "state change", tracing.Internal)

@@ -14,7 +14,7 @@ const (
 	sessionCheckInterval = 750 * time.Millisecond // a check makes one query
 )
 
-// checkKeys ends each stream whose key became invalid, or has other scopes than at the stream's start.
+// checkKeys ends each stream whose key became invalid, or has other scopes than when the stream was opened.
 func (s *Service) checkKeys(context.Context) {
 	for _, st := range s.all() {
 		if !slices.Equal(st.scopes, s.Access.Scopes(st.call)) {
@@ -23,7 +23,7 @@ func (s *Service) checkKeys(context.Context) {
 	}
 }
 
-// checkSessions ends each stream whose session has ended.
+// checkSessions ends each stream whose session has ended. If the query fails, the streams stay open.
 func (s *Service) checkSessions(ctx context.Context) {
 	var streams []*stream
 	var calls []*httpapi.Call

@@ -13,12 +13,12 @@ type Feed interface {
 	// Kinds returns the kinds of the notices of the Feed. No other Feed sends notices of these kinds.
 	Kinds() []Kind
 	// Changes returns, for each query, the notices of its owner since its time, in the order of sending. It may return
-	// a notice again. If its payload equals the last payload of its subject, the hub sends the notice only to new
-	// streams.
+	// a notice more than once. If a notice has the same payload as the last notice of its subject, the hub sends the
+	// notice only to new streams.
 	//
-	// Changes reads a bounded number of rows, for all owners together. If an owner has more changes, Result.Cut names
-	// the owner. The owner's clients then get a reset, a message to read all data again. The hub subtracts pollOverlap
-	// from the times of the queries, to allow for clock skew and late commits. Changes returns soon after ctx ends.
+	// Changes reads a bounded number of rows, for all owners together. If it leaves out changes of an owner, it adds
+	// the owner to Result.Cut. The owner's clients then get a reset, a message to read all data again. The hub allows
+	// for clock skew and late commits: it subtracts pollOverlap from the query times. Changes must end with ctx.
 	Changes(ctx context.Context, queries []Query) (Result, error)
 }
 
@@ -72,8 +72,8 @@ type Groups interface {
 	Each(n int, do func(text string, from, to int) error) error
 }
 
-// Search runs a statement on groups of owners. read returns at most limit rows of a group. A group that reaches the
-// limit is split into halves, down to single owners. An owner that alone reaches the limit is added to f.Cut.
+// Search runs a statement on groups of owners. The function `read` returns at most `limit` notices of a group. A group
+// that reaches the limit is split into halves, down to single owners. An owner that alone reaches it is added to f.Cut.
 func (f *Result) Search(statement Groups, queries []Query, limit int, read func(text string, queries []Query) ([]Notice, error)) error {
 	return statement.Each(len(queries), func(text string, from, to int) error {
 		group := queries[from:to]

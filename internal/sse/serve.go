@@ -114,9 +114,9 @@ func (s *Service) visibleKinds(kinds []schema.LiveKind, scopes []schema.Scope) [
 	return slices.Compact(out)
 }
 
-// resume returns the time `since` from which a client gets changes: the time in the header
-// Last-Event-ID. If the header is missing or invalid, or its time is in the future or older than
-// maxResume, since is now. known is false if the client may have missed changes.
+// resume returns the time `since` from which a client gets changes: the time in the header Last-Event-ID, or now if the
+// header is missing. If the header is invalid, or its time is older than maxResume or too far in the future, `since` is
+// now and `known` is false, because the client may have missed changes.
 func resume(c *httpapi.Call, now time.Time) (since time.Time, known bool) {
 	text := c.Header.Get("Last-Event-ID")
 	if text == "" {

@@ -1,9 +1,9 @@
 // Package sse sends notices of changes to connected clients as Server-Sent Events. A notice names
 // what has changed. The client reads the changed data from the ordinary endpoints.
 //
-// The hub (Service) polls the store for changes once a second while there are streams. It therefore
-// finds the changes of every instance. A slow client blocks nothing: each stream has a bounded
-// queue, and a stream whose queue is full ends.
+// The hub (Service) polls the store for changes once a second while there are streams. It therefore finds the changes
+// that any instance of the service makes. A slow client does not delay other clients: each stream has a bounded queue,
+// and the hub ends a stream whose queue is full.
 package sse
 
 import (
@@ -23,13 +23,13 @@ import (
 )
 
 const (
-	// pollInterval is the time between two polls of a feed, about the longest delay of a notice.
+	// pollInterval is the time between two polls of a feed. A notice is usually delayed no longer than this time.
 	pollInterval = time.Second
 	pollTimeout  = 2 * time.Second
 	// pollOverlap is the time by which the changes of successive polls overlap. It allows for clock
 	// skew between instances, and for changes that were committed late.
 	pollOverlap = 5 * time.Second
-	// maxResume is how long a client may be disconnected without missing changes.
+	// maxResume is how long a client may be disconnected without a reset when it reconnects.
 	maxResume = 30 * time.Second
 	// keepAliveInterval is the time between two comments on an idle stream. It is shorter than the
 	// idle timeouts of proxies: 60 s in nginx and AWS, 30 s in some others.
@@ -56,7 +56,7 @@ type Access interface {
 	// Scopes returns the current scopes of the key of c. It returns none if the key is no longer valid, or if an
 	// allow-list excludes the client address of c. Scopes does not query the store.
 	Scopes(c *httpapi.Call) []schema.Scope
-	// SessionsEnded reports for each call whether its session has ended. All calls have a session.
+	// SessionsEnded reports for each call whether its session has ended. The caller passes only calls with a session.
 	SessionsEnded(ctx context.Context, calls []*httpapi.Call) ([]bool, error)
 }
 

@@ -64,11 +64,11 @@ func (st *stream) cursor() int64 {
 	return least
 }
 
-// put queues messages of a feed. When all of them are sent, the feed's mark becomes the argument `mark`; 0 does
-// not change the mark. put never blocks. If the queue is full, put ends the stream.
+// put queues messages of a feed. When all of them are sent, the argument `mark` becomes the feed's mark, unless `mark`
+// is 0. put never blocks. If the queue is full, put ends the stream.
 func (st *stream) put(m *metrics, feed int, all []message, mark int64) {
 	if len(all) == 0 {
-		if mark != 0 && len(st.queue) == 0 { // otherwise an unsent message of this feed may be queued
+		if mark != 0 && len(st.queue) == 0 { // otherwise the queue may have unsent messages of this feed
 			st.marks[feed].Store(mark)
 		}
 		return

@@ -28,13 +28,13 @@ type watcher struct {
 
 // streamState records what a stream has got from the feed.
 type streamState struct {
-	since        time.Time // time of the last poll; before the first poll, stream.since
+	since        time.Time // time of the last successful poll; before the first one, stream.since
 	first        bool      // no poll has queued notices for the stream yet
 	resetAt      time.Time // time of the last reset message
-	resetPending bool      // another reset message is due
+	resetPending bool      // a reset message must be sent when resetInterval has passed
 }
 
-// poll reads the changes of the feed, and queues their notices in the streams.
+// poll reads the changes of the feed, and queues their notices in the streams. If that fails, the next poll repeats it.
 func (w *watcher) poll(ctx context.Context) {
 	queries := w.queries()
 	if len(queries) == 0 {
@@ -123,8 +123,8 @@ func render(all []Notice) (map[schema.Owner][]rendered, error) {
 }
 
 // dedupe returns the notices whose payload differs from the payload sent last, and records all payloads in
-// w.lastSent. It removes subjects without a notice from w.lastSent. If cut is true, the feed has left out notices
-// of the owner, and dedupe removes no subject.
+// w.lastSent. It removes subjects without a notice from w.lastSent. If `cut` is true, the feed has left out notices
+// of the owner. dedupe then keeps subjects without a notice, until w.lastSent has maxRemembered subjects.
 func (w *watcher) dedupe(o schema.Owner, all []rendered, cut bool) (fresh []rendered) {
 	last, next := w.lastSent[o], make(map[string]string, len(all))
 	for _, t := range all {
@@ -144,11 +144,11 @@ func (w *watcher) dedupe(o schema.Owner, all []rendered, cut bool) (fresh []rend
 	return fresh
 }
 
-// maxRemembered limits the payloads of one owner in lastSent that dedupe keeps if cut is true.
+// maxRemembered limits the subjects of one owner up to which dedupe keeps subjects without a notice.
 const maxRemembered = 10_000
 
-// enqueue queues the notices that a stream may get. If cut is true, or the stream would get too many notices, enqueue
-// queues a reset instead.
+// enqueue queues the notices that a stream may get. If `cut` is true, there are more than maxNoticesPerPoll, or the
+// last successful poll was too long ago, enqueue queues a reset instead, at most once in resetInterval.
 func (w *watcher) enqueue(st *stream, p *streamState, all []rendered, cut bool, now time.Time) {
 	all = slices.DeleteFunc(slices.Clone(all), func(t rendered) bool { return !st.allows(t.Notice) })
 	missed := cut || len(all) > maxNoticesPerPoll || now.Sub(p.since) > maxResume+pollOverlap

@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	// Interval is the time between two refreshes. A change must reach all instances within a second, and the rest of
-	// the second is left for a slow query.
+	// Interval is the time between two refreshes. A change must be in the caches of all instances within a second. The
+	// rest of the second is left for a slow query.
 	Interval = 250 * time.Millisecond
-	// Timeout limits a query. If the store does not answer, the query ends after this time, and the next refresh
-	// retries it.
+	// Timeout is the default of Config.Timeout. If the store does not answer, a query ends after this time, and the
+	// next refresh repeats the query.
 	Timeout = 2 * time.Second
 )
 
@@ -25,8 +25,8 @@ const (
 type Config struct {
 	// Name names the content of the cache in errors.
 	Name string
-	// Load applies the changes in the store to the cache. Calls never overlap. began is the time of
-	// the call. Load must itself limit the time of its queries.
+	// Load applies the changes of the table to the cache. Calls never overlap. `began` is the time of the call. Load
+	// must itself limit the time of its queries.
 	Load func(ctx context.Context, began time.Time) error
 	// Loading and Refreshing log the failures of the first load and of later refreshes.
 	Loading, Refreshing *failurelog.Log
@@ -69,7 +69,7 @@ func (f *Follower) Run(ctx context.Context) {
 	sleep.Every(ctx, Interval, func(ctx context.Context) { f.Refreshing.Observe(ctx, f.refresh(ctx, f.Now())) })
 }
 
-// Ready waits for the first load.
+// Ready waits until the first load by Run has succeeded.
 func (f *Follower) Ready(ctx context.Context) error {
 	select {
 	case <-f.ready:
@@ -121,8 +121,8 @@ func (f *Follower) refresh(ctx context.Context, since time.Time) error {
 	return f.observe(ctx, f.load(ctx, since))
 }
 
-// observe records whether a refresh failed, and adds the name of the cache to the error. It does
-// not count an error after the end of ctx, because the store may be available.
+// observe records whether a refresh failed, and adds the name of the cache to the error. It does not record an error
+// after the end of ctx, because the store may be available.
 func (f *Follower) observe(ctx context.Context, err error) error {
 	if err == nil {
 		f.failing.Store(false)
@@ -135,7 +135,7 @@ func (f *Follower) observe(ctx context.Context, err error) error {
 	return fmt.Errorf("refreshing %s: %w", f.Name, err)
 }
 
-// load calls Load, unless a successful refresh started later than `since`.
+// load waits for a refresh in progress. Then it calls Load, unless a successful refresh started later than `since`.
 func (f *Follower) load(ctx context.Context, since time.Time) error {
 	select {
 	case f.refreshing <- struct{}{}:

@@ -8,8 +8,8 @@ import (
 	"maps"
 )
 
-// shardCount is large, so that a change copies little: one shard (400 of 100,000 entries), and the
-// array of shards (2 KiB).
+// shardCount is large, so that a change of one entry copies little: one shard (400 of 100,000 entries), and the array
+// of shards (2 KiB).
 const shardCount = 256
 
 // Map is an immutable map. A nil Map is empty.

@@ -23,13 +23,13 @@ const (
 	grace = 3 * time.Second
 	// leaving bounds the time that Consume takes to leave the group before it returns.
 	leaving = 3 * time.Second
-	// maxRetry is the longest backoff.
+	// maxRetry is the longest delay of a retry.
 	maxRetry = 5 * time.Second
 )
 
 // Process is the type of the function that handles a batch of messages. It returns the messages that can never be
-// processed, as dead letters. After an error, the whole batch is retried. The function must return soon after ctx
-// ends, and must be idempotent.
+// processed, as dead letters. If it returns an error, Consume retries the whole batch. The function must return soon
+// after ctx ends, and must be idempotent.
 type Process = func(ctx context.Context, batch []kafka.Message) (dead []Dead, err error)
 
 // reader has the state of one call of Consume.
@@ -43,9 +43,9 @@ type reader struct {
 	broker, processing, writingDead *failurelog.Log
 }
 
-// Consume consumes messages as a member of the consumer group until ctx ends. It calls process with one batch at a
-// time, of at most Limits.Messages. If process returns no error, Consume commits the offsets of the batch. After an
-// error it retries the batch, so delivery is at least once. Before the commit it writes dead letters to the dead topic.
+// Consume consumes messages as a member of the consumer group until ctx ends. It calls `process` with one batch at a
+// time, of at most Limits.Messages. If `process` returns an error, Consume retries the batch. Otherwise it writes the
+// dead letters to the dead topic, and then commits the offsets of the batch. So delivery is at least once.
 //
 // A new group starts at the oldest message. Consume waits while brokers are unreachable. After ctx ends, it returns nil
 // within seconds. It leaves the group if the broker replies.

@@ -12,8 +12,8 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// retention is how long the topics that Vayu creates keep messages. Finished deliveries are kept
-// for the same time. If no consumer runs for longer, messages are lost.
+// retention is how long the topics that Vayu creates keep messages. The state store keeps finished deliveries for the
+// same time. If no consumer runs for longer than that, messages are lost.
 const retention = 30 * 24 * time.Hour
 
 const (
@@ -21,16 +21,16 @@ const (
 	leaderWait = 2 * time.Second       // how long to wait for the leaders of a new topic
 )
 
-// Create creates the topic and the dead topic if they are missing. Write and Consume call it. It does not change
-// existing topics, but logs a warning if one has fewer replicas or partitions than configured.
+// Create creates the topic and the dead topic if they are missing, as Write and Consume do. It does not change existing
+// topics, but logs a warning if one has fewer replicas or partitions than configured.
 func (c *Client) Create(ctx context.Context) error {
 	c.made.Store(false)
 	return c.makeTopics(ctx)
 }
 
-// makeTopics creates missing topics and does not change existing ones. After a success it does nothing, until a broker
-// reports a topic as unknown. The topic may then have been deleted. It waits until all partitions of new topics have
-// leaders, but at most leaderWait: partitions that have a leader are already usable.
+// makeTopics creates missing topics and does not change existing ones. After a success, it does nothing until a broker
+// reports a topic as unknown, because the topic may have been deleted. makeTopics waits until all partitions of new
+// topics have leaders, but at most leaderWait: the partitions that have a leader are already usable.
 func (c *Client) makeTopics(ctx context.Context) error {
 	if c.made.Load() {
 		return nil
@@ -62,7 +62,7 @@ func (c *Client) makeTopics(ctx context.Context) error {
 	}
 }
 
-// checkTopics returns the state of both topics, and the missing topics.
+// checkTopics returns the state of both topics, and the configurations of the missing topics.
 func (c *Client) checkTopics(ctx context.Context, client *kafka.Client) (topics []kafka.Topic, missing []kafka.TopicConfig, err error) {
 	reply, err := client.Metadata(ctx, &kafka.MetadataRequest{Topics: []string{c.Topic, c.DeadTopic}})
 	if err != nil {

@@ -29,11 +29,11 @@ type Dead struct {
 	Message kafka.Message
 	Reason  string // an element of Config.Reasons
 	Err     error
-	Headers []kafka.Header // short headers beside those of the message
+	Headers []kafka.Header // short headers in addition to those of Message
 }
 
-// letter returns the message for the dead topic: the original message with headers for the error and
-// the origin. It cuts a message that would exceed the limit of a broker.
+// letter returns the message for the dead topic: the original message with headers for the error and the origin. If the
+// original message is larger than keptValue, letter removes its headers, and cuts its key and its value.
 func (d Dead) letter() kafka.Message {
 	m := d.Message
 	before := size(m)

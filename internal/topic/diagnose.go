@@ -22,8 +22,8 @@ const (
 	statusForbidden   = "forbids what the event log needs"
 )
 
-// diagnose returns the status and the remedy if an error means that this service or the brokers are configured wrongly.
-// For other errors, such as unreachable brokers, it returns "".
+// diagnose returns a status and a remedy if an error means that this service or the brokers are configured wrongly. For
+// other errors, such as those of unreachable brokers, it returns two empty texts.
 func diagnose(err error) (status, advice string) {
 	if err == nil {
 		return "", ""
@@ -52,7 +52,7 @@ func diagnose(err error) (status, advice string) {
 	return "", ""
 }
 
-// explain adds to an error the remedy that diagnose returns. It returns other errors unchanged.
+// explain adds to an error the remedy that diagnose returns. It returns an error without a remedy unchanged.
 func explain(err error) error {
 	if _, advice := diagnose(err); advice != "" {
 		return fmt.Errorf("%s: %w", advice, err)
@@ -97,8 +97,8 @@ func (c *Client) Status(ctx context.Context) string {
 	return status + "; " + c.Content + " wait"
 }
 
-// probe connects to a broker and reads its API versions. It does not use an idle connection
-// of the writer, which may be stale.
+// probe connects to a broker and reads its API versions. It opens a new connection, because an idle connection of the
+// writer may be stale.
 func (c *Client) probe(ctx context.Context, address string) error {
 	transport := c.newTransport()
 	defer transport.CloseIdleConnections()

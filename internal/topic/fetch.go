@@ -75,7 +75,7 @@ func (p *partition) fetch() error {
 			return fmt.Errorf("reading a message of partition %d: %w", p.id, err)
 		}
 		messages, bytes = append(messages, m), bytes+size(m)
-		if bytes >= fetchBytes { // a compressed batch can be much longer
+		if bytes >= fetchBytes { // a compressed batch can be much longer when unpacked
 			if err := p.forward(messages); err != nil {
 				return err
 			}
@@ -84,7 +84,7 @@ func (p *partition) fetch() error {
 	}
 }
 
-// forward sends messages to the goroutine that processes them.
+// forward sends messages to the goroutine that processes them, and moves the offset behind them.
 func (p *partition) forward(messages []kafka.Message) error {
 	if len(messages) == 0 {
 		return nil
@@ -107,9 +107,9 @@ func (p *partition) message(record *kafka.Record) (kafka.Message, error) {
 	return kafka.Message{Topic: p.Topic, Partition: p.id, Offset: record.Offset, Time: record.Time, Key: key, Value: value, Headers: record.Headers}, err
 }
 
-// reset continues at the first message of the log if the next message was deleted. An offset beyond the end of the log
-// is an error at first. If it stays beyond the end for Pace.Truncation, the log was truncated, and reset continues at
-// the first message. reset may repeat messages, but skips no message that the log has.
+// reset sets the offset to the first message of the log if the next message was deleted. If the offset is beyond the
+// end of the log, reset returns an error at first. If that lasts for Pace.Truncation, the log was truncated, and reset
+// sets the offset to the first message. Messages may then be repeated, but no message that the log has is skipped.
 func (p *partition) reset() error {
 	reply, err := p.fetcher.ListOffsets(p.over, &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{
 		p.Topic: {kafka.FirstOffsetOf(p.id), kafka.LastOffsetOf(p.id)},

@@ -17,17 +17,17 @@ type generation struct {
 	*progress
 
 	gen     *kafka.Generation
-	over    context.Context      // ends with the generation or with Consume
-	working context.Context      // ends with Consume, or the time grace after over
+	over    context.Context      // ends with the generation, or with the context of Consume
+	working context.Context      // ends `grace` after `over`, or with the context of Consume
 	fetched chan []kafka.Message // each element has the messages of one reply
 	rest    []kafka.Message      // messages of the last reply that are not in a batch yet
 }
 
 // serve consumes messages until the generation (time between two rebalances) is over.
 func (r *reader) serve(gen *kafka.Generation) {
-	// The member rejoins the group when all functions that gen has started have ended. A function that waits for done
-	// therefore delays the rejoining until serve returns. This goroutine processes the messages, so that a panic of
-	// process reaches the caller of Consume.
+	// The member rejoins the group when all functions that gen has started have ended. The function that waits for the
+	// channel `done` therefore delays the rejoining until serve returns. Messages are processed in this goroutine, so
+	// that a panic of the function `process` reaches the caller of Consume.
 	done := make(chan struct{})
 	begun := make(chan context.Context, 1)
 	gen.Start(func(ctx context.Context) { begun <- ctx; <-done })
@@ -77,8 +77,8 @@ func (g *generation) watch() {
 	}
 }
 
-// hasUnassigned reports whether the topic has a partition that no member reads. The Kafka client's own watcher starts
-// with the generation. It misses partitions that were added between the assignment and its start.
+// hasUnassigned reports whether the topic has a partition that no member reads. The Kafka client's own watcher is not
+// enough: it starts with the generation, and misses partitions that were added between the assignment and its start.
 func (g *generation) hasUnassigned() bool {
 	partitions, err := g.partitions(g.over, g.Topic)
 	if err != nil {
@@ -99,8 +99,8 @@ func (g *generation) hasUnassigned() bool {
 	return assigned < len(partitions)
 }
 
-// measure reads the first and last offsets of the member's partitions. After a failure, the lag
-// keeps its last value until lagFresh has passed.
+// measure reads the first and last offsets of the member's partitions, and records them. If that fails, the lag is
+// still exported with the last offsets, until lagFresh has passed.
 func (g *generation) measure() {
 	offsets := &kafka.ListOffsetsResponse{}
 	var requests []kafka.OffsetRequest
@@ -118,8 +118,8 @@ func (g *generation) measure() {
 	}
 }
 
-// collect waits for a message, and gathers the messages that follow within Limits.Linger. It
-// returns nil if the generation ends before the first message.
+// collect waits for a message, and gathers the messages that follow within Limits.Linger, up to Limits.Messages and
+// Limits.Bytes. It returns nil if the generation ends before the first message.
 func (g *generation) collect() []kafka.Message {
 	if len(g.rest) == 0 {
 		select {
@@ -165,8 +165,8 @@ func (g *generation) finish(batch []kafka.Message) bool {
 	return ok && g.commit(batch)
 }
 
-// retryUntilDone calls `do` until it succeeds. It returns false if the generation ends first. It calls `do` at least
-// once, even if the generation has already ended.
+// retryUntilDone calls `do` until `do` succeeds. It returns false if `do` fails and the generation ends before a retry.
+// It calls `do` at least once, even if the generation has already ended.
 func (g *generation) retryUntilDone(failures *failurelog.Log, do func() error) bool {
 	for pause := newBackoff(g.Pace.Retry); ; {
 		err := do()
@@ -180,8 +180,8 @@ func (g *generation) retryUntilDone(failures *failurelog.Log, do func() error) b
 	}
 }
 
-// commit commits the offsets after a batch. It returns false if the group's coordinator
-// rejects the commit or is unreachable. The member must then rejoin the group.
+// commit commits the offsets that follow the messages of a batch. It returns false if the group's coordinator rejects
+// the commit or is unreachable. The member must then rejoin the group.
 func (g *generation) commit(batch []kafka.Message) bool {
 	next := map[int]int64{}
 	for _, m := range batch {

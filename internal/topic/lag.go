@@ -17,8 +17,8 @@ const lagFresh = 15 * time.Second
 // lag is a metric: the messages in the partitions of this instance that are not committed yet. It is a
 // prometheus.Collector.
 //
-// Between two rebalances (a generation) each partition belongs to one instance. At a rebalance an instance forgets its
-// partitions. So no partition counts twice, and the sum over all instances is the lag of the consumer group.
+// Between two rebalances (a generation) each partition belongs to one instance. At a rebalance, an instance exports no
+// lag for its former partitions. So no partition counts twice, and the sum over all instances is the lag of the group.
 type lag struct {
 	messages, at *prometheus.Desc
 
@@ -43,14 +43,14 @@ func newProgress(assigned []kafka.PartitionAssignment) *progress {
 	return p
 }
 
-// recordFinished records finished messages.
+// recordFinished records the first unfinished message by partition, after a commit.
 func (p *progress) recordFinished(next map[int]int64) {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	maps.Copy(p.next, next)
 }
 
-// recordOffsets records the first and last offsets of partitions. all is true if it got those of every partition.
+// recordOffsets records the offsets of partitions. `all` is true if it has recorded those of every partition of p.
 func (p *progress) recordOffsets(partitions []kafka.PartitionOffsets, now time.Time) (all bool) {
 	p.lock.Lock()
 	defer p.lock.Unlock()
@@ -73,7 +73,7 @@ func (p *progress) recordOffsets(partitions []kafka.PartitionOffsets, now time.T
 	return true
 }
 
-// unfinished returns the number of unfinished messages. known is false without a recent measurement.
+// unfinished returns the number of unfinished messages. `known` is false if the measurement is older than lagFresh.
 func (p *progress) unfinished(now time.Time) (messages int64, known bool) {
 	p.lock.Lock()
 	defer p.lock.Unlock()

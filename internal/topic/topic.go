@@ -1,5 +1,5 @@
-// Package topic writes and consumes a Kafka topic that has a dead topic beside it. A write returns when all in-sync
-// replicas have the messages. Offsets are committed after processing.
+// Package topic writes and consumes a Kafka topic, and writes dead letters to a second topic, the dead topic. A write
+// succeeds when all in-sync replicas have the messages. Offsets are committed after processing.
 //
 // Delivery is at least once. The client has no idempotent producer, so a write whose reply is lost is repeated. The
 // consumer repeats messages that it processed without committing the offset.
@@ -29,7 +29,7 @@ type Config struct {
 	Name, Content, Worker string
 	// Prefix begins the names of the metrics, such as vayu_eventlog.
 	Prefix string
-	// Section is the section of the settings that has Topic and Partitions.
+	// Section is the name of the section of the configuration that has Settings. Warnings name it.
 	Section string
 	// Reasons are the values of the label `reason` of dead letters.
 	Reasons []string
@@ -42,7 +42,7 @@ type Config struct {
 // Limits bound the batches that Consume passes on.
 type Limits struct {
 	Messages int
-	Bytes    int // of all values; a batch may exceed it by one message
+	Bytes    int // total size of the values; the last message of a batch may exceed it
 	// Linger is how long a batch waits for more messages after its first message.
 	Linger time.Duration
 	// Ahead is the number of replies of about 1 MiB each that are fetched while a batch is processed.
@@ -54,7 +54,7 @@ type Pace struct {
 	Write      time.Duration // timeout of Write
 	Retry      time.Duration // first backoff after a failure; doubles up to maxRetry
 	Watch      time.Duration // interval of checks for new partitions and the lag
-	Truncation time.Duration // how long an offset may be beyond the end of the log
+	Truncation time.Duration // how long an offset may be beyond the end of the log before it is reset
 }
 
 // defaultPace returns the pace of a service. After a change of leaders, an offset may be beyond the end of the log
@@ -120,7 +120,7 @@ func (c *Client) newTransport() *kafka.Transport {
 	}
 }
 
-// requestTimeout limits the time for a reply.
+// requestTimeout limits the time until a broker replies to a request.
 const requestTimeout = 10 * time.Second
 
 func (c *Client) newClient(transport *kafka.Transport) *kafka.Client {

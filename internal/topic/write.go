@@ -15,13 +15,13 @@ import (
 // default (message.max.bytes), including headers and framing.
 const maxBatch = 1000 << 10
 
-// ErrPartial is the error of a write whose failure concerns some keys only: other messages can be written.
+// ErrPartial is the error of a write that failed only for partitions without a leader. Other partitions work.
 var ErrPartial = errors.New("some partitions cannot be written")
 
 // Write writes messages to the topic. The key of a message determines its partition. Write reports for each message
-// whether all in-sync replicas have acknowledged it, even if Write returns an error. After a message that fails, Write
-// acknowledges no later message with the same key. The error wraps [ErrPartial] if other partitions work. Write times
-// out after Pace.Write. Messages in flight may then be in the topic, and a retry duplicates them.
+// whether all in-sync replicas have acknowledged it, even if Write returns an error. If a message fails, no later
+// message with the same key is acknowledged. The error wraps [ErrPartial] if messages with other keys can be written.
+// Write times out after Pace.Write. Messages in flight may then be in the topic, and a retry duplicates them.
 func (c *Client) Write(ctx context.Context, messages []kafka.Message) (acked []bool, err error) {
 	acked, err = c.write(ctx, c.Topic, messages)
 	return acked, explain(err)
@@ -33,7 +33,7 @@ func (c *Client) Write(ctx context.Context, messages []kafka.Message) (acked []b
 // write does not use kafka.Writer, which continues with a partition after a failed batch, so that later messages
 // overtake earlier ones. kafka.Writer also sends after its caller has timed out, and delays batches by a timer.
 //
-// A partition that is new or has a new leader rejects writes for a short time; write retries them.
+// A partition that is new or has a new leader rejects writes for a short time. write retries such writes (maxRejected).
 func (c *Client) write(ctx context.Context, topic string, records []kafka.Message) (acked []bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, c.Pace.Write)
 	defer cancel()
@@ -117,8 +117,8 @@ func (c *Client) recheckTopics(err error) {
 	}
 }
 
-// batchError returns the error of a batch. The error wraps ErrPartial if a partition has a
-// leader and no request has failed, because messages with other keys can then be written.
+// batchError returns the error of a write, from the errors of its partitions. The error wraps ErrPartial if a partition
+// has a leader and no request has failed, because messages with other keys can then be written.
 func batchError(faults []error, partitions []kafka.Partition) (fault error) {
 	partial := slices.ContainsFunc(partitions, func(p kafka.Partition) bool { return p.Error == nil })
 	for id, err := range faults {

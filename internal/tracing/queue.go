@@ -19,14 +19,14 @@ const (
 	// maxBatch is the largest number of spans in an export, as in OpenTelemetry's own processor.
 	maxBatch = 512
 	// batchInterval is the time for which the first span of a batch waits for further spans. The n-th retry of an
-	// export waits n times as long.
+	// export follows n times this interval after the previous attempt.
 	batchInterval = time.Second
 	// sendTimeout limits each attempt to export a batch, except the last, which lastSendTimeout limits. At shutdown,
-	// lastSendTimeout limits every attempt. No attempt starts later than lastSendTimeout after the shutdown began.
+	// each remaining batch gets one attempt with lastSendTimeout, if it can start within lastSendTimeout.
 	sendTimeout     = 5 * time.Second
 	lastSendTimeout = 2 * time.Second
-	// maxAttempts limits the attempts to export a batch. The retries take ten seconds, in which a collector can
-	// restart. More retries would delay later batches for too long if the collector rejects the batch.
+	// maxAttempts limits the attempts to export a batch. The delays of the retries add up to ten seconds, in which a
+	// collector can restart. If the collector rejects a batch, more retries would delay later batches for too long.
 	maxAttempts = 5
 )
 
@@ -127,7 +127,7 @@ func (q *queue) fill(batch []sdk.ReadOnlySpan) []sdk.ReadOnlySpan {
 	return batch
 }
 
-// send exports a batch with retries. lastSendTimeout limits the last attempt, which is made even after ctx ends.
+// send exports a batch with retries. When ctx has ended, it makes one more attempt. If that fails, it drops the batch.
 func (q *queue) send(ctx context.Context, batch []sdk.ReadOnlySpan) {
 	for n := 1; ctx.Err() == nil && n < maxAttempts; n++ {
 		if q.export(ctx, batch, sendTimeout) {

@@ -35,11 +35,11 @@ func parse(parent string) otel.SpanContext {
 }
 
 // Resume begins a step of work that was stored at the time `at`, maybe by another process. `parent` is the traceparent
-// that was stored with the work. Within ten minutes, the step belongs to the stored trace.
+// that was stored with the work. Within ten minutes after `at`, the step belongs to the stored trace.
 //
 // After ten minutes, Resume begins a new trace with a link to the stored trace, because collectors close old traces and
-// show long ones badly. The new trace is sampled if the stored trace was sampled. If parent is empty or invalid, Resume
-// does the same as [Tracer.Start].
+// show long ones badly. The new trace is sampled if the stored trace was sampled. If `parent` is empty or invalid,
+// Resume does the same as [Tracer.Start].
 func (t *Tracer) Resume(ctx context.Context, parent string, at, now time.Time, name string, kind Kind) (context.Context, Span) {
 	if t == nil {
 		return ctx, Span{}

@@ -73,9 +73,9 @@ func (t *Tracer) Run(ctx context.Context) error {
 	return nil
 }
 
-// linkSampler samples a trace with a link if the linked trace was sampled. A sampled trace and the traces that continue
-// it are therefore all sampled. Traces without a link are sampled by the ratio in the settings. Links to traces of
-// clients are added after this decision, so they do not affect the decision.
+// linkSampler samples a trace with a link if the linked trace was sampled. So the traces that continue a sampled trace
+// are sampled too. Traces without a link are sampled by the ratio in the settings. [Tracer.Request] adds the link to a
+// client's trace only after this decision, so clients cannot affect the decision.
 type linkSampler struct{ sdk.Sampler }
 
 // ShouldSample implements sdk.Sampler.
@@ -181,7 +181,7 @@ func (t *Tracer) Start(ctx context.Context, name string, kind Kind) (context.Con
 	return ctx, Span{span}                                         //nolint:spancheck // the caller ends it
 }
 
-// WithSpanFrom returns ctx with the span of another context, for work that continues after that context ends.
+// WithSpanFrom returns ctx with the span of the context `of`, if any, for work that continues after `of` has ended.
 func WithSpanFrom(ctx, of context.Context) context.Context {
 	span := otel.SpanFromContext(of)
 	if !span.SpanContext().IsValid() {

@@ -128,7 +128,7 @@ func (q *Queue[R]) claim(ctx context.Context, p *Pool, all []dueRows, own Lease,
 	return claims, nil
 }
 
-// nextDue returns the earliest due time after now, or the zero time if there is none.
+// nextDue returns the earliest due time after `now` among the provider's rows, or the zero time if there is none.
 func (q *Queue[R]) nextDue(ctx context.Context, p *Pool, now time.Time) (next time.Time, err error) {
 	view := q.DB.View(ctx)
 	for _, query := range [...]string{q.sql.nextSingle, q.sql.nextBatch} {
@@ -147,11 +147,11 @@ func (q *Queue[R]) nextDue(ctx context.Context, p *Pool, now time.Time) (next ti
 	return next, nil
 }
 
-// ExpireForeignLeases ends the leases of earlier processes, so that their rows are due now. On SQLite a single process
-// owns the store, so the earlier process has ended. On PostgreSQL it does nothing.
+// ExpireForeignLeases ends the leases of earlier processes, so that their rows are due now. It acts only on SQLite,
+// where a single process owns the store. Earlier processes have therefore ended.
 func (q *Queue[R]) ExpireForeignLeases(ctx context.Context) error {
 	if q.DB.Name() != "sqlite" {
-		return nil // other instances may have leases; the leases of ended instances expire
+		return nil // the lease may belong to a running instance; the leases of ended instances expire
 	}
 	now := q.Now().UnixMicro()
 	return q.DB.Update(ctx, func(tx *sqlstore.Tx) error {
@@ -199,8 +199,8 @@ func (q *Queue[R]) claimDue(ctx context.Context, p *Pool, now time.Time) (next t
 	return q.nextDue(ctx, p, now)
 }
 
-// claimAndStart leases the rows found and starts their calls. The caller has acquired a slot
-// for each row. The slots of rows that could not be leased are released.
+// claimAndStart leases the rows found and starts their calls. The caller must have acquired a slot for each row.
+// claimAndStart releases the slots of rows that it could not lease.
 func (q *Queue[R]) claimAndStart(ctx context.Context, p *Pool, all []dueRows, slots [2]int, now time.Time) error {
 	claims, err := q.claim(ctx, p, all, q.NewLease(p), now)
 	begin := q.begin[slices.Index(q.pools, p)]

@@ -44,8 +44,8 @@ func SelectDue[R any](tx *sqlstore.Tx, table string, scan func(sqlstore.Scanner)
 	return sqlstore.All(tx, scan, query, args...)
 }
 
-// Leases are the statements that begin, renew and end the leases of one table, for many rows at
-// once. The table has the columns due_at and token.
+// Leases has the SQL statements that begin, renew and end leases of rows of one table, for many rows at once. The table
+// has the columns due_at and token.
 type Leases struct {
 	key                   int // number of key columns
 	claim, renew, release sqlstore.BatchStatement
@@ -58,9 +58,9 @@ type Leased struct {
 	Due   time.Time // due time that Release gives the row
 }
 
-// NewLeases returns the statements of a table. key has the names of the primary key's columns, with " BIGINT"
-// after the name of an integer column. The statements CAST the values of an integer column, because PostgreSQL
-// would otherwise treat them as text.
+// NewLeases returns the statements of a table. The parameter `key` has the names of the primary key's columns, with
+// " BIGINT" after the name of an integer column. The statements CAST the values of an integer column, because
+// PostgreSQL would otherwise treat these values as text.
 func NewLeases(table string, key ...string) Leases {
 	columns, matches, row := make([]string, len(key)), make([]string, len(key)), make([]string, len(key))
 	for i, column := range key {
@@ -89,7 +89,7 @@ func (l *Leases) Statements() (claim, release string) {
 	return l.claim[len(l.claim)-1], l.release[len(l.release)-1]
 }
 
-// Claim leases rows that [SelectDue] has found in the same transaction.
+// Claim leases rows. It does not check that they are due: [SelectDue] must have found them in the same transaction.
 func (l *Leases) Claim(tx *sqlstore.Tx, lease Lease, keys [][]any) error {
 	return l.claim.Each(len(keys), func(text string, from, to int) error {
 		args := append(make([]any, 0, 2+l.key*(to-from)), lease.Until.UnixMicro(), lease.Token)
@@ -139,12 +139,12 @@ func (l *Leases) Release(tx *sqlstore.Tx, all []Leased) error {
 	})
 }
 
-// LeaseEnd returns the end of a lease that begins now. The lease covers one call and LeaseMargin.
+// LeaseEnd returns the end of a lease that begins at the time `now`: after the timeout of a call and LeaseMargin.
 func (p *Pool) LeaseEnd(now time.Time) time.Time {
 	return now.Add(p.provider.Timeout + LeaseMargin)
 }
 
-// LatestStart returns the latest start at which a call still times out within its lease.
+// LatestStart returns the latest time at which a call may start, so that it times out before its lease `own` ends.
 func (p *Pool) LatestStart(own Lease) time.Time {
 	return own.Until.Add(-p.provider.Timeout).UTC().Truncate(time.Microsecond)
 }

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Pool limits the concurrent calls of one provider. One slot is one call, and the
-// goroutine that makes it. A row without a slot waits in the store.
+// Pool limits the concurrent calls to one provider. One slot is one call, and the goroutine that makes the call. A job
+// without a slot waits in the store.
 type Pool struct {
 	provider Provider
 	state    *poolState
@@ -32,8 +32,8 @@ func (p *Pool) Wake() {
 	}
 }
 
-// TryAcquire acquires a slot for a new request, or for a batch item. It returns false if the request or item can get no
-// slot, or if the service stops. The caller must release the slot.
+// TryAcquire acquires a slot for a new single request, or for a batch item. It returns false if no slot is free, if the
+// free slots are reserved for queued jobs, or if the service stops. The caller must release an acquired slot.
 func (p *Pool) TryAcquire(batch bool) bool {
 	p.state.Lock()
 	defer p.state.Unlock()
@@ -74,13 +74,13 @@ func (p *Pool) freeSlots() (free, singles, batches int) {
 	return free, singles, min(free, p.maxBatch-p.batchInFlight)
 }
 
-// hasCapacityForBacklog reports whether a slot is free for a job in the store. The caller holds the lock of state.
+// hasCapacityForBacklog reports whether a slot is free for a due job in the store. The caller holds the lock of state.
 func (p *Pool) hasCapacityForBacklog() bool {
 	return p.inFlight < p.provider.Concurrency && (p.backlogged[0] || p.backlogged[1] && p.batchInFlight < p.maxBatch)
 }
 
-// AcquireWithin waits at most timeout for a slot for a batch item. It returns false if it got no slot. Waiting costs
-// less than claiming the item from the store later.
+// AcquireWithin waits for a slot for a batch item, at most for `timeout`. It returns false if it gets no slot. This
+// wait costs less than a later claim of the item from the store.
 func (p *Pool) AcquireWithin(ctx context.Context, timeout time.Duration) bool {
 	if p.TryAcquire(true) {
 		return true
@@ -134,7 +134,7 @@ func (p *Pool) acquireUpTo(most int, batch bool) (n int) {
 	return n
 }
 
-// Release releases a slot, and wakes a queued job or a waiting batch item that can use it.
+// Release releases a slot. If a queued job can use it, Release wakes the loop, otherwise a goroutine in AcquireWithin.
 func (p *Pool) Release(batch bool) {
 	p.state.Lock()
 	p.inFlight--
@@ -152,8 +152,8 @@ func (p *Pool) Release(batch bool) {
 	}
 }
 
-// WakeAt handles a row that becomes due at the time `at`. It makes the loop poll now if the next poll is later than
-// that time, or if the time of the next poll is unknown.
+// WakeAt ensures that the loop polls by the time `at`, when a row becomes due. It makes the loop poll now if the next
+// poll is later than `at`, or if the time of the next poll is unknown.
 func (p *Pool) WakeAt(at time.Time) {
 	p.state.Lock()
 	early := at.Before(p.nextPoll) || p.nextPoll.IsZero()

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// LeaseMargin is the time that a lease lasts beyond the call's timeout. It covers
-	// recording the result, and clock skew.
+	// LeaseMargin is the time that a lease lasts longer than the timeout of its call. In this time, the result is
+	// recorded. LeaseMargin also allows for clock skew.
 	LeaseMargin = 30 * time.Second
 	// RecordTimeout bounds the recording of a result. It ends before the lease does.
 	RecordTimeout = LeaseMargin - 5*time.Second
@@ -27,7 +27,7 @@ const (
 	RetryPause = time.Second
 	// ShutdownGrace is the time that calls in flight get when the service stops.
 	ShutdownGrace = 10 * time.Second
-	// maxPollInterval bounds the sleep of a loop. A row that another instance or a command
+	// maxPollInterval bounds the time between two polls of a loop, because a row that another instance or a command
 	// makes due does not wake the loop.
 	maxPollInterval = 5 * time.Second
 )
@@ -90,9 +90,9 @@ func New[R any](c Config[R]) *Queue[R] {
 	return s
 }
 
-// Add adds a provider and returns its pool of slots. For each claimed row the Queue takes a slot
-// and calls `begin`. The function `begin` must not block: it starts a goroutine that calls the provider. When the
-// call ends, the goroutine frees the slot with [Pool.Release]. Add all providers before Run.
+// Add adds a provider and returns its pool of slots. For each claimed row, the Queue acquires a slot and calls the
+// function `begin`. This function must not block: it starts a goroutine that calls the provider. When the call ends,
+// the goroutine must release the slot with [Pool.Release]. Add all providers before Run.
 func (q *Queue[R]) Add(u Provider, begin func(Claim[R])) (*Pool, error) {
 	switch {
 	case u.Timeout <= 0:
@@ -187,8 +187,8 @@ func (q *Queue[R]) pollLoop(ctx context.Context, i int) {
 	}
 }
 
-// Poll claims the due rows of a pool that get a slot, starts their calls, and returns the
-// time until the next poll. Run calls it in a loop.
+// Poll claims as many due rows of a pool as slots are free, starts their calls, and returns the time until the next
+// poll. Run does the same in a loop.
 func (q *Queue[R]) Poll(ctx context.Context, p *Pool) time.Duration {
 	pause, _ := q.poll(ctx, p) // ClaimFailures has recorded the error
 	return pause

@@ -261,8 +261,8 @@ func (f *faults) interval(o optional[jsontext.Value]) int64 {
 			return 0
 		}
 		d, err := time.ParseDuration(text)
-		if err != nil {
-			f.invalid(field, "The minimum interval is a number of seconds, or text such as 30m or 6h.")
+		if err != nil || d%time.Second != 0 {
+			f.invalid(field, "The minimum interval is a whole number of seconds, or text such as 30m or 6h.")
 		}
 		return int64(d / time.Second)
 	}

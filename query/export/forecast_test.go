@@ -21,6 +21,7 @@ func TestForecasts(t *testing.T) {
 		"format=csv":                                   {"310 100 50 311", "CPCB"},
 		"city=Pune&format=csv":                         {"100 50", "MPCB"},
 		"city=Pune&parameters=aqi&format=csv":          {"100", "MPCB"},
+		"city=Pune&parameters=aqi,aqi&format=csv":      {"100", "MPCB"},
 		"state=Maharashtra&parameters=pm25&format=csv": {"50", "MPCB"},
 		"station=s0&format=csv":                        {"311", "CPCB"},
 		"from=2026-11-22&to=2026-12-01&format=csv":     {"310 100 50", "CPCB"},

@@ -163,19 +163,17 @@ func (r *resolver) parameters(context.Context) error {
 	}
 	for name := range strings.SplitSeq(r.q.Parameters, ",") {
 		name = strings.TrimSpace(name)
-		if t.Forecast && name == aqi {
-			r.out.Selection.Parameters = append(r.out.Selection.Parameters, aqi)
-			continue
+		if !t.Forecast || name != aqi {
+			p, ok := parameter.Parse(name)
+			if !ok || !slices.Contains(known, p.ID()) {
+				return unknown(schema.InvalidRequest, "parameters", "parameter", name, known)
+			}
+			name = p.ID()
 		}
-		p, ok := parameter.Parse(name)
-		if !ok || !slices.Contains(known, p.ID()) {
-			return unknown(schema.InvalidRequest, "parameters", "parameter", name, known)
-		}
-		if !slices.Contains(r.out.Selection.Parameters, p.ID()) {
-			r.out.Selection.Parameters = append(r.out.Selection.Parameters, p.ID())
-		}
+		r.out.Selection.Parameters = append(r.out.Selection.Parameters, name)
 	}
 	slices.Sort(r.out.Selection.Parameters)
+	r.out.Selection.Parameters = slices.Compact(r.out.Selection.Parameters)
 	return nil
 }
 

@@ -23,8 +23,7 @@ func (s *Snapshot) renderAnswers(before *Snapshot) {
 	}
 }
 
-// keepLastModified copies the Last-Modified of the city's answer in the previous snapshot, if the
-// answer is the same.
+// keepLastModified copies the Last-Modified of the city's answer in the previous snapshot if both answers are equal.
 func keepLastModified(resp *httpapi.Response, before *Snapshot, name places.City) {
 	if before == nil {
 		return

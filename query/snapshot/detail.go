@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"time"
@@ -115,7 +116,7 @@ func OptionalAQI(aqi int16) *int {
 }
 
 // OfCity returns the city's stations of the given kinds as samples, sorted by distance from the centre of the city. The
-// distance of a station without a position is -1.
+// distance of a station without a position is -1, and these stations are the last.
 func (s *Snapshot) OfCity(c *city, kinds aggregate.KindSet) []aggregate.Sample {
 	out := make([]aggregate.Sample, 0, len(c.Stations))
 	for _, i := range c.Stations {
@@ -129,7 +130,12 @@ func (s *Snapshot) OfCity(c *city, kinds aggregate.KindSet) []aggregate.Sample {
 		}
 		out = append(out, aggregate.Sample{Station: i, KM: km, Figures: &st.Figures})
 	}
-	slices.SortStableFunc(out, func(a, b aggregate.Sample) int { return int(a.KM*1000) - int(b.KM*1000) })
+	slices.SortStableFunc(out, func(a, b aggregate.Sample) int {
+		if a.KM < 0 || b.KM < 0 {
+			return cmp.Compare(b.KM, a.KM)
+		}
+		return int(a.KM*1000) - int(b.KM*1000)
+	})
 	return out
 }
 

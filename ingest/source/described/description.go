@@ -75,12 +75,11 @@ type Description struct {
 	budget     budget.Rule
 	calls      budget.Store    // nil to keep the budget in memory
 	files      *fileset.Config // nil for an API
-	auth       auth            // authentication of requests for files
+	auth       auth            // key of the requests, from the section `auth`
 	partitions *listing        // list of the partitions; nil if one request covers the whole network
 	stations   *listing        // station list; nil for none
 	mapping    *mapping.Mapping
 	stream     *messages.Subscription // nil for a source that fetches
-	keyed      bool                   // requests carry a key
 	secrets    []string               // values of environment variables, plain and escaped as in URLs
 }
 
@@ -155,9 +154,9 @@ func Parse(from File) (*Description, error) {
 func (d *Description) readAPI(root *section.Section) {
 	d.readFeed(root)
 	d.readLimits(root.Section("request"))
-	auth := readAuth(root.Section("auth"))
-	d.partitions = d.readListing(root, "partitions", auth)
-	d.stations = d.readListing(root, "stations", auth)
+	d.auth = readAuth(root.Section("auth"))
+	d.partitions = d.readListing(root, "partitions", d.auth)
+	d.stations = d.readListing(root, "stations", d.auth)
 	if d.stations != nil && d.stations.request.url == nil {
 		root.Section("stations").Faultf("beside", "belongs to files; a list of an API needs request")
 	}
@@ -165,7 +164,7 @@ func (d *Description) readAPI(root *section.Section) {
 	if d.partitions != nil {
 		fields = d.partitions.names
 	}
-	d.readings = d.readRequest(root, auth, fields)
+	d.readings = d.readRequest(root, d.auth, fields)
 	d.Feed.AnyWindow = d.readings.windowed()
 	d.budget = budget.Read(root.Section("budget"))
 }

@@ -51,6 +51,25 @@ func TestShippedDescriptionsAreComplete(t *testing.T) {
 	}
 }
 
+// The kit fails a description with a key if one of its requests lacks the key.
+func TestOutlineSaysThatRequestsCarryAKey(t *testing.T) {
+	t.Parallel()
+	plain := strings.Replace(strings.Replace(rows, "%s", "http://127.0.0.1", 1), "{part}", "all", 1)
+	for text, want := range map[string]bool{
+		plain: false,
+		plain + "\nauth:\n  header: {name: X-Key, value: \"${KEY}\"}\n": true,
+		plain + "\nauth:\n  query: {name: key, value: \"${KEY}\"}\n":    true,
+	} {
+		d, err := Parse(File{Path: "rows.yaml", Text: []byte(text), Env: anyKey})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := d.Outline().Keyed; got != want {
+			t.Errorf("got %v, want %v, for\n%s", got, want, text)
+		}
+	}
+}
+
 func TestNameIsThatOfTheFile(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]string{"x/roof-1.yaml": "roof-1", "roof.yml": "roof", "Roof.yaml": ""} {

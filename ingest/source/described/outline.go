@@ -65,7 +65,7 @@ func (l *ListOutline) Varies(parameter string) bool { return slices.Contains(l.t
 // Outline returns a summary of the description.
 func (d *Description) Outline() Outline {
 	o := Outline{
-		Keyed: d.keyed, Windowed: d.readings.windowed(), Overlap: d.Feed.Lookback, Averaging: d.mapping.LongestAveraging(),
+		Keyed: d.auth.query != "" || len(d.auth.header) > 0, Windowed: d.readings.windowed(), Overlap: d.Feed.Lookback, Averaging: d.mapping.LongestAveraging(),
 		Fields: d.mapping.Fields(),
 		Lists:  []ListOutline{d.readings.outline(Readings, d.mapping.Records)},
 	}

@@ -89,11 +89,13 @@ func Revoke(tx *sqlstore.Tx, id string, now time.Time) (Record, audit.Entry, err
 	}, nil
 }
 
-// RemoveExpiry removes the expiry of an account's keys, except revoked ones. A key that has expired is valid again.
+// RemoveExpiry removes the expiry of an account's keys, except those that are revoked or were replaced in a rotation. A
+// key that has expired is valid again.
 func RemoveExpiry(tx *sqlstore.Tx, holder string) error {
 	revision, err := account.NextRevision(tx)
 	if err == nil {
-		_, err = tx.Exec("UPDATE api_key SET expires_at = NULL, revision = $2 WHERE account_id = $1 AND revoked_at IS NULL AND expires_at IS NOT NULL", holder, revision)
+		_, err = tx.Exec(`UPDATE api_key SET expires_at = NULL, revision = $2 WHERE account_id = $1 AND revoked_at IS NULL AND expires_at IS NOT NULL
+			AND NOT EXISTS (SELECT 1 FROM api_key n WHERE n.rotated_from = api_key.id)`, holder, revision)
 	}
 	if err != nil {
 		return fmt.Errorf("removing the expiry of keys: %w", err)

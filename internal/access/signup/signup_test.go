@@ -15,11 +15,13 @@ import (
 
 	"vayu/internal/access/accesstest"
 	"vayu/internal/access/account"
+	"vayu/internal/access/apikey"
 	"vayu/internal/access/signup"
 	"vayu/internal/config"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/internal/testing/fixture"
+	"vayu/schema"
 )
 
 func TestSandboxKeyAtOnceAndLiveKeyWhenConfirmed(t *testing.T) {
@@ -73,6 +75,35 @@ func TestSandboxKeyAtOnceAndLiveKeyWhenConfirmed(t *testing.T) {
 			if got := s.count(event); got != want {
 				t.Errorf("%s: got %v, want %v", event, got, want)
 			}
+		}
+	})
+}
+
+// A key that was rotated out may have leaked. It still expires after its grace period.
+func TestConfirmationKeepsTheExpiryOfARotatedKey(t *testing.T) {
+	t.Parallel()
+	eachSite(t, "open", nil, func(t *testing.T, s *site) {
+		id, old := s.made("asha@example.com")
+		var next apikey.Created
+		err := s.db.Update(t.Context(), func(tx *sqlstore.Tx) error {
+			keys, err := apikey.List(tx, id, schema.Sandbox, "", 1, s.clock.Now())
+			if err == nil {
+				next, _, err = apikey.Rotate(tx, s.Cipher, keys[0].ID, time.Hour, 0, s.clock.Now())
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.confirm(s.token(id)); got.Body["outcome"] != "confirmed" {
+			t.Fatalf("got %d %v, want a confirmed account", got.Status, got.Body)
+		}
+		s.clock.Advance(48 * time.Hour)
+		if got := s.works(old); got != http.StatusUnauthorized {
+			t.Errorf("the old key: got %d, want 401", got)
+		}
+		if got := s.works(next.Key); got != http.StatusOK {
+			t.Errorf("the new key: got %d, want 200", got)
 		}
 	})
 }

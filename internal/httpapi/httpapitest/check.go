@@ -85,7 +85,7 @@ func (d *document) checkLocation(got http.Header) []string {
 	return found
 }
 
-// reply returns the contract's description of replies to req with a status, and the violations found so far.
+// reply returns the contract's description of a reply to req with a status (nil if it has none), and violations.
 func (d *document) reply(req *http.Request, status int) (*reply, []string) {
 	template, text := d.template(pathOf(req.URL)), strconv.Itoa(status)
 	if template == "" {
@@ -158,7 +158,7 @@ func (r *reply) checkHeaders(got http.Header) []string {
 		switch {
 		case h == nil && !slices.Contains(plainHeaders, name):
 			found = append(found, fmt.Sprintf("the header %s is not in the contract", name))
-		case len(values) != 1 && name != "Vary": // Vary is a list, which promhttp writes in two lines
+		case len(values) != 1 && name != "Vary": // Vary is a list that may have two lines, as for promhttp
 			found = append(found, fmt.Sprintf("the header %s has %d lines", name, len(values)))
 		case h != nil:
 			if err := h.compiled.Validate(h.value(values[0])); err != nil {
@@ -192,7 +192,7 @@ func (r *reply) checkBody(method string, resp *http.Response, body []byte) []str
 		return []string{fmt.Sprintf("the charset of %q is not UTF-8", contentType)}
 	case method == http.MethodHead && len(body) > 0:
 		return []string{"the reply to HEAD has a body"}
-	case method == http.MethodHead, resp.StatusCode == http.StatusPartialContent: // a part of a file has no form
+	case method == http.MethodHead, resp.StatusCode == http.StatusPartialContent: // the schema describes a whole body, not a part
 		return nil
 	}
 	plain, err := unpack(resp.Header.Get("Content-Encoding"), body)

@@ -30,8 +30,8 @@ type document struct {
 	router   *mux.Router // finds the path template of a path
 }
 
-// reference is a reference ($ref) to a component of the contract. In the contract, a reference may stand in place
-// of a description. Ref is empty if the description itself is there.
+// reference is a reference ($ref) to a component of the contract. In the contract, a reference can replace the
+// description of a parameter, reply or header. Ref is empty if the description is not replaced.
 type reference struct {
 	Ref string `json:"$ref"`
 }
@@ -152,7 +152,7 @@ func (c *compiler) document(text []byte) (*document, error) {
 	return d, nil
 }
 
-// replies compiles the schemas of the replies below a JSON pointer (at), and resolves their references.
+// replies compiles the schemas of the replies below the JSON pointer `at`, and resolves their references.
 func (c *compiler) replies(all map[string]*reply, at string) {
 	for status, r := range all {
 		if r.Ref != "" {
@@ -200,8 +200,8 @@ func (d *document) template(name string) string {
 	return template
 }
 
-// value converts a header for the check against its schema. If the schema requires an integer and text is an integer,
-// it returns a number. Otherwise it returns text.
+// value converts the text of a header for the check against its schema. If the schema requires an integer, and the text
+// is an integer, value returns a json.Number. Otherwise it returns the text unchanged.
 func (h *header) value(text string) any {
 	if h.Schema.Type == "integer" {
 		if n, err := strconv.ParseInt(text, 10, 64); err == nil && strconv.FormatInt(n, 10) == text {

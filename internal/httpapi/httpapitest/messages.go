@@ -11,8 +11,8 @@ import (
 // eventStream is the media type of Server-Sent Events. Its schema in the contract describes one message.
 const eventStream = "text/event-stream"
 
-// Messages parses Server-Sent Events (WHATWG HTML, 9.2). It returns the fields event, id and data of each
-// complete message. It skips comments and messages without data.
+// Messages parses Server-Sent Events (WHATWG HTML, 9.2). It returns the fields of each complete message, such as event,
+// id and data, but not retry. It skips comments and messages without data.
 func Messages(text []byte) (all []map[string]string) {
 	for {
 		block, rest, whole := bytes.Cut(text, []byte("\n\n"))

@@ -12,8 +12,8 @@ import (
 //	h, err := api.New(…)
 //	server := httptest.NewServer(httpapitest.Checked(t, h))
 //
-// The test must close the server before the test ends. In a benchmark, Checked returns h. Checked does not see
-// headers that a connection adds. With a listener of server.NewListener, use [Transport] instead.
+// The test must close the server before the test ends. In a benchmark, Checked returns h. Checked does not see the
+// headers that a connection of server.NewListener adds. With such a listener, use [Transport] instead.
 func Checked(tb testing.TB, h http.Handler) http.Handler {
 	tb.Helper()
 	if _, ok := tb.(*testing.B); ok {

@@ -13,7 +13,7 @@ import (
 	"vayu/schema"
 )
 
-// networkBits is the prefix length of an IPv6 network that counts as one client: one subscriber has such a network.
+// networkBits is the prefix length of an IPv6 network that counts as one client: a subscriber usually gets a /64.
 const networkBits = 64
 
 // Limiter has a token bucket for each client. It is safe for concurrent use.
@@ -25,8 +25,8 @@ type Limiter[K comparable] struct {
 	message   string
 }
 
-// New returns a limiter with full buckets. The parameter most bounds its memory: above this number of clients, it
-// forgets the client that was idle longest. The parameter message is the text of the error that a rejected client gets.
+// New returns a limiter with full buckets. The parameter `most` bounds the memory: above this number of clients, the
+// limiter forgets the client that was idle longest. The parameter `message` is the error text for a rejected client.
 func New[K comparable](perSecond rate.Limit, burst, most int, message string) *Limiter[K] {
 	buckets, _ := lru.New[K, *rate.Limiter](most) // fails only if the size is not positive
 	return &Limiter[K]{buckets: buckets, perSecond: perSecond, burst: burst, message: message}
@@ -42,7 +42,7 @@ func Network(address netip.Addr) netip.Addr {
 	return address.Unmap()
 }
 
-// Admit takes a token of a client. Without a token left, the error is a *schema.Problem with the code rate_limited.
+// Admit takes a token from a client's bucket. If the bucket has none, the error is a *schema.Problem (rate_limited).
 func (l *Limiter[K]) Admit(client K, now time.Time) error {
 	bucket := l.bucket(client)
 	if bucket.AllowN(now, 1) {

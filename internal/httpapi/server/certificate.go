@@ -23,9 +23,9 @@ const (
 	// reloadInterval is the interval at which Run checks whether the certificate files changed.
 	// Each check reads the files, which have a few kilobytes.
 	reloadInterval = 5 * time.Second
-	// acmeFirstRetry is the delay before the first retry to obtain certificates. The delay is short: the first
-	// attempt may have failed only because the port was not open yet. The delay exceeds a minute, because
-	// autocert does not retry earlier.
+	// acmeFirstRetry is the delay before the first retry to obtain certificates. It is shorter than acmeRetry, because
+	// the first attempt may have failed only because the port was not open yet. It exceeds a minute, because autocert
+	// does not retry earlier.
 	acmeFirstRetry = 70 * time.Second
 	// acmeRetry is the delay before each later retry. Let's Encrypt allows five failed validations
 	// of a name per hour (letsencrypt.org/docs/rate-limits).
@@ -50,7 +50,7 @@ type Certificates struct {
 	failed   map[string]bool      // host names for which the last attempt failed
 }
 
-// Config returns the TLS settings: version 1.3 only, HTTP/2 and HTTP/1.1, and the current certificate.
+// Config returns the TLS settings: TLS 1.3 only, HTTP/2 and HTTP/1.1 (with ACME also acme-tls/1), and the certificates.
 func (s *Certificates) Config() *tls.Config {
 	c := &tls.Config{MinVersion: tls.VersionTLS13, NextProtos: []string{"h2", "http/1.1"}, GetCertificate: s.get}
 	if s.manager != nil {
@@ -59,7 +59,7 @@ func (s *Certificates) Config() *tls.Config {
 	return c
 }
 
-// use makes p the current certificate and key, which the server uses for new connections.
+// use makes p the certificate and key of new connections. If the certificate has expired, it only logs a warning.
 func (s *Certificates) use(p config.KeyPair) error {
 	s.seen = p
 	c, err := tls.X509KeyPair(p.Cert, p.Key)
@@ -74,7 +74,7 @@ func (s *Certificates) use(p config.KeyPair) error {
 	return nil
 }
 
-// get returns the certificate for a handshake. It is the callback tls.Config.GetCertificate.
+// get returns the certificate for a handshake, or errNoCertificate. It is the callback tls.Config.GetCertificate.
 func (s *Certificates) get(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	if s.manager == nil {
 		return s.current.Load(), nil
@@ -169,7 +169,7 @@ func (s *Certificates) runACME(ctx context.Context) error {
 	pause := acmeFirstRetry
 	for {
 		failed := make(chan bool, 1)
-		go func() { failed <- s.prepare() }() // autocert cannot be canceled, so it may run until the process ends
+		go func() { failed <- s.prepare() }() // autocert cannot be canceled, so this goroutine may outlive runACME
 		wait := acmeMetricInterval
 		select {
 		case f := <-failed:

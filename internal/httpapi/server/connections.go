@@ -23,8 +23,8 @@ type Connections struct {
 // addressBits is the prefix length of the IPv6 networks that count as one client.
 const addressBits = 64
 
-// shareOf returns the address or network under which the connections of the client at the address a are counted. It
-// returns false if the client has no limit.
+// shareOf returns the IPv4 address or the IPv6 network by which the connections of a client are counted. The parameter
+// `a` is the client's address. shareOf returns false if the client has no limit.
 func (c *Connections) shareOf(a net.Addr) (netip.Addr, bool) {
 	tcp, ok := a.(*net.TCPAddr)
 	if !ok || c.PerAddress == 0 {
@@ -41,9 +41,9 @@ func (c *Connections) shareOf(a net.Addr) (netip.Addr, bool) {
 	return at, true
 }
 
-// limitedListener limits open connections. At the limit of all connections, it closes the connection that has been idle
-// longest. At the limit of a client, it closes the longest idle connection of that client. The listener of
-// golang.org/x/net/netutil would wait for another connection to end, and its connections have no CloseWrite.
+// limitedListener limits open connections, as [NewListener] describes. netutil.LimitListener of golang.org/x/net does
+// not suffice. At its limit it closes no idle connection, but waits until a connection ends. Its connections also lack
+// the method CloseWrite, which net/http needs.
 type limitedListener struct {
 	net.Listener
 	Connections
@@ -53,7 +53,7 @@ type limitedListener struct {
 	open    int
 	idle    idleList                  // idle connections of all clients, longest idle first
 	clients map[netip.Addr]*clientUse // clients with a limit and at least one connection
-	room    chan struct{}             // gets an element when a connection was closed or became idle
+	room    chan struct{}             // gets an element when a connection is closed or becomes idle; wakes Accept
 	end     sync.Once
 	closed  chan struct{}
 }
@@ -112,9 +112,9 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 	}
 }
 
-// admit counts a new connection if there is room or an idle connection can be closed. The result
-// took reports whether c was counted, victim is the connection to close (if any), and why is the
-// reason. The victim is c itself if the client of c is at its limit without an idle connection.
+// admit counts the new connection c if there is room, or an idle connection can be closed. The result `took` reports
+// whether c was counted. `victim` is the connection to close (if any), and `why` is the reason. `victim` is c itself if
+// the client of c is at its limit without an idle connection. If c must wait, `took` is false and `victim` is nil.
 func (l *limitedListener) admit(c *limitedConn) (victim *limitedConn, why string, took bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -44,7 +44,7 @@ func (p *Pieces) Flush() error {
 	if err := unlessUnsupported(p.control.Flush()); err != nil || !p.endless {
 		return err
 	}
-	// HTTP/2 ends a stream when a deadline passes, even between two pieces. Hence there is no
+	// HTTP/2 ends a stream when its write deadline passes, even between two pieces. An endless stream therefore has no
 	// deadline until the next write.
 	return unlessUnsupported(p.control.SetWriteDeadline(time.Time{}))
 }
@@ -64,7 +64,7 @@ func (d deadlined) Write(p []byte) (int, error) {
 	return d.w.Write(p)
 }
 
-// unlessUnsupported returns err, or nil if err means that the writer cannot flush or has no deadlines, as in tests.
+// unlessUnsupported returns err, or nil if err means that the writer, as in tests, cannot flush or has no deadlines.
 func unlessUnsupported(err error) error {
 	if errors.Is(err, http.ErrNotSupported) {
 		return nil

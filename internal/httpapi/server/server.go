@@ -14,7 +14,7 @@ import (
 // legitimate header, with a query of about 10 KB: 100 city names in Hindi, percent-encoded.
 const (
 	headerTimeout = 5 * time.Second
-	// ReadTimeout limits the time for a whole request.
+	// ReadTimeout limits the time to read a whole request, including its body.
 	ReadTimeout = 30 * time.Second
 	// WriteTimeout limits the time for a reply, or for a piece of a stream.
 	WriteTimeout = 60 * time.Second

@@ -55,8 +55,8 @@ func (c TLSConfig) Validate() []error {
 
 func unfit(c rune) bool { return (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' && c != '.' }
 
-// Open reads the certificate files, or prepares ACME without contacting the authority. The ACME account and
-// certificates are stored in the folder acme below the parameter data, unless the settings name another folder.
+// Open reads the certificate files, or prepares ACME without contacting the authority. ACME stores the account and the
+// certificates in c.Cache or, if c.Cache is empty, in the folder acme of the data directory (the parameter `data`).
 func (c TLSConfig) Open(log *slog.Logger, reg prometheus.Registerer, data string) (*Certificates, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
@@ -123,6 +123,6 @@ func (c TLSConfig) client() (*acme.Client, error) {
 	return client, nil
 }
 
-// errNoCertificate is the error for a host name that the API does not serve, or for which no
-// certificate could be obtained.
+// errNoCertificate is the error for a host name that the API does not serve, or for which the last attempt to obtain a
+// certificate failed.
 var errNoCertificate = errors.New("no certificate")

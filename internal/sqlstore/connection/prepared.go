@@ -7,8 +7,8 @@ import (
 	"database/sql/driver"
 )
 
-// maxStatements bounds how many prepared statements a connection keeps. The program has a few hundred fixed SQL
-// texts. Without a limit, generated texts could fill the memory.
+// maxStatements bounds how many prepared statements a connection keeps. It suffices for the few hundred fixed SQL texts
+// of the program. Without a limit, generated texts could fill the memory.
 const maxStatements = 512
 
 // Prepared is a connection that keeps its prepared statements, because SQLite takes longer to parse a short
@@ -66,8 +66,8 @@ func (s *Prepared) QueryContext(ctx context.Context, query string, args ...any) 
 	return s.conn.QueryContext(ctx, query, args...)
 }
 
-// Begin records that rows of a query are read until end is called. SQLite cannot run a prepared statement again in that
-// time, so [Prepared.QueryContext] runs the same query unprepared.
+// Begin records that rows of a query are being read, until the function `end` is called. SQLite cannot run a prepared
+// statement again in that time, so [Prepared.QueryContext] runs the same query unprepared.
 func (s *Prepared) Begin(query string) (end func()) {
 	if s.reading[query] {
 		return func() {}

@@ -27,8 +27,8 @@ type WAL struct {
 	BusyTimeout string
 }
 
-// Bound truncates the write-ahead log if it is larger than MaxBytes. It checks the size once per walPause. Without
-// Bound, the log would grow while reads overlap without a gap, because SQLite cannot restart the log then.
+// Bound truncates the write-ahead log if it is larger than MaxBytes. It checks the size at most once per walPause.
+// Without Bound, the log would grow while reads overlap without a gap, because SQLite cannot restart the log then.
 func (w *WAL) Bound(ctx context.Context, writer *Prepared) (err error) {
 	now := time.Now()
 	if now.Before(w.NextCheck) || writer == nil {

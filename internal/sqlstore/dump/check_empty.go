@@ -9,7 +9,7 @@ import (
 )
 
 // CheckEmpty returns the error with which [Load] would reject the dump in dir for the server of cfg, or nil. It changes
-// nothing. A caller with a long step before Load calls CheckEmpty first. For SQLite, CheckEmpty only checks the dump.
+// nothing. Call it if a long step precedes Load. For SQLite, CheckEmpty checks only the version of the dump.
 func CheckEmpty(ctx context.Context, cfg sqlstore.Config, dir string, log *slog.Logger) error {
 	m, _, err := loadable(ctx, dir)
 	if err != nil || cfg.DSN == "" {

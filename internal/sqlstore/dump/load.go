@@ -21,7 +21,7 @@ const (
 	// batch is the number of rows of one INSERT. 100 rows of 16 columns have 1,600 values, far below SQLite's limit
 	// of 32,766 values per statement.
 	batch = 100
-	// maxLine bounds a line of a dump, in bytes. The longest lines have stored replies.
+	// maxLine bounds a line of a dump, in bytes. The longest lines contain replies stored for idempotency.
 	maxLine = 64 << 20
 	// loadTimeout limits the transaction that inserts all rows into a PostgreSQL server.
 	loadTimeout = 6 * time.Hour
@@ -39,10 +39,10 @@ func ReadManifest(dir string) (Manifest, error) {
 	return m, nil
 }
 
-// Load fills the store of cfg with the dump in dir, which may be of either engine. It creates missing tables,
-// and finally migrates all tables to the newest version. It rejects a store that has accounts, or that a
-// running service has locked. It also rejects a store whose tables are newer than the dump. Load inserts all
-// rows in one transaction. If a file is damaged, the error names the file and no row is changed.
+// Load fills the store of cfg with the dump in dir, which may be of either engine. It migrates the tables to the
+// version of the dump, replaces all rows in one transaction, and then migrates the tables to the newest version. It
+// rejects a store that has accounts, that a running service has locked, or whose tables are newer than the dump. If a
+// file is damaged, the error names the file, and no row is changed.
 func Load(ctx context.Context, cfg sqlstore.Config, dir string, log *slog.Logger) error {
 	m, known, err := loadable(ctx, dir)
 	if err != nil {
@@ -64,7 +64,7 @@ func Load(ctx context.Context, cfg sqlstore.Config, dir string, log *slog.Logger
 	return nil
 }
 
-// loadable reads the manifest of the dump in dir and checks its version. known is the program's newest version.
+// loadable reads the manifest of the dump in dir and checks its version. `known` is the program's newest version.
 func loadable(ctx context.Context, dir string) (m Manifest, known int64, err error) {
 	if m, err = ReadManifest(dir); err != nil {
 		return m, 0, err
@@ -114,7 +114,7 @@ func fill(ctx context.Context, tx *sqlstore.Tx, all []table, m Manifest, dir str
 	if n > 0 {
 		return notEmptyError(n)
 	}
-	for _, t := range slices.Backward(all) { // the migrations have inserted rows that the dump has, too
+	for _, t := range slices.Backward(all) { // the migrations have inserted rows that are also in the dump
 		if _, err := tx.Exec("DELETE FROM " + t.name); err != nil {
 			return err
 		}
@@ -147,7 +147,7 @@ func loadTable(ctx context.Context, tx *sqlstore.Tx, t table, want Table, path s
 	})
 }
 
-// insertRows reads all lines of a file and inserts their rows into the table. n is the number of rows.
+// insertRows reads all lines of a file and inserts their rows into the table. The result n is the number of rows.
 func insertRows(ctx context.Context, tx *sqlstore.Tx, t table, from io.Reader) (n int64, err error) {
 	lines := bufio.NewScanner(from)
 	lines.Buffer(make([]byte, 0, 64<<10), maxLine)

@@ -30,7 +30,7 @@ func newCells(of []column) cells {
 	return c
 }
 
-// appendJSON appends the row as a JSON object: text as a string, integers with all digits, bytes in base64.
+// appendJSON appends the row as a line with a JSON object: text as a string, integers with all digits, bytes in base64.
 func (c cells) appendJSON(line []byte) ([]byte, error) {
 	for i, column := range c.of {
 		line = append(line, "{,"[min(i, 1)])

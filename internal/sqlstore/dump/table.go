@@ -116,8 +116,8 @@ func stringColumn(ctx context.Context, db *sql.DB, query string, args ...any) (a
 	return all, rows.Err()
 }
 
-// parentsFirst sorts tables so that each table comes after the tables that its rows refer to. In a table that refers to
-// itself, parent rows come first too: rows are dumped in key order, and ids grow with time.
+// parentsFirst sorts tables so that each table comes after the tables that its rows refer to. A table may refer to
+// itself. Its rows are dumped in key order, and ids grow with time. So a row comes after the row that it refers to.
 func parentsFirst(all []table) (sorted []table, err error) {
 	placed := map[string]bool{}
 	for len(sorted) < len(all) {

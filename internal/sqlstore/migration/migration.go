@@ -18,7 +18,7 @@ import (
 const (
 	// lockSeconds is the pause between two attempts to get the migration lock of PostgreSQL, in seconds.
 	lockSeconds = 1
-	// lockTries limits the attempts to get the migration lock, so that waiting ends after a minute.
+	// lockTries limits the attempts to get the migration lock, so that the wait for it ends after a minute.
 	lockTries = 60
 )
 
@@ -53,8 +53,8 @@ func newest(provider *goose.Provider) int64 {
 	return sources[len(sources)-1].Version
 }
 
-// Apply migrates the tables to a version; 0 selects the newest. On PostgreSQL an advisory lock makes other
-// instances wait. On SQLite the caller has locked the directory.
+// Apply migrates the tables to a version; 0 selects the newest. It fails if the tables are newer than that version. On
+// PostgreSQL an advisory lock makes other instances wait. On SQLite the caller must have locked the directory.
 func Apply(ctx context.Context, dialect goose.Dialect, db *sql.DB, to int64) error {
 	provider, err := newProvider(dialect, db)
 	if err != nil {

@@ -13,20 +13,20 @@ import (
 const (
 	// analyzeInterval is the time between two checks of the sizes of the tables. A check takes a millisecond of the server.
 	analyzeInterval = time.Second
-	analyzePause    = time.Minute // after a failure
+	analyzePause    = time.Minute // delay of the retry after a failed check or ANALYZE
 )
 
-// grownTables selects the names of the role's tables that have grown to more than four times their pages at the last
-// ANALYZE or VACUUM. A table without either counts as one page.
+// grownTables selects the names of the role's tables that have more than four times the pages that they had at the last
+// ANALYZE or VACUUM. If a table was never analyzed or vacuumed, it is selected when it has more than four pages.
 const grownTables = `SELECT coalesce(string_agg(format('%I', c.relname), ', '), '') FROM pg_class c
 	WHERE c.relkind = 'r' AND c.relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema())
 	AND pg_has_role(c.relowner, 'USAGE')
 	AND pg_relation_size(c.oid) > 4 * current_setting('block_size')::bigint * greatest(c.relpages, 1)`
 
-// AnalyzeGrown updates the statistics of tables that grow fast, until ctx ends. The function commits returns how many
-// changes this process has committed; while it returns the same number, AnalyzeGrown does nothing. Without statistics
-// the planner estimates that the index of an account is as selective as the unique index of a row, and reads all rows of
-// the account. Autovacuum updates them after a minute or later (decision 104).
+// AnalyzeGrown updates the statistics of tables that grow fast, until ctx ends. It does nothing while the function
+// `commits`, which counts the committed transactions of this process, returns the same number. Without statistics, the
+// planner estimates that the index of an account is as selective as the unique index of a row. A query then reads all
+// rows of the account. Autovacuum would update the statistics only after a minute or later (docs/decisions, 104).
 func AnalyzeGrown(ctx context.Context, pool *sql.DB, timeout time.Duration, commits func() uint64, log *slog.Logger) {
 	for seen := uint64(0); sleep.For(ctx, analyzeInterval); {
 		now := commits()

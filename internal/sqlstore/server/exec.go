@@ -19,8 +19,8 @@ func Exec(ctx context.Context, conn *sql.Conn, statements string) (results []*pg
 	return results, err
 }
 
-// Send runs the statements of a batch in one round trip. It returns the first error: that of the server (*pgconn.PgError),
-// of the connection, or of a function that the batch calls with a result.
+// Send runs the statements of a batch in one round trip. It returns the first error. The error comes from the server
+// (*pgconn.PgError), from the connection, or from a function of the batch that handles the result of a statement.
 func Send(ctx context.Context, conn *sql.Conn, batch *pgx.Batch) error {
 	return raw(conn, func(c *pgx.Conn) error { return c.SendBatch(ctx, batch).Close() })
 }
@@ -35,8 +35,8 @@ func raw(conn *sql.Conn, do func(*pgx.Conn) error) (err error) {
 	return errors.Join(err, failed)
 }
 
-// Rejected reports whether the server answered COMMIT with an error, such as a full disk. After such an
-// answer, the change is rolled back, and the connection still works.
+// Rejected reports whether err, the error of COMMIT, is an answer of the server with severity ERROR, such as for a full
+// disk. After such an answer, the change is rolled back, and the connection still works.
 func Rejected(err error) bool {
 	stated, ok := errors.AsType[*pgconn.PgError](err)
 	return ok && stated.SeverityUnlocalized == "ERROR"

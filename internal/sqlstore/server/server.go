@@ -32,14 +32,14 @@ func Parse(dsn config.DSN, idle, answer time.Duration) (*pgx.ConnConfig, error) 
 	}
 	preset(cfg, "application_name", "vayu")
 	PresetTimeout(cfg, "idle_in_transaction_session_timeout", idle)
-	if cfg.ConnectTimeout == 0 { // the pool's own attempts have no other timeout
+	if cfg.ConnectTimeout == 0 { // database/sql also connects in the background, without a deadline
 		cfg.ConnectTimeout = connectTimeout(answer, 1+len(cfg.Fallbacks))
 	}
 	return cfg, nil
 }
 
-// connectTimeout returns the limit of the wait for one host. A single host gets the whole time that the caller waits.
-// With several hosts, a host that does not answer must leave enough time for the next one.
+// connectTimeout returns the limit of the wait for one host. A single host gets the whole time that the caller waits
+// (`answer`). With several hosts, the wait for a host that does not answer must leave enough time for the next host.
 func connectTimeout(answer time.Duration, hosts int) time.Duration {
 	if hosts == 1 {
 		return answer

@@ -8,9 +8,9 @@ import (
 	"vayu/internal/config"
 )
 
-// UnencryptedHosts returns the remote hosts of a DSN to which passwords and rows may travel unencrypted; none
-// for SQLite. Without sslmode PostgreSQL's clients prefer TLS, but fall back to plain text if the server does
-// not offer it. An attacker on the network can cause the fallback too.
+// UnencryptedHosts returns the remote hosts of a DSN to which passwords and rows may travel unencrypted. An empty DSN
+// (SQLite) has none. Without sslmode PostgreSQL's clients prefer TLS, but fall back to plain text if the server does
+// not offer TLS. An attacker on the network can cause the fallback too.
 func UnencryptedHosts(dsn config.DSN) []string {
 	if dsn == "" {
 		return nil

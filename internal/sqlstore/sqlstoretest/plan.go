@@ -16,7 +16,7 @@ func Plan(tb testing.TB, db *sqlstore.DB, query string, args ...any) string {
 		explain, columns = "EXPLAIN ", 1
 	}
 	var lines []string
-	err := db.Update(context.Background(), func(tx *sqlstore.Tx) error { // the statement may change something
+	err := db.Update(context.Background(), func(tx *sqlstore.Tx) error { // not a View, because the explained statement may write
 		lines = nil
 		return sqlstore.Each(tx, func(row sqlstore.Scanner) error {
 			cells := make([]any, columns)

@@ -58,8 +58,8 @@ var Fresh = map[string]func(testing.TB) sqlstore.Config{
 	"postgres": func(tb testing.TB) sqlstore.Config { tb.Helper(); return sqlstore.Config{DSN: PostgresDSN(tb)} },
 }
 
-// Start opens a store as Open does, and also returns a function that stops the store before the end of the test.
-// stop waits until the store has stopped. It may be called more than once.
+// Start opens a store as Open does, and also returns the function `stop`, which stops the store before the end of the
+// test. `stop` waits until the store has stopped. It may be called more than once.
 func Start(tb testing.TB, c sqlstore.Config, metrics ...prometheus.Registerer) (db *sqlstore.DB, stop func()) {
 	tb.Helper()
 	db, ready, stop := StartAsync(tb, c, metrics...)
@@ -71,7 +71,7 @@ func Start(tb testing.TB, c sqlstore.Config, metrics ...prometheus.Registerer) (
 }
 
 // StartAsync opens a store as Start does, but does not wait until the store is ready. Several stores can thus
-// start concurrently. Use the store only after ready has returned nil. Any goroutine may call `ready`.
+// start concurrently. Use the store only after the function `ready` has returned nil. Any goroutine may call `ready`.
 func StartAsync(tb testing.TB, c sqlstore.Config, metrics ...prometheus.Registerer) (db *sqlstore.DB, ready func() error, stop func()) {
 	tb.Helper()
 	var reg prometheus.Registerer

@@ -31,7 +31,7 @@ func SQLite(tb testing.TB) *sqlstore.DB {
 	template.sqlite.Do(func() {
 		_, stop := Start(tb, c)
 		stop()
-		template.file, _ = os.ReadFile(file) // after an error, Open creates the store in an empty file
+		template.file, _ = os.ReadFile(file) // if ReadFile fails, stores begin with an empty file
 	})
 	if err := os.WriteFile(file, template.file, 0o600); err != nil {
 		tb.Fatal(err)
@@ -57,7 +57,7 @@ func Postgres(tb testing.TB) *sqlstore.DB {
 		stop()
 		name := regexp.MustCompile("vayu_test_[a-z0-9]+").FindString(string(dsn))
 		ExecOnServer(tb, os.Getenv(Variable), "DO $$ BEGIN ALTER DATABASE "+name+" RENAME TO "+migrated+
-			"; EXCEPTION WHEN duplicate_database OR unique_violation THEN END $$") // of another test binary
+			"; EXCEPTION WHEN duplicate_database OR unique_violation THEN END $$") // another test binary was faster
 	})
 	return Open(tb, sqlstore.Config{DSN: database(tb, migrated), Settings: sqlstore.Settings{Connections: 8, StatementTimeout: timeout}})
 }

@@ -18,7 +18,7 @@ const (
 	Secret = "simulator-secret"
 )
 
-// Fill returns a simulator's description file with its URL, key and secret.
+// Fill replaces the placeholders URL, KEY and SECRET in a simulator's description file, and returns the result.
 func Fill(description, url string) string {
 	return strings.NewReplacer("URL", url, "KEY", Key, "SECRET", Secret).Replace(description)
 }
@@ -26,9 +26,9 @@ func Fill(description, url string) string {
 // mostBody is the largest request body that is read, in bytes.
 const mostBody = 64 << 10
 
-// admit checks a request's key, and its signature over time, method, path and body. The signed time
-// may differ from now by at most a minute. If a check fails, admit sends an error reply and returns
-// false. Otherwise the body can still be read.
+// admit checks the key of a request, and its signature over time, method, path and body. The signed time may differ
+// from `now` by at most a minute. If a check fails, admit sends an error reply and returns false. Otherwise it returns
+// true, and the body can be read again.
 func admit(w http.ResponseWriter, r *http.Request, now time.Time) bool {
 	refuse := func(status int, code string) bool {
 		Reply(w, status, map[string]string{"code": code})
@@ -57,7 +57,7 @@ func sign(text string) string {
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// Sign sets the headers of a simulator's callback, including the signature.
+// Sign sets the headers of a simulator's callback, including the signature over time and body.
 func Sign(header http.Header, body []byte, now time.Time) {
 	stamp := strconv.FormatInt(now.Unix(), 10)
 	header.Set("Content-Type", "application/json")

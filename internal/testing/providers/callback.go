@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// CallbackSender sends callbacks to Config.Callback. It retries a callback that is not acknowledged, as
-// real providers do.
+// CallbackSender sends callbacks to Config.Callback. As real providers do, it retries a callback that is not
+// acknowledged with a status 2xx, up to maxAttempts in total.
 type CallbackSender struct {
 	config  *Config
 	content func(reference string) any // current content of a callback
@@ -34,7 +34,7 @@ const (
 	retryInterval = 500 * time.Millisecond
 )
 
-// Schedule schedules `times` callbacks about the order with the given reference. They are due at the time `at`.
+// Schedule adds `times` callbacks about an order, due at the time `at`. Without Config.Callback it does nothing.
 func (s *CallbackSender) Schedule(reference string, at time.Time, times int) {
 	if s.config.Callback == "" {
 		return
@@ -62,7 +62,7 @@ func (s *CallbackSender) Run(ctx context.Context) error {
 	}
 }
 
-// idle is how long Run waits if no callback is scheduled.
+// idle is how long Run waits for a wake-up if no callback is scheduled.
 const idle = time.Hour
 
 // SendCallbacks sends each due callback once, and returns the time until the next is due. A

@@ -52,9 +52,9 @@ func (d *Dice) Script(about string, faults ...Fault) {
 	d.scripts[about] = append(d.scripts[about], faults...)
 }
 
-// Fault returns the fault of an order. An order has several names, such as its reference and its account.
-// If Script has set a fault for one of the names, Fault returns it. Otherwise it draws a fault for the
-// first name, with the probabilities of Config.Rates.
+// Fault returns the fault of an order. An order has several names, such as its reference and its account. If Script has
+// set a fault for one of the names, Fault returns and removes it. Otherwise, unless random faults are disabled, Fault
+// draws a fault for the first name, with the probabilities of Config.Rates.
 func (d *Dice) Fault(names ...string) Fault {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -75,7 +75,7 @@ func (d *Dice) Fault(names ...string) Fault {
 	return None
 }
 
-// noises are the faults that Noise draws.
+// noises are the faults that Noise draws at random.
 var noises = []Fault{Drop, Page, Broken}
 
 // enquiry returns the subject under which Dice stores the faults of requests without an order, such as status
@@ -86,7 +86,7 @@ func enquiry(about string) string { return "GET " + about }
 // fault is one of Drop, Delay, Page, Broken and Flood.
 func (d *Dice) ScriptEnquiry(about string, faults ...Fault) { d.Script(enquiry(about), faults...) }
 
-// Noise returns the fault of a request that is not an order. Config.Noise is the probability of a random fault.
+// Noise returns the fault of a request that is not an order: a scripted one, or, with the rate Config.Noise, any noise.
 func (d *Dice) Noise(about string) Fault {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -14,13 +14,13 @@ type Config struct {
 	Noise float64
 	// Seed and an order's reference determine the random faults of the order.
 	Seed uint64
-	// Late is the delay of an order's result, if a fault delays it. Slow is the delay of a reply with the fault Delay.
+	// Late is the delay of an order's result, if a fault delays the result. Slow is the delay of the fault Delay.
 	Late, Slow time.Duration
 	// Delayed is called when the fault Delay begins to delay a reply. It may be nil.
 	Delayed func()
 	// Callback is the URL to which callbacks are sent. If it is empty, none are sent.
 	Callback string
-	// Naive disables idempotency: a repeated request is carried out again, unless the order has failed.
+	// Naive disables idempotency: a repeated order is carried out again, unless the order was rejected or has failed.
 	Naive bool
 	// Now returns the current time. If it is nil, time.Now is used.
 	Now func() time.Time
@@ -41,8 +41,8 @@ type Simulator[Order any] struct {
 	Orders map[string]*Order // by reference
 }
 
-// Init prepares s. faults are the faults that an order can get. state returns the state of an order for
-// a callback; it is called while Mu is locked.
+// Init prepares s. The parameter `faults` has the faults that an order can get. The function `state` returns the state
+// of an order for a callback. It is called while Mu is locked.
 func (s *Simulator[Order]) Init(c Config, faults []Fault, state func(*Order) any) {
 	if c.Now == nil {
 		c.Now = time.Now

@@ -26,8 +26,8 @@ const (
 // GroupDialer returns a dialer for the client of a consumer group. When the context `open` ends, the dialer closes
 // all its connections, because the client may otherwise wait for replies that never come.
 //
-// If a broker refuses connections, the dialer redials it for refusedFor, until the context redial ends. If redial
-// is nil, the dialer does not redial.
+// If a broker refuses connections, the dialer redials the broker for refusedFor, unless the context `redial` ends
+// earlier. If `redial` is nil, the dialer does not redial.
 func (s Security) GroupDialer(open, redial context.Context) *kafka.Dialer {
 	return &kafka.Dialer{ClientID: ClientID, Timeout: DialTimeout, SASLMechanism: s.Login, DialFunc: func(ctx context.Context, network, address string) (net.Conn, error) {
 		for until := time.Now().Add(refusedFor); ; {
@@ -47,7 +47,7 @@ func (s Security) GroupDialer(open, redial context.Context) *kafka.Dialer {
 type groupConn struct {
 	net.Conn
 
-	forget func() bool // removes the connection from the context
+	forget func() bool // cancels the closing of the connection at the end of `open`
 }
 
 // Close implements net.Conn.

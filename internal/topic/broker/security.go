@@ -53,7 +53,7 @@ func (s Settings) checkLogin(f *config.Faults) {
 	}
 }
 
-// Security returns the TLS configuration and the login of valid settings. It reads their files.
+// Security returns the TLS configuration and the login of valid settings. It reads the certificate files that s names.
 func (s Settings) Security() (Security, error) {
 	var out Security
 	var err error
@@ -107,7 +107,7 @@ func (s Settings) tlsConfig() (*tls.Config, error) {
 	return out, nil
 }
 
-// Dial opens a connection to a broker, with TLS if configured. The TLS dial of the Kafka client
+// Dial opens a connection to a broker, with TLS if configured. It makes the handshake itself, because the Kafka client
 // would leak the connection of a failed handshake.
 //
 // The Kafka client does not watch the deadline of ctx during the login, so Dial closes the

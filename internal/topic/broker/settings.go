@@ -29,11 +29,11 @@ func DefaultSettings() Settings {
 	return Settings{Topic: "vayu.events", DeadTopic: "vayu.events.dead", Group: "vayu.dispatch", Partitions: 12, Replicas: 1}
 }
 
-// legalTopic matches legal names of topics, and the illegal names "." and ".."
-// (org.apache.kafka.common.internals.Topic).
+// legalTopic matches the topic names that Kafka accepts (org.apache.kafka.common.internals.Topic). It also matches "."
+// and "..", which Kafka rejects.
 var legalTopic = regexp.MustCompile(`^[a-zA-Z0-9._-]{1,249}$`)
 
-// legalGroup accepts fewer names than Kafka does, because tools and logs show the name of a group.
+// legalGroup matches the group names that Vayu accepts. Kafka accepts more names, but tools and logs show them.
 var legalGroup = regexp.MustCompile(`^[a-zA-Z0-9._-]{1,255}$`)
 
 const (

@@ -39,9 +39,9 @@ func readSpacing(root *section.Section) *spacing {
 	return sp
 }
 
-// note counts in `all` the time since the series' previous record. It ignores records once there are mostSeries series.
+// note counts in `all` the time since the series' previous record. Once there are mostSeries series, it ignores new ones.
 func (sp *spacing) note(all *table.Spacings, f *record.Frame, at time.Time) {
-	if key, _ := f.Text(sp.series); key != "" && all.Len() < mostSeries {
+	if key, _ := f.Text(sp.series); key != "" && (all.Len() < mostSeries || all.Has([]byte(key))) {
 		all.Note([]byte(key), at)
 	}
 }

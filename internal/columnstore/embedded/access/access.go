@@ -68,7 +68,7 @@ func (l Limits) bounds() []bound {
 	threads := strconv.Itoa(l.threads(runtime.GOMAXPROCS(0)))
 	all := []bound{
 		{"max_memory_usage", strconv.FormatInt(l.Memory, 10)},
-		{"max_execution_time", strconv.FormatInt(int64(l.Time/time.Second), 10)},
+		{"max_execution_time", strconv.FormatInt(int64((l.Time+time.Second-1)/time.Second), 10)},
 		{"max_result_rows", strconv.FormatUint(l.Rows, 10)},
 		{"max_rows_to_read", strconv.FormatUint(readRows, 10)},
 		{"max_temporary_data_on_disk_size_for_query", strconv.FormatInt(spillBytes, 10)},

@@ -2,7 +2,9 @@ package access
 
 import (
 	"fmt"
+	"slices"
 	"testing"
+	"time"
 )
 
 // All queries of analysts together have at most half of the processors, except that one query always runs.
@@ -27,5 +29,14 @@ func TestQueriesShareHalfOfProcessors(t *testing.T) {
 				t.Errorf("got %d threads, want %d", got, c.threads)
 			}
 		})
+	}
+}
+
+// The engine counts whole seconds, and 0 would mean no limit.
+func TestShortTimeLimitIsOneSecond(t *testing.T) {
+	t.Parallel()
+	got := Limits{Time: 500 * time.Millisecond}.bounds()
+	if want := (bound{"max_execution_time", "1"}); !slices.Contains(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }

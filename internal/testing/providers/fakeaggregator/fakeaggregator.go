@@ -19,8 +19,8 @@ func Describe(url string) string { return providers.Fill(description, url) }
 type Simulator struct {
 	providers.Simulator[order]
 
-	// Ported maps a number that has moved to another operator to the canonical name of that
-	// operator. An order for a wrong operator is rejected.
+	// Ported maps a number that has moved to another operator to the canonical name of that operator. An order for such
+	// a number is rejected if it names a different operator.
 	Ported map[string]string
 
 	ledger []Entry

@@ -66,7 +66,7 @@ func (s *Simulator) submit(w http.ResponseWriter, r *http.Request) {
 	s.Answer(w, r, f, http.StatusOK, body)
 }
 
-// accept stores an order. It returns the simulator's reply, and the fault that changes the reply.
+// accept stores a new order, or looks up a repeated one. It returns the reply, and the fault that changes the reply.
 func (s *Simulator) accept(reference, number, operator string, amount schema.Paise) (providers.Fault, orderStatus) {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
@@ -93,7 +93,7 @@ func (s *Simulator) accept(reference, number, operator string, amount schema.Pai
 	return f, body
 }
 
-// begin decides the result of a new order and returns the reply.
+// begin applies the fault of a new order: it decides the result, may carry the order out, and returns the reply.
 func (s *Simulator) begin(o *order) orderStatus {
 	if owner, ok := s.Ported[o.number]; ok && codes[owner] != o.operator {
 		o.Status = wrong
@@ -158,7 +158,7 @@ func (s *Simulator) refund(w http.ResponseWriter, r *http.Request) {
 	s.Answer(w, r, f, status, body)
 }
 
-// takeBack reverses an order if it was successful, and returns the status for the reply.
+// takeBack reverses an order if its status is SUCCESS, and returns the status for the reply.
 func (s *Simulator) takeBack(o *order) string {
 	switch s.statusOf(o); o.Status {
 	case success:

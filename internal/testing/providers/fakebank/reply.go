@@ -16,7 +16,7 @@ type order struct {
 	account         string
 	fault           providers.Fault
 	due             time.Time // time of the result, if the fault delays it
-	pendingDeposits int       // deposits to make at the time due
+	pendingDeposits int       // deposits to make at the time `due`
 	deposits        int       // deposits made so far
 	enquiries       int
 }
@@ -54,7 +54,7 @@ func (s *Simulator) deposit(w http.ResponseWriter, r *http.Request) {
 	s.answer(w, r, f, http.StatusOK, out)
 }
 
-// acceptOrder stores an order. It returns the reply, and the fault that changes the reply.
+// acceptOrder stores a new order, or looks up a repeated one. It returns the reply, and the fault that changes it.
 func (s *Simulator) acceptOrder(reference, account string) (providers.Fault, reply) {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
@@ -89,7 +89,7 @@ func (s *Simulator) acceptOrder(reference, account string) (providers.Fault, rep
 	return f, out
 }
 
-// firstReply decides the result of an order that is new or was unavailable, and returns the reply.
+// firstReply decides the result of an order that is new, or that got the result AWAY before, and returns the reply.
 func (s *Simulator) firstReply(o *order) reply {
 	if s.accountOf(o.account).Missing {
 		o.fault = Missing
@@ -114,7 +114,7 @@ func (s *Simulator) firstReply(o *order) reply {
 	return o.reply
 }
 
-// makeDeposit credits one rupee to the account of an order. The reply then has the account's data.
+// makeDeposit records a deposit of one rupee into the account of an order, and adds the account's data to the reply.
 func (s *Simulator) makeDeposit(o *order) {
 	a := s.accountOf(o.account)
 	o.deposits++
@@ -123,7 +123,7 @@ func (s *Simulator) makeDeposit(o *order) {
 	o.UTR = fmt.Sprintf("%012d", 600_000_000_000+s.deposits)
 }
 
-// accountOf returns the data of an account or address.
+// accountOf returns the data of an account number or UPI address.
 func (s *Simulator) accountOf(account string) Account {
 	if a, ok := s.Accounts[account]; ok {
 		return a
