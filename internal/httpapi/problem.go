@@ -16,8 +16,8 @@ import (
 
 var errPanic = errors.New("panic")
 
-// problemOf converts an error to the problem (error body) that the client gets. It omits the text
-// of any error that is not a *schema.Problem, because the text may contain SQL or addresses.
+// problemOf converts an error to the problem (error body) that the client gets. For an error that is not a
+// *schema.Problem, it returns a general text, because the text of the error may contain SQL or addresses.
 func problemOf(err error) *schema.Problem {
 	if p, ok := errors.AsType[*schema.Problem](err); ok {
 		return p

@@ -153,7 +153,7 @@ func (c *candidate) lead(ctx context.Context, requested time.Time, do func(ctx c
 		defer close(renewed)
 		c.renew(leading, requested, end)
 	}()
-	defer func() { // also when do panics
+	defer func() { // also when `do` panics
 		end()
 		<-renewed
 	}()

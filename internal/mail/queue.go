@@ -62,7 +62,7 @@ func (q *Queue) Run(ctx context.Context) error {
 	}
 }
 
-// Process sends the mails that are due, and calls Clean.
+// Process sends the mails that are due, and then calls Clean, even if the first step fails.
 func (q *Queue) Process(ctx context.Context) error { return errors.Join(q.sendDue(ctx), q.Clean(ctx)) }
 
 // Claim leases the row with the given key if the time in the given column is due. It sets that time to the end of the

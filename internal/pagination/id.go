@@ -7,8 +7,8 @@ import (
 	"github.com/oklog/ulid/v2"
 )
 
-// FirstID returns the least id that an entry created at the time micros (Unix microseconds) can have. An id is a prefix
-// and a ULID. FirstID returns false if a ULID cannot represent the time.
+// FirstID returns the least id that an entry created at the time `micros` (Unix microseconds) can have. An id is a
+// prefix and a ULID. FirstID returns false if a ULID cannot represent the time.
 func FirstID(prefix string, micros int64) (string, bool) {
 	ms := micros / 1000
 	if micros < 0 || uint64(ms) > ulid.MaxTime() {

@@ -130,7 +130,7 @@ type sharer struct {
 
 // running is a job whose lease this instance has or tries to claim.
 type running struct {
-	cancel  func()        // ends the job or the attempt at once
+	cancel  func()        // ends the job, or the attempt to claim its lease, at once
 	quit    chan struct{} // closed to end the job as soon as another instance can continue it
 	leaving bool          // quit is closed
 	leads   atomic.Bool   // this instance has the lease
@@ -152,7 +152,7 @@ func (s *sharer) loop(ctx context.Context) {
 	}
 }
 
-// rebalance reads the leases once, and starts and ends jobs.
+// rebalance reads the leases once, and starts and ends jobs as [planner.plan] decides.
 func (s *sharer) rebalance(ctx context.Context, jobs []Job) error {
 	for name, r := range s.running {
 		if r.ended.Load() {

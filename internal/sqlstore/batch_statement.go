@@ -15,8 +15,8 @@ const groupForms = 5
 // BatchStatement is an SQL statement for any number of rows. It has a text for each group size: 1, 2, 4, 8 and 16.
 type BatchStatement [groupForms]string
 
-// NewBatchStatement makes the texts of a statement: head, the rows separated by commas, and tail. Each ? of row
-// becomes a numbered placeholder. The texts head and tail use the placeholders $1 to $n, where n is `fixed`.
+// NewBatchStatement makes the texts of a statement: `head`, a copy of `row` for each row, separated by commas, and
+// `tail`. Each ? of `row` becomes a numbered placeholder. `head` and `tail` may use the first `fixed` placeholders.
 func NewBatchStatement(fixed int, head, row, tail string) (all BatchStatement) {
 	parts := strings.Split(row, "?")
 	for form := range all {

@@ -22,7 +22,7 @@ type change struct {
 	ctx     context.Context //nolint:containedctx // of the caller, while it waits
 	do      func(*Tx) error
 	claimed atomic.Bool   // set before the change runs, or by a caller that gives up, whichever is first
-	started bool          // do was called
+	started bool          // the writer has called `do`
 	err     error         // result of the change; final when done is closed
 	done    chan struct{} // closed after the transaction of the change has ended
 }

@@ -73,7 +73,7 @@ func (p *postgres) runOnce(ctx context.Context, queue *pgx.Batch, do func(*Tx) e
 	}
 	defer func() { _ = conn.Close() }()
 	open := true
-	defer func() { // also when do panics
+	defer func() { // also when `do` panics
 		if open {
 			rollback(whole, conn)
 		}

@@ -102,7 +102,7 @@ func joinKinds(all []schema.LiveKind) string {
 	return strings.Join(names, ", ")
 }
 
-// visibleKinds returns the elements of kinds that the scopes permit, sorted and without duplicates.
+// visibleKinds returns those of the given kinds that the scopes permit, sorted and without duplicates.
 func (s *Service) visibleKinds(kinds []schema.LiveKind, scopes []schema.Scope) []schema.LiveKind {
 	out := []schema.LiveKind{}
 	for _, name := range kinds {

@@ -97,7 +97,7 @@ type message struct {
 	text []byte
 }
 
-// encodeMessage encodes an SSE event without its id (WHATWG HTML, 9.2.6). data must not contain a line break.
+// encodeMessage encodes an SSE event without its id (WHATWG HTML, 9.2.6). `data` must not contain a line break.
 func encodeMessage(name string, data []byte) []byte {
 	out := make([]byte, 0, len(name)+len(data)+len("event: \ndata: \n\n"))
 	out = append(append(out, "event: "...), name...)

@@ -83,7 +83,7 @@ func (f *Follower) Ready(ctx context.Context) error {
 // change of the table. Other instances apply the change at their next refresh.
 func (f *Follower) Refresh(ctx context.Context) error { return f.within(ctx, f.Now()) }
 
-// Fresh refreshes the cache within Timeout, if the last successful refresh began maxAge ago or earlier.
+// Fresh refreshes the cache within Timeout, unless the last successful refresh began less than `maxAge` ago.
 func (f *Follower) Fresh(ctx context.Context, maxAge time.Duration) error {
 	since := f.Now().Add(-maxAge)
 	if f.refreshedAfter(since) {

@@ -46,7 +46,7 @@ func diagnose(err error) (status, advice string) {
 	if op, ok := errors.AsType[*net.OpError](err); ok && op.Op == "remote error" {
 		return statusCertificate, "event-log.cert is missing, expired, or not signed by an authority that the brokers trust"
 	}
-	if _, ok := errors.AsType[broker.HandshakeError](err); ok { // checked after the more specific errors
+	if _, ok := errors.AsType[broker.HandshakeError](err); ok { // checked last, because it may wrap one of the errors above
 		return statusNoTLS, "event-log.tls is on; perhaps the listener has none"
 	}
 	return "", ""

@@ -83,7 +83,7 @@ func (p *progress) unfinished(now time.Time) (messages int64, known bool) {
 	return messages, now.Sub(p.at) <= lagFresh
 }
 
-// describe sets the names of the metrics, which begin with prefix.
+// describe sets the names of the metrics, which begin with the given prefix, and their help texts.
 func (l *lag) describe(prefix string) {
 	l.messages = prometheus.NewDesc(prefix+"_lag_messages",
 		"Messages of this reader's partitions that are not finished, as of some seconds ago. The sum over instances is the group's. Absent while it is not known.", nil, nil)

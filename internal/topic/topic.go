@@ -68,7 +68,7 @@ type Client struct {
 	Config
 
 	security  broker.Security
-	transport *kafka.Transport // of the field client
+	transport *kafka.Transport // of the field `client`
 	client    *kafka.Client    // for writes and metadata requests
 	balancer  kafka.Murmur2Balancer
 	made      atomic.Bool // both topics exist

@@ -81,7 +81,7 @@ func isRejected(err error) bool {
 // ErrNoLeader is the error of a partition without a leader, to which nothing was sent.
 var ErrNoLeader = errors.New("the partition has no leader")
 
-// writeOnce writes unacknowledged records, to all partitions at the same time, and updates acked.
+// writeOnce writes unacknowledged records, to all partitions at the same time, and updates the slice `acked`.
 func (c *Client) writeOnce(ctx context.Context, topic string, records []kafka.Message, acked []bool) error {
 	if err := c.makeTopics(ctx); err != nil {
 		return err

@@ -114,7 +114,7 @@ func (q *queue) gather(ctx context.Context) (batch []sdk.ReadOnlySpan) {
 	return batch
 }
 
-// fill adds queued spans to batch without waiting.
+// fill adds queued spans to the given batch, up to maxBatch, without waiting.
 func (q *queue) fill(batch []sdk.ReadOnlySpan) []sdk.ReadOnlySpan {
 	for len(batch) < maxBatch {
 		select {

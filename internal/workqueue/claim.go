@@ -81,8 +81,8 @@ func (q *Queue[R]) findDue(ctx context.Context, p *Pool, query string, now time.
 	return f, err
 }
 
-// batchFlagScanner scans rows whose first column tells whether the row belongs to a batch. It stores that column in
-// batch, and passes the other columns to Table.Scan.
+// batchFlagScanner scans rows whose first column states whether the row belongs to a batch. It stores this column in
+// the field `batch`. Table.Scan reads the other columns.
 type batchFlagScanner struct {
 	sqlstore.Scanner
 

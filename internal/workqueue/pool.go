@@ -24,7 +24,7 @@ type Pool struct {
 	nextPoll                time.Time // time of the next poll; zero during a poll, and after a failed one
 }
 
-// Wake makes the loop poll for due rows at once.
+// Wake makes the loop poll for due rows at once or, if the last poll failed, after the pause.
 func (p *Pool) Wake() {
 	select {
 	case p.wake <- struct{}{}:
@@ -32,8 +32,8 @@ func (p *Pool) Wake() {
 	}
 }
 
-// TryAcquire acquires a slot for a new single request, or for a batch item. It returns false if no slot is free, if the
-// free slots are reserved for queued jobs, or if the service stops. The caller must release an acquired slot.
+// TryAcquire acquires a slot for a new single request, or for a batch item (at most maxBatch). It returns false if no
+// slot is free, if queued jobs need the free slots, or if the service stops. The caller must release the slot.
 func (p *Pool) TryAcquire(batch bool) bool {
 	p.state.Lock()
 	defer p.state.Unlock()
@@ -125,8 +125,8 @@ func (p *Pool) acquireLocked(batch bool) bool {
 	return true
 }
 
-// acquireUpTo acquires as many slots as are free, but not more than most, and returns their
-// number. The caller holds the lock of state.
+// acquireUpTo acquires as many slots as are free, but not more than `most`, and returns their number. The caller holds
+// the lock of state.
 func (p *Pool) acquireUpTo(most int, batch bool) (n int) {
 	for n < most && p.acquireLocked(batch) {
 		n++

@@ -25,7 +25,7 @@ const (
 	// RetryPause is the time until the loop polls again after an error of the store, or while the provider is
 	// unavailable.
 	RetryPause = time.Second
-	// ShutdownGrace is the time that calls in flight get when the service stops.
+	// ShutdownGrace is how long calls in flight may continue when the service stops. Then they are cancelled.
 	ShutdownGrace = 10 * time.Second
 	// maxPollInterval bounds the time between two polls of a loop, because a row that another instance or a command
 	// makes due does not wake the loop.

@@ -20,7 +20,7 @@ import (
 )
 
 // Check fails the test if a reply violates the contract, schema.OpenAPI, in its status, headers, type or body.
-// The parameter body is the body as received, compressed or not. A request with a path that is not in the
+// The parameter `body` has the bytes as received, compressed or not. A request with a path that is not in the
 // contract must get 404. A request with a method that is not in the contract must get 405.
 //
 // Most tests need not call Check: wrap the handler with [Checked], or the client's transport with [Transport].

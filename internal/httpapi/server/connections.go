@@ -175,8 +175,8 @@ func (l *limitedListener) Close() error {
 	return l.Listener.Close()
 }
 
-// limitedConn is a connection of a limitedListener. The listener's lock guards the field counted and the fields after
-// it.
+// limitedConn is a connection of a limitedListener. The listener's lock guards the field `counted` and the fields
+// after it.
 type limitedConn struct {
 	net.Conn
 	listener *limitedListener
@@ -208,8 +208,8 @@ func (c *limitedConn) uses(active bool) {
 	}
 }
 
-// setIdle adds the connection to the lists of idle connections if idle is true, and otherwise removes
-// it. The caller holds the listener's lock.
+// setIdle adds the connection to the lists of idle connections if `idle` is true, and otherwise removes it from them.
+// The caller holds the listener's lock.
 func (c *limitedConn) setIdle(idle bool) {
 	if c.idle == idle {
 		return

@@ -12,7 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
-// NewListener returns a listener for a server of [New] that accepts from l, with TLS unless config is nil.
+// NewListener returns a listener for a server of [New]. It accepts connections from l, with TLS unless `config` is nil.
 //
 // At most maxConnections are open at once, and at most limits.PerAddress of one client. A new connection beyond
 // maxConnections replaces the connection that has been idle longest; if none is idle, the new connection waits. A

@@ -42,7 +42,7 @@ func (s *Prepared) prepared(ctx context.Context, query string) *sql.Stmt {
 // Unprepared returns the underlying connection, for statements that are not worth preparing.
 func (s *Prepared) Unprepared() *sql.Conn { return s.conn }
 
-// ExecContext prepares query, unless it is prepared already, and executes it.
+// ExecContext prepares a statement, unless it is prepared already, and executes it.
 func (s *Prepared) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
 	if stmt := s.prepared(ctx, query); stmt != nil { //nolint:sqlclosecheck // it is kept
 		return stmt.ExecContext(ctx, args...)

@@ -23,10 +23,10 @@ const grownTables = `SELECT coalesce(string_agg(format('%I', c.relname), ', '), 
 	AND pg_has_role(c.relowner, 'USAGE')
 	AND pg_relation_size(c.oid) > 4 * current_setting('block_size')::bigint * greatest(c.relpages, 1)`
 
-// AnalyzeGrown updates the statistics of tables that grow fast, until ctx ends. It does nothing while the function
-// `commits`, which counts the committed transactions of this process, returns the same number. Without statistics, the
-// planner estimates that the index of an account is as selective as the unique index of a row. A query then reads all
-// rows of the account. Autovacuum would update the statistics only after a minute or later (docs/decisions, 104).
+// AnalyzeGrown updates the statistics of tables that grow fast, until ctx ends. It does nothing while this process
+// commits no transaction; the function `commits` returns their number. Without statistics, the planner estimates that
+// the index of an account is as selective as the unique index of a row. A query then reads all rows of the account.
+// Autovacuum would update the statistics only after a minute or later (docs/decisions, 104).
 func AnalyzeGrown(ctx context.Context, pool *sql.DB, timeout time.Duration, commits func() uint64, log *slog.Logger) {
 	for seen := uint64(0); sleep.For(ctx, analyzeInterval); {
 		now := commits()

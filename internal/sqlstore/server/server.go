@@ -59,8 +59,8 @@ func PresetTimeout(cfg *pgx.ConnConfig, name string, timeout time.Duration) {
 	preset(cfg, name, strconv.FormatInt(timeout.Milliseconds(), 10))
 }
 
-// Connect opens a pool and waits until the server answers, at most for timeout. It fails at once if a retry
-// cannot help, for example after a wrong password.
+// Connect opens a pool and waits until the server answers, at most for the time `timeout`. It fails at once if a retry
+// cannot help, for example if the password is wrong.
 func Connect(ctx context.Context, cfg *pgx.ConnConfig, timeout time.Duration, log *slog.Logger) (*sql.DB, error) {
 	pool := stdlib.OpenDB(*cfg)
 	if err := wait(ctx, pool, timeout, log); err != nil {

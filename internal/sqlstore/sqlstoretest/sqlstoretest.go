@@ -85,7 +85,7 @@ func StartAsync(tb testing.TB, c sqlstore.Config, metrics ...prometheus.Register
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() {
-		defer cancel() // ready need not wait for a store that has ended
+		defer cancel() // so that `ready` does not wait for a store that has ended
 		ended <- db.Run(ctx)
 	}()
 	stop = sync.OnceFunc(func() {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// Path returns the path of a file with real data. name is relative to the data folder, such as
-// "cpcb/city_day.csv". If the file is missing, Path skips the test, or fails it if CI is set.
+// Path returns the path of a file with real data. The parameter `name` is relative to the data folder, such as
+// "cpcb/city_day.csv". If the file is missing, Path skips the test, or fails it if the variable CI is set.
 func Path(tb testing.TB, name string) string {
 	tb.Helper()
 	dir, err := os.Getwd()

@@ -70,8 +70,8 @@ func (c *Collector) handle(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(c.status)
 }
 
-// Wait waits until enough returns true for the spans kept so far, and returns these spans. The
-// message of a timeout contains the text `what`.
+// Wait waits until the function `enough` returns true for the spans kept so far, and returns these spans. If Wait times
+// out, it fails the test with a message that contains `what`.
 func (c *Collector) Wait(what string, enough func(all []*proto.Span) bool) (all []*proto.Span) {
 	c.t.Helper()
 	fixture.Eventually(c.t, what, func() bool {
