@@ -61,9 +61,9 @@ func (s *Store) SetText(ctx context.Context, source, partition, text string) err
 	return nil
 }
 
-// Columns returns the watermarks of the sources of both worlds as text, by the name of the source. A source belongs to
+// Texts returns the watermarks of the sources of both worlds as text, by the name of the source. A source belongs to
 // only one of the worlds. A source without a watermark has no entry.
-func Columns(ctx context.Context, db *sqlstore.DB, local string) (map[string]string, error) {
+func Texts(ctx context.Context, db *sqlstore.DB, local string) (map[string]string, error) {
 	texts := make(map[string]string)
 	for _, w := range schema.Worlds {
 		all, err := New(db, Scope(w, local), time.Now).Sources(ctx)

@@ -107,20 +107,25 @@ func (p *partition) message(record *kafka.Record) (kafka.Message, error) {
 	return kafka.Message{Topic: p.Topic, Partition: p.id, Offset: record.Offset, Time: record.Time, Key: key, Value: value, Headers: record.Headers}, err
 }
 
-// reset sets the offset to the first message of the log if the next message was deleted. If the offset is beyond the
-// end of the log, reset returns an error at first. If that lasts for Pace.Truncation, the log was truncated, and reset
-// sets the offset to the first message. Messages may then be repeated, but no message that the log has is skipped.
+// reset corrects an offset outside of the log. If the next message was deleted, reset sets the offset to the first
+// message. An offset beyond the end is an error at first. After Pace.Truncation, reset concludes that the log was
+// truncated, and sets the offset to the first message. Messages are then repeated, but none in the log is skipped.
 func (p *partition) reset() error {
 	reply, err := p.fetcher.ListOffsets(p.over, &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{
 		p.Topic: {kafka.FirstOffsetOf(p.id), kafka.LastOffsetOf(p.id)},
 	}})
+	var bounds kafka.PartitionOffsets
 	if err == nil {
-		err = reply.Topics[p.Topic][0].Error
+		if of := reply.Topics[p.Topic]; len(of) == 0 {
+			err = kafka.UnknownTopicOrPartition
+		} else {
+			bounds, err = of[0], of[0].Error
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("reading the bounds of partition %d: %w", p.id, err)
 	}
-	first, last := reply.Topics[p.Topic][0].FirstOffset, reply.Topics[p.Topic][0].LastOffset
+	first, last := bounds.FirstOffset, bounds.LastOffset
 	switch {
 	case p.offset < first:
 		p.metrics.resets.WithLabelValues(resetExpired).Inc()

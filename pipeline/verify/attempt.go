@@ -28,7 +28,7 @@ const (
 )
 
 // String returns the name used in metrics and logs.
-func (c call) String() string { return [...]string{"told", "deposit", "enquire", "resolve"}[c] }
+func (c call) String() string { return [...]string{"callback", "deposit", "enquire", "resolve"}[c] }
 
 // firstCall returns the call that starts a verification.
 func firstCall(r *Record) call {
@@ -81,7 +81,7 @@ func (s *Service) runJob(j job) {
 // callAndSettle makes one call and records its result. It returns true if another call follows immediately.
 func (s *Service) callAndSettle(ctx context.Context, j *job) bool {
 	if j.call == callDeposit && !s.Now().Before(j.lease.Until.Add(-j.Timeout)) {
-		// The call could outlast the lease. The instance with the next lease then makes an enquiry.
+		// Do not call, because the call could outlast the lease. The instance with the next lease makes an enquiry.
 		s.metrics.Overdue.Inc()
 		return false
 	}

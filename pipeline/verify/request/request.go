@@ -17,6 +17,7 @@ import (
 	"vayu/internal/httpapi"
 	"vayu/pipeline/transaction"
 	"vayu/pipeline/verify/ifsc"
+	"vayu/pipeline/verify/namematch"
 	"vayu/pipeline/verify/upi"
 	"vayu/schema"
 )
@@ -24,8 +25,8 @@ import (
 // These are the minimum scores of the named tolerances of the API. Only names with the same words score 100.
 const (
 	Strict   = 100
-	Standard = 70
-	lenient  = 50
+	Standard = namematch.Standard
+	lenient  = namematch.Lenient
 )
 
 // Request is one validated verification request, before any access to the store or a bank.

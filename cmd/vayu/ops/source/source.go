@@ -61,7 +61,7 @@ func watermarks(cmd *cobra.Command, cfg settings.Config) (all map[string]string)
 	err := tool.WithState(cmd, func(ctx context.Context, st *tool.State) error {
 		local, err := progress.Local(st.DB, st.ClickHouse == "", st.Data)
 		if err == nil {
-			all, err = progress.Columns(ctx, st.DB, local)
+			all, err = progress.Texts(ctx, st.DB, local)
 		}
 		return err
 	})
