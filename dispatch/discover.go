@@ -11,8 +11,8 @@ const (
 	// discoverEvery is how often this instance queries the store for due deliveries that its queue does not know. They
 	// appear, for example, when another instance has crashed, or when a client has resumed a webhook.
 	discoverEvery = time.Second
-	// After a query, discoverLoop sleeps for at least discoverShare times the duration of the query, because the
-	// duration grows with the number of subscriptions. It sleeps for at most maxDiscoverEvery.
+	// The duration of a query grows with the number of subscriptions. discoverLoop sleeps for discoverShare times the
+	// duration, but at least for discoverEvery and at most for maxDiscoverEvery.
 	discoverShare    = 50
 	maxDiscoverEvery = 5 * time.Second
 )

@@ -49,7 +49,7 @@ func (s *Service) gather(first *delivery.Outcome) []delivery.Outcome {
 }
 
 // recordAll retries until it has recorded a batch. If the service stops, it gives up after recordDrain. Then the
-// leases of the batch expire, and receivers get its events again.
+// leases of the deliveries in the batch expire, and receivers get the same events again.
 func (s *Service) recordAll(ctx context.Context, batch []delivery.Outcome) {
 	for failures := 0; ; failures++ {
 		var stale int

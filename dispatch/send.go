@@ -49,8 +49,8 @@ func (s *Service) next() (id string, w *work, ok bool) {
 	return s.queue.Next(s.Now())
 }
 
-// attemptAll makes the attempt, and then further attempts, one after the other, until the queue has none that may
-// start.
+// attemptAll makes the attempt of w. Then it makes further attempts, one after the other, until the queue has none
+// that may start.
 func (s *Service) attemptAll(ctx context.Context, id string, w *work) {
 	for ok := true; ok; id, w, ok = s.next() {
 		s.attempt(ctx, id, w)

@@ -27,7 +27,7 @@ type Settings struct {
 	HostUnproven int `yaml:"host-unproven" help:"attempts a minute at a host and port that acknowledged none in the last 10 minutes, over all accounts; 0 for no limit"`
 }
 
-// DefaultSettings returns the documented defaults. An attempt in flight uses about 40 KB and a file descriptor.
+// DefaultSettings returns the documented defaults. The default InFlight needs about 80 MB and 2,048 file descriptors.
 func DefaultSettings() Settings {
 	return Settings{
 		Concurrency: 8, InFlight: 2048, HostInFlight: 16, HostUnproven: 30, Backlog: 100_000, SandboxSubscriptions: 20,

@@ -15,8 +15,8 @@ type Progress struct {
 	Oldest time.Time
 	// Newest is the end of the averaging interval of the newest stored reading, or zero if there is none.
 	Newest time.Time
-	// Target is the end of an unfinished run of a source with partitions, or zero if there is none. The watermark
-	// becomes Target when the run is complete.
+	// Target is the time up to which an unfinished run of a source with partitions fetches, or zero if there is no
+	// such run. The watermark becomes Target when the run is complete.
 	Target time.Time
 	// Restart means that [ProgressStore.Save] first deletes the stored partitions.
 	Restart bool

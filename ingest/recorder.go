@@ -85,7 +85,7 @@ func (r *Recorder) Keeps() bool { return r != nil && r.Kept > 0 }
 // KeepsWhole reports whether the recorder keeps exchanges with whole bodies.
 func (r *Recorder) KeepsWhole() bool { return r.Keeps() && r.Whole }
 
-// Record counts an exchange and its reply's body. It keeps the first r.Kept of them. `clean` removes secrets from them.
+// Record counts an exchange and its reply's body, and keeps the first r.Kept exchanges. `clean` removes secrets.
 func (r *Recorder) Record(e Exchange, body []byte, clean func(string) string) {
 	if r == nil {
 		return

@@ -125,7 +125,7 @@ type RejectedValue struct {
 }
 
 const (
-	// MaxKept is the largest number of rejected values that a run keeps for each reason. It only counts further values.
+	// MaxKept is the largest number of rejected values that a run keeps for each reason. A run only counts the rest.
 	MaxKept = 100
 	// maxRaw is the largest length of [RejectedValue.Raw], in bytes.
 	maxRaw = 2 << 10

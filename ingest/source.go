@@ -55,8 +55,8 @@ type Batch struct {
 	// Position is the position in a file source's input after this batch, in the
 	// source's own unit. It is 0 if the source cannot resume.
 	Position int64
-	// Token identifies an insert, so that ClickHouse recognises a repeated one. It is "" before the first attempt to
-	// store the batch.
+	// Token identifies the insert of the batch, so that ClickHouse recognises a repeated insert. It is "" before the
+	// first attempt to store the batch.
 	Token string
 }
 

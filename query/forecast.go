@@ -56,7 +56,7 @@ func parseForecast(params map[string]string) (q request.Query, r forecast.Reques
 	return q, r, err
 }
 
-// forecastScore handles GET /v1/forecast/score: the scores of all models over the last 90 days, of a city or of all.
+// forecastScore handles GET /v1/forecast/score: the scores of all models in the last 90 days for a city or all cities.
 func (s *Service) forecastScore(c *httpapi.Call) (httpapi.Response, error) {
 	if err := param.Texts(c.Params); err != nil {
 		return httpapi.Response{}, err

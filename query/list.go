@@ -30,7 +30,7 @@ func (s *Service) listStations(c *httpapi.Call) (httpapi.Response, error) {
 	return s.list(c, station.Stations)
 }
 
-// list answers with a page of a list. The function `of` renders the page from the snapshot if it is not cached.
+// list answers with a page of a list. If the page is not cached, the function `of` renders it from the snapshot.
 func (s *Service) list(
 	c *httpapi.Call, of func(*httpapi.Call, *snapshot.Snapshot, time.Time) (httpapi.Response, error),
 ) (httpapi.Response, error) {

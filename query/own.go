@@ -35,7 +35,7 @@ func (w *worldState) stationByID(c *httpapi.Call, snap *snapshot.Snapshot, id st
 	return &found[0], nil
 }
 
-// listOwnStations handles GET /v1/stations?own=true: the stations that the calling account has registered, by id.
+// listOwnStations answers GET /v1/stations?own=true with the stations of the calling account, sorted by id.
 func (s *Service) listOwnStations(c *httpapi.Call, own string, params map[string]string) (httpapi.Response, error) {
 	if err := param.Texts(params); err != nil {
 		return httpapi.Response{}, err

@@ -34,7 +34,7 @@ func (s *Service) scaled(
 }
 
 // answers returns a function that returns the answer for the nth of several cities. If the query names a scale that
-// needs hourly means, it first reads the means of all cities together.
+// needs hourly means, answers reads the means of all cities together before it returns.
 func (s *Service) answers(
 	c *httpapi.Call, w *worldState, snap *snapshot.Snapshot, q *request.Query, names []string, now time.Time,
 ) func(n int) (httpapi.Response, error) {

@@ -56,8 +56,8 @@ type Config struct {
 	// cities, and one quarter is for hours. If it is 0, the limit is 64 MiB. That is enough for 10 years of about 200
 	// cities and a month of hours of about 300 places.
 	HistoryBytes int64
-	// Kinds are the kinds of stations that the city tables include. They count in an answer if the query names no
-	// kinds. nil means [air.Reference].
+	// Kinds are the kinds of stations that the city tables include. Stations of these kinds count if a query names
+	// no kinds. nil means [air.Reference].
 	Kinds   []air.StationKind
 	Log     *slog.Logger          // nil for none
 	Metrics prometheus.Registerer // nil for none
@@ -72,8 +72,8 @@ const (
 	// refreshTimeout limits a refresh of a snapshot. It is long, because the first refresh after an import of several
 	// years reads all hourly rows of the stations.
 	refreshTimeout = 2 * time.Minute
-	// listPeriod is how long a cached page may be used although it states the ages of an earlier time. The ages are
-	// in hours, so the error is small.
+	// listPeriod is how long a cached page may be used. The ages of data that the page states are then too low, but
+	// the error is small, because the ages are in hours.
 	listPeriod = 10 * time.Second
 	// maxLists and maxListBytes limit the cached pages of each world to 32 MB. A page above maxListBytes is not cached.
 	maxLists, maxListBytes = 800, 40 << 10

@@ -42,7 +42,7 @@ func (w *worldState) stationAQI(c *httpapi.Call, snap *snapshot.Snapshot, q *req
 	return resp, err
 }
 
-// placeOf returns the place that a station's records name: the city, or if that is unknown, the station itself.
+// placeOf returns the name of a station's place in replies: the city, or if it is unknown, the station itself.
 func (w *worldState) placeOf(snap *snapshot.Snapshot, st *air.Station) string {
 	if i, ok := snap.ByID[st.ID]; ok {
 		return snap.PlaceName(i)

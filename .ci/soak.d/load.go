@@ -61,7 +61,7 @@ func (l *Load) Run(ctx context.Context) {
 }
 
 // once sends an idempotent request. It retries the request if the service is busy or unavailable, or if the service has
-// closed the connection, which was idle, when the clock leapt. Clients of the service should do the same.
+// closed the idle connection because the clock leapt. Clients of the service should do the same.
 func (f *Flow) once(n int) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

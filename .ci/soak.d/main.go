@@ -103,7 +103,7 @@ engine:
 source: {simulator: {history: 72h}}
 `
 
-// engineSettings makes the folder of the clock's library a disk, because the engine may read only folders of its disks.
+// engineSettings declares the folder of the clock's library as a disk, because the engine may read only its disks.
 const engineSettings = `<clickhouse><storage_configuration><disks><soak><type>local</type><path>%s/clock/</path></soak></disks></storage_configuration></clickhouse>
 `
 
@@ -218,7 +218,7 @@ func (s *Soak) subscribe(ctx context.Context) error {
 	return nil
 }
 
-// windows runs one window for each simulated hour. An Indian hour begins at half past the hour in UTC.
+// windows runs one window for each simulated hour. The window is at half past the hour in UTC, when Indian hours begin.
 func (s *Soak) windows(ctx context.Context) error {
 	fmt.Printf("from %s, the month changes at %s\n\n", s.clock.Now().Format(time.DateTime), s.month.Format(time.DateTime))
 	fmt.Println("window time (UTC)      took   RSS  engine   fd engine  gor thr    data   state   events dup bad  event rows delivery readings parts retries errors")
@@ -241,7 +241,7 @@ func (s *Soak) windows(ctx context.Context) error {
 	return nil
 }
 
-// leap moves the clock while no request is in flight, and upgrades the service in two windows.
+// leap moves the clock while no request is in flight. In two windows of the run, it then upgrades the service.
 func (s *Soak) leap(ctx context.Context, w int, to time.Time) error {
 	s.load.gate.Lock()
 	defer s.load.gate.Unlock()

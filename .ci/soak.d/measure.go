@@ -145,8 +145,8 @@ func (r *Report) Check(ok bool, name, format string, args ...any) {
 	fmt.Printf("%s %-28s %s\n", word, name, fmt.Sprintf(format, args...))
 }
 
-// Flat checks that a measure does not grow in the second half of `all`. The median of the last quarter may exceed the
-// median of the third quarter by the fraction `share` of that median, or by `slack` if that is more.
+// Flat checks that a measure does not grow in the second half of `all`. If m is the median of the third quarter, the
+// median of the last quarter must be at most m + max(m × share, slack).
 func (r *Report) Flat(name string, all []Sample, of func(Sample) float64, share, slack float64) {
 	half := all[len(all)/2:]
 	before, after := median(half[:len(half)/2], of), median(half[len(half)/2:], of)
@@ -154,7 +154,7 @@ func (r *Report) Flat(name string, all []Sample, of func(Sample) float64, share,
 		before, after, half[0].Window, of(all[0]), max(before*share, slack))
 }
 
-// Linear checks that per event (or request) a measure grows at most 10 % plus `slack` more in the second half of `all`.
+// Linear checks growth per event or request: in the second half of `all` at most 1.1 × that of the first, plus `slack`.
 func (r *Report) Linear(name string, all []Sample, of func(Sample) float64, slack float64) {
 	first, mid, last := all[0], all[len(all)/2], all[len(all)-1]
 	before, after := of(mid)-of(first), of(last)-of(mid)

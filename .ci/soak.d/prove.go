@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// prove checks the requests, the deliveries, the windows, the books, the restored backup, the quota and the trends.
+// prove checks the requests, deliveries, simulated hours and quota, a restored backup, and trends of resource usage.
 func (s *Soak) prove(ctx context.Context) error {
 	fmt.Println()
 	for _, f := range s.load.flows {
@@ -129,7 +129,7 @@ func (s *Soak) proveCopies(ctx context.Context) error {
 	if _, err := s.Vayu(ctx, []string{"VAYU_DATA=restored"}, "restore", to, "--key", "data/encryption.key"); err != nil {
 		return err
 	}
-	// Hours are kept for 192 h. Older ones may stay until a merge.
+	// Compare only the last 191 hours. Rows are kept for 192 h, and may stay longer until ClickHouse merges parts.
 	hours := fmt.Sprintf("SELECT count(), sum(cityHash64(station, at, aqi)) FROM station_hour WHERE at > toDateTime(%d)", s.clock.Now().Add(-191*time.Hour).Unix())
 	for data, variables := range map[string][]string{"the service": nil, "the restored copy": {"VAYU_DATA=restored"}} {
 		for name, args := range map[string][]string{"ledger of ": {"ledger", "verify"}, "audit log of ": {"audit", "verify"}} {

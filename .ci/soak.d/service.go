@@ -119,7 +119,7 @@ func (s *Service) Upgrade(ctx context.Context, program string) error {
 	return s.Start(ctx)
 }
 
-// Certify writes a new key and certificate to NAME.key and NAME.pem. The first call makes the issuer of the others.
+// Certify writes a new key and certificate to NAME.key and NAME.pem. The first certificate issues all later ones.
 func (s *Service) Certify(name string) error {
 	s.serial++
 	now := s.clock.Now()
@@ -171,7 +171,7 @@ func (s *Service) Call(ctx context.Context, method, path, body string, into any)
 	return err
 }
 
-// CallAs calls the API with a key. It returns the status, and an error if that is not 2xx.
+// CallAs calls the API with a key. It returns the HTTP status, and an error if the status is not 2xx.
 func (s *Service) CallAs(ctx context.Context, key, method, path, body string, into any) (int, error) {
 	r, err := http.NewRequestWithContext(ctx, method, s.api+path, strings.NewReader(body))
 	if err != nil {
@@ -254,7 +254,7 @@ func eventually(ctx context.Context, limit time.Duration, do func() error) error
 	}
 }
 
-// pause waits for a real duration. It returns the error of ctx if ctx ends first.
+// pause waits for the duration d in real time, not in the time of Clock. It returns the error of ctx if ctx ends first.
 func pause(ctx context.Context, d time.Duration) error {
 	select {
 	case <-ctx.Done():

@@ -16,7 +16,7 @@ const (
 	// The comparison reads one index entry for each waiting delivery, up to the limit. It reads rows of deliveries
 	// only if there are more than the limit.
 	boundEvery = 10 * time.Second
-	// An endpoint is dead if an attempted delivery has waited for deadAfter, and none was acknowledged in that time.
+	// An endpoint is dead if it acknowledged no delivery for deadAfter, although an attempted delivery waited so long.
 	deadAfter = 10 * time.Minute
 	// boundMost is the maximum number of a webhook's deliveries that are marked as failed after one comparison.
 	boundMost = 10_000

@@ -34,7 +34,7 @@ type Row struct {
 type Draft struct {
 	Event   *outbox.Event
 	Webhook string
-	// Active means that the subscription is not paused. Insert does not use it.
+	// Active means that the subscription is not paused. The dispatcher's queue uses Active; Insert does not.
 	Active bool
 	// Lease means that the storing instance leases the delivery. Otherwise the delivery is due now for any instance.
 	Lease bool
@@ -67,7 +67,7 @@ type Config struct {
 	DB *sqlstore.DB
 	// Wake is called after the commit of a test delivery or of a manual retry, with the id of its subscription.
 	Wake func(webhook string) // nil for none
-	// Backlog limits the waiting deliveries of a paused or dead webhook; 0 means no limit.
+	// Backlog limits the waiting deliveries of a webhook that is paused or dead (see deadAfter); 0 means no limit.
 	Backlog int
 	// Events gets the alerts about failing webhooks; nil for none.
 	Events  Events

@@ -13,14 +13,14 @@ import (
 )
 
 const (
-	// failingAfter is how long all attempts must fail before the account is alerted: longer than the deployment of a new
-	// receiver takes. A delivery has five attempts in its first 13 minutes, and the sixth an hour after the fifth.
+	// failingAfter is how long all attempts must fail before the account is alerted: longer than a deployment of the
+	// receiver takes. Even a single delivery has five attempts in that time, because they are due within 13 minutes.
 	failingAfter = time.Hour
-	// watchEvery is how often the watcher reads attempts, and the length of the time range that one statement reads. With
-	// a longer range, a statement could time out.
+	// watchEvery is how often the watcher reads attempts, and the length of the time range that one statement reads.
+	// With a longer range, a statement could time out.
 	watchEvery = time.Minute
-	// watchAgain is the length of the time range that look reads although its previous call has read it. A transaction
-	// may commit its attempts up to 30 s after their timestamps, and the clocks of instances differ.
+	// watchAgain is the length of the time range that two successive calls of `look` both read. A transaction may
+	// commit its attempts up to 30 s after their timestamps, and the clocks of instances differ.
 	watchAgain = 2 * time.Minute
 )
 
@@ -35,7 +35,7 @@ type WebhookFailing struct {
 	URL     string `json:"url"` // without user name, password and query, which may be secret
 	Since   string `json:"failing_since"`
 	Waiting int    `json:"waiting"` // number of waiting deliveries
-	// Stage, HTTPStatus and Error are those of the last attempt of the newest attempted, unacknowledged delivery.
+	// Stage, HTTPStatus and Error are from the last attempt of the newest delivery that has failed attempts only.
 	Stage      schema.Stage `json:"stage"`
 	HTTPStatus *int         `json:"http_status"`
 	Error      string       `json:"error"`
@@ -66,8 +66,8 @@ const (
 	// deleteUnwatched deletes the rows of webhooks that were deleted, and of those that were paused before an alert.
 	deleteUnwatched = `DELETE FROM webhook_failing WHERE NOT EXISTS (SELECT 1 FROM webhook w
 		WHERE w.id = webhook_id AND w.deleted_at IS NULL AND (w.active <> 0 OR alerted_at IS NOT NULL))`
-	// deleteMissed deletes the rows without an alert whose alert was due while no instance was running. These webhooks may
-	// have acknowledged deliveries since.
+	// deleteMissed deletes rows whose alert became due while no instance was running. The alert is not sent, because
+	// the webhook may have acknowledged deliveries since.
 	deleteMissed    = "DELETE FROM webhook_failing WHERE alerted_at IS NULL AND since <= $1"
 	deleteFailing   = "DELETE FROM webhook_failing WHERE webhook_id = $1"
 	selectAlertDue  = "SELECT webhook_id FROM webhook_failing WHERE alerted_at IS NULL AND since <= $1"
@@ -93,9 +93,9 @@ type watcher struct {
 	started bool      // deleteMissed has run
 }
 
-// look reads the attempts since the last look. It alerts accounts whose webhooks fail or have recovered. Several
-// instances may look at the same time. Only the instance that changes the row in webhook_failing appends the event, so
-// each failure has one alert.
+// look reads the attempts since its previous call. It alerts accounts whose webhooks fail or have recovered. Several
+// instances may run look at the same time. Only the instance that changes the row in webhook_failing appends the event,
+// so each failure has one alert.
 func (w *watcher) look(ctx context.Context, now time.Time) error {
 	w.looked = now
 	if w.Events == nil {

@@ -110,7 +110,7 @@ func insertAttempts(tx *sqlstore.Tx, outcomes []*Outcome, numbers map[string]int
 	})
 }
 
-// storable replaces characters that PostgreSQL rejects. One such error text would roll back the whole transaction,
+// storable replaces characters that PostgreSQL rejects. A single rejected text would roll back the whole transaction,
 // which includes the outcomes of other deliveries.
 func storable(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")

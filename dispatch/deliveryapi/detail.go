@@ -100,7 +100,7 @@ func scanAttempt(d *schema.Delivery, world schema.World) func(sqlstore.Scanner) 
 	}
 }
 
-// sent returns the header of a request, sorted by name. `signature` is "" if an older version has stored the attempt.
+// sent returns the header of a request, sorted by name. `signature` is "" if an older service stored the attempt.
 func sent(header http.Header, signature string) []Header {
 	if signature != "" {
 		header[webhook.Header] = []string{signature}

@@ -149,11 +149,11 @@ func (f *filter) lowest(c *httpapi.Call) (string, []any) {
 }
 
 // page returns the matching deliveries and the id after which the next page begins; "" on the last page. If a condition
-// has no index, or the filter excludes types of events for customers, scanMost limits the scan. Then a page may be
-// shorter than the limit although more pages follow. The scan of one event's few deliveries is never limited.
+// has no index, or the filter excludes an event type that customers receive, scanMost limits the scan. Then a page may
+// be shorter than the limit although more pages follow. The scan of one event's few deliveries is never limited.
 func (f *filter) page(q sqlstore.Querier, c *httpapi.Call, now time.Time) (all []schema.Delivery, next string, err error) {
 	floor := ""
-	// A key that lacks only the rare events about the service needs no bound, because its scan skips few events.
+	// If f.readable lacks only operational types, the scan needs no bound, because it skips only few events.
 	if f.event == "" && (f.unindexed() != "" || schema.HidesCustomerEvents(f.readable)) {
 		text, args := f.lowest(c)
 		if err := q.QueryRow(text, args...).Scan(&floor); err != nil && !errors.Is(err, sql.ErrNoRows) {

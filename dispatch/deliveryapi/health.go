@@ -15,11 +15,11 @@ const (
 	// query reads 8,000 attempts by their key.
 	healthMost = 1000
 	// A webhook is healthy only if its newest healthRecent attempts were all acknowledged. With a smaller number, a
-	// single failure would soon have no effect. With a larger number, a repaired endpoint would stay degraded for
-	// hours.
+	// failure would soon have no effect. With a larger number, a repaired endpoint would stay degraded for hours.
 	healthRecent = 20
 	// A webhook is failing if at least the newest failingFrom attempts have failed. The first three attempts of a
-	// delivery span 40 s. A restart of the receiver makes one or two of them fail, a longer failure all three.
+	// delivery span 40 s. A restart of the receiver makes one or two of these attempts fail. A longer failure makes all
+	// three fail.
 	failingFrom = 3
 )
 
@@ -32,7 +32,7 @@ const selectHealth = `SELECT d.id, d.state, d.created_at, COALESCE(a.number, 0),
 	LEFT JOIN attempt a ON a.delivery_id = d.id`
 
 // selectOpen counts the waiting and the failed deliveries of a webhook, by the partial indexes of these states. It also
-// returns when the oldest waiting delivery was created, and when the next one without a lease is due.
+// returns when the oldest waiting delivery was created, and when the next waiting delivery without a lease is due.
 const selectOpen = `SELECT COUNT(*), COALESCE(MIN(created_at), 0), COALESCE(MIN(CASE WHEN token = '' OR due_at <= $2 THEN due_at END), 0),
 	(SELECT COUNT(*) FROM delivery WHERE webhook_id = $1 AND state = 'failed'),
 	(SELECT COUNT(*) FROM delivery WHERE webhook_id = $1 AND state = 'failed' AND retried_as = '')

@@ -14,8 +14,8 @@ type healthStats struct {
 	now         int64
 	all         map[string]healthDelivery // by id
 	attemptRows []healthAttempt
-	// states counts all waiting and failed deliveries. `oldest` is when the oldest waiting delivery was created. `next`
-	// is when the next one without a lease is due. Both are Unix microseconds, or 0 if there is no such delivery.
+	// states counts all waiting and failed deliveries. `oldest` is the creation time of the oldest waiting delivery.
+	// `next` is the due time of the next delivery without a lease. Both are Unix microseconds, or 0 for none.
 	states       schema.DeliveryCounts
 	oldest, next int64
 }

@@ -126,8 +126,8 @@ func (l *Listener) Run(ctx context.Context) error {
 	return <-stopped
 }
 
-// If there is a Client, subscribe creates the subscription, prints how to send a test event, and requests one if
-// Client.Test is set. It returns the id of the subscription; "" without a Client.
+// subscribe creates a subscription with l.Client, prints how to send a test event, and requests one if Client.Test is
+// set. It returns the id of the subscription. Without a Client, it creates none and returns "".
 func (l *Listener) subscribe(ctx context.Context, address string) (id string, err error) {
 	const trust = "A service sends to it if it was started with --webhook-local and with the same --data, %s.\n"
 	if l.Client == nil {

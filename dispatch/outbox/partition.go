@@ -58,8 +58,8 @@ func (r *relay) share(ctx context.Context) error {
 
 // own adds a partition to those of this instance, or removes it. It first waits for the batch in progress, so that the
 // next owner of a removed partition does not publish the same events. If the lease was lost during the batch, both may
-// publish the events of the batch. The order of an account's events stays, because each relay begins with the oldest
-// event of the account in the outbox.
+// publish its events: this instance and the next owner. The order of an account's events stays, because each relay
+// begins with the oldest event of the account in the outbox.
 func (r *relay) own(p int, owns bool) {
 	r.batching.Lock()
 	r.owned[p] = owns
@@ -108,8 +108,8 @@ func (o *owned) selectNext() string {
 	if o.all() {
 		return fmt.Sprintf(oldest, "")
 	}
-	// Each part of the union reads a range of the index outbox_partition. Neither events of other instances nor their
-	// number delay it.
+	// Each part of the union reads a range of the index outbox_partition. So the events of other instances, however
+	// many, do not delay the query.
 	parts := []string{fmt.Sprintf("SELECT event_id, partition FROM ("+oldest+") AS unknown", "partition IS NULL AND ")}
 	for p, owns := range o {
 		if owns {

@@ -18,8 +18,8 @@ const (
 	// firstRetry and lastRetry bound the exponential backoff after failures.
 	firstRetry = 100 * time.Millisecond
 	lastRetry  = 5 * time.Second
-	// lastPartial is the longest delay if only some accounts fail. Other processes cannot wake the relay, so the events
-	// that they commit for other accounts wait for this delay.
+	// lastPartial is the longest backoff if only some accounts fail. It is short, because events of the other accounts
+	// wait for it too, if another process commits them: other processes cannot wake the relay.
 	lastPartial = time.Second
 )
 

@@ -86,8 +86,8 @@ func (r *relay) run(ctx context.Context) {
 		if err != nil {
 			delay := p.failure(safe > 0)
 			if errors.Is(err, ErrPartial) {
-				// An event that this process commits ends await, so events of other accounts do not wait for the retry.
-				// The sleep limits how often a pass reads the blocked events.
+				// await returns early if this process commits an event, so other accounts' events do not wait for the
+				// retry. The sleep limits how often a pass reads the blocked events.
 				sleep.For(ctx, firstRetry)
 				r.await(ctx, min(delay, lastPartial)-firstRetry)
 			} else {
@@ -126,8 +126,8 @@ var errNotAcked = errors.New("the publisher has not acknowledged all events")
 
 // pass publishes the events of the owned outbox partitions, batch after batch from the oldest event, and returns the
 // number of acknowledged events. After an unacknowledged event it skips later events of the same account. So a Kafka
-// partition without a leader blocks only its own accounts. pass returns the first error of a batch; ErrYield only if
-// there was no other. A batch that fails without an acknowledged event ends the pass, unless its error is ErrPartial.
+// partition without a leader blocks only its own accounts. If batches fail, the error is the first one other than
+// ErrYield, else ErrYield. A batch that fails without an acknowledged event ends the pass, unless with ErrPartial.
 func (r *relay) pass(ctx context.Context) (safe int, err error) {
 	blocked := map[string]bool{} // accounts with an unacknowledged event
 	for after := ""; ctx.Err() == nil; {

@@ -13,18 +13,18 @@ import (
 )
 
 const (
-	// ReplayReach is the maximum age of an event that can be replayed. A delivery is deleted 30 days after its end. So all
-	// deliveries of such an event still exist, with a day to spare for the relay and Kafka.
+	// ReplayReach is the maximum age of an event that can be replayed. A delivery is deleted 30 days after its end. So
+	// all deliveries of such an event still exist, with a day to spare for the relay and Kafka.
 	ReplayReach = retention - 24*time.Hour
-	// replayGroup is the maximum number of events in a transaction. Each event is compared with all subscriptions of its
-	// account, which may be ten thousand.
+	// replayGroup is the maximum number of events in a transaction. Each event is compared with all subscriptions of
+	// its account, which may be ten thousand.
 	replayGroup = 250
 )
 
 // ErrReach is the error of Replay for events that are older than ReplayReach.
 var ErrReach = errors.New("events older than 29 days cannot be replayed, because records of their deliveries may have been purged")
 
-// Replay selects the events to replay: events in a time range to which a delivery is missing.
+// Replay selects the events to replay: events in a time range that lack a delivery to a webhook.
 type Replay struct {
 	From, To time.Time        // To is exclusive; both are exact to the millisecond
 	Account  string           // "" for all
@@ -76,7 +76,7 @@ const (
 	// selectReplayGroup reads the last id of the next group of events, and how many events of the group Replay selects.
 	selectReplayGroup = `SELECT max(id), coalesce(sum(CASE WHEN (CAST($4 AS TEXT) = '' OR account_id = $4) AND (CAST($5 AS TEXT) = '' OR type = $5) THEN 1 ELSE 0 END), 0)
 		FROM (SELECT id, account_id, type FROM event WHERE id > $1 AND id < $2 ORDER BY id LIMIT $3) AS next`
-	// selectMissing reads the events between two ids that lack the delivery to a webhook. The column webhook.events
+	// selectMissing reads events that lack a delivery to a webhook, in a range of ids. The column webhook.events
 	// contains types separated by blanks. LIKE finds a type in it, because types contain no wildcards.
 	selectMissing = `SELECT e.id, e.account_id, e.envelope FROM event e WHERE e.id > $1 AND e.id <= $2
 		AND (CAST($3 AS TEXT) = '' OR e.account_id = $3) AND (CAST($4 AS TEXT) = '' OR e.type = $4)
@@ -125,8 +125,8 @@ func (o *Outbox) replayAfter(ctx context.Context, r Replay, after, until string,
 	return end.String, nil
 }
 
-// missing returns the events of a group that have a missing delivery: the id and the partition of each. It excludes test
-// events unless r.Tests is set, and returns their number.
+// missing returns the events of a group that have a missing delivery: the id and the partition of each. It excludes
+// test events unless r.Tests is set, and returns their number.
 func missing(view sqlstore.View, r Replay, after, last string) (rows []any, tests int64, err error) {
 	err = sqlstore.Each(view, func(row sqlstore.Scanner) error {
 		var id, account string

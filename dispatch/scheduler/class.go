@@ -58,7 +58,7 @@ func (q *Queue[T]) hasClassSlot(c class) bool {
 	return q.groups[c].inFlight < q.share(c)
 }
 
-// startsOf returns the limit of attempts that start per second in a class other than quick.
+// startsOf returns the token bucket that limits how many attempts of a class other than quick start per second.
 func (q *Queue[T]) startsOf(c class) *tokenBucket {
 	if c == failing {
 		return &q.failingStarts
@@ -66,8 +66,8 @@ func (q *Queue[T]) startsOf(c class) *tokenBucket {
 	return &q.starts
 }
 
-// quickLimit is the duration from which an attempt counts as slow. It is half of the horizon (how far ahead lanes
-// buffer). A shorter attempt frees its slot too soon to delay other endpoints.
+// quickLimit is the duration from which an attempt counts as slow. It is half of `horizon`, the time for which a lane
+// buffers deliveries ahead. A shorter attempt frees its slot too soon to delay other endpoints.
 const quickLimit = horizon / 2
 
 func classOf(e Result) class {

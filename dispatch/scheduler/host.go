@@ -83,7 +83,7 @@ func (q *Queue[T]) leaveHost(l *lane[T]) {
 }
 
 // hostBudget returns how many more items of a host may be in memory. A host may have as many items as its slots can
-// send within the horizon. An unproven host may have one item for each of its tokens.
+// send within the time `horizon`. An unproven host may have no more items than tokens.
 func (q *Queue[T]) hostBudget(h *host[T]) int {
 	if h == nil {
 		return math.MaxInt
@@ -132,9 +132,9 @@ func (q *Queue[T]) hasSlot(h *host[T], c class) bool {
 	return h.totalInFlight() < q.limits.Host && behind[c] < q.slots(c)
 }
 
-// slots limits the attempts in flight at a host for each class. Attempts of slow and failing lanes count together
-// towards the limit of these two classes. Towards the limit of untried, untried attempts count as well. Towards the
-// limit of quick, all attempts count. So slow and failing lanes leave slots to other lanes.
+// slots returns the limit of a class for the attempts in flight at a host. Attempts of slow and failing lanes count
+// towards the limits of all classes. Attempts of untried lanes count towards the limits of untried and quick, and those
+// of quick lanes only towards the limit of quick. So slow and failing lanes leave slots to other lanes.
 func (q *Queue[T]) slots(c class) int {
 	switch most := q.limits.Host; c {
 	case slow, failing:
@@ -183,7 +183,7 @@ func (q *Queue[T]) wake(h *host[T]) {
 	}
 }
 
-// For each class with a free slot at the host, unpark moves one lane that waits for a slot to the ring of the class.
+// unpark moves, for each class with a free slot at the host, one waiting lane to the ring of the class.
 func (q *Queue[T]) unpark(h *host[T]) {
 	if h == nil || !q.hasToken(h) {
 		return // awaitToken has scheduled a check for the next token

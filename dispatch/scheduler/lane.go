@@ -10,7 +10,7 @@ type lane[T any] struct {
 	inFlight int
 	took     time.Duration // moving average of the duration of an attempt
 	host     *host[T]      // nil for none
-	// reserved counts reservations for items that the caller is storing or claiming.
+	// reserved is the room in the lane that is reserved for items which the caller is storing or claiming.
 	reserved  int
 	next      time.Time    // when the next item in the store is due; zero if none is known
 	claimedAt time.Time    // time of the last claim

@@ -34,8 +34,8 @@ type Limits struct {
 }
 
 const (
-	// horizon is how far ahead a lane buffers deliveries. It is longer than the duration of a claim. It is shorter than
-	// the time for which a leased delivery may wait before its attempt must start.
+	// horizon is the time for which a lane buffers deliveries in advance. It is longer than the duration of a claim. It
+	// is shorter than the time for which a leased delivery may wait before its attempt must start.
 	horizon = 2 * time.Second
 	// maxBuffered bounds the items of a lane in memory. An endpoint with 5,000 attempts a second uses that many items in
 	// 0.2 s.

@@ -8,8 +8,8 @@ func (q *Queue[T]) room(l *lane[T]) int { return q.window(l) - l.items.len() - l
 // window returns how many items a lane should have in memory, including those in flight.
 func (q *Queue[T]) window(l *lane[T]) int { return windowOf(q.limits.Lane, l.took) }
 
-// windowOf returns how many items `slots` concurrent attempts can send within the constant horizon (how far ahead
-// lanes buffer). Each attempt takes the time `took`. The result is at most maxBuffered, but at least `slots`.
+// windowOf returns how many items `slots` concurrent attempts can send within the time `horizon`, if each attempt takes
+// `took`. If took is 0, it returns maxBuffered. The result is at most maxBuffered, but always at least `slots`.
 func windowOf(slots int, took time.Duration) int {
 	most := maxBuffered
 	if took > 0 {

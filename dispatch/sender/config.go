@@ -18,8 +18,7 @@ const (
 	maxBody = 64 << 10
 	// keptBody is how much of a response's body a [Result] contains, in bytes.
 	keptBody = 1 << 10
-	// keptHeader is how many bytes of a response's header a [Result] contains, and keptValue how many of one
-	// value.
+	// keptHeader is how many bytes of a response's header a [Result] contains. Each value is cut to keptValue bytes.
 	keptHeader = 2 << 10
 	keptValue  = 512
 	// defaultTimeout is the default of Config.Timeout: the time that the API's documentation gives a receiver to answer.

@@ -53,8 +53,8 @@ func isRefused(err error) bool {
 	return is
 }
 
-// timedOut reports whether an error is a timeout of the kernel or of net/http, which may come just before the timeout
-// of the attempt. It returns false for a DNS timeout, because that comes from the resolver's own limit.
+// timedOut reports whether an error is a timeout of the kernel or of net/http. Such a timeout counts as the timeout of
+// the attempt, and may occur just before it. A DNS timeout does not count, because it is the resolver's own limit.
 func timedOut(err error) bool {
 	var name *net.DNSError
 	var timeout net.Error

@@ -46,7 +46,7 @@ func headerText(h http.Header) string {
 	return b.String()
 }
 
-// masked returns the value of a header with Masked in place of parts that may be secret. It also removes user names.
+// masked replaces the parts of a header's value that may be secret by Masked. It removes user and password from URLs.
 func masked(name, value string) string {
 	lower := strings.ToLower(name)
 	for _, part := range secretNames {

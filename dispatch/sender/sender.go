@@ -41,7 +41,7 @@ type Result struct {
 	Body     []byte       // first KiB of the response's body
 	// Signature is the result of Sign; "" if the request was not written. Header is the header of the response, as
 	// lines "Name: value" of at most 2 KiB together. Values that may be secret are masked. If lines are missing, the
-	// last line is Cut.
+	// last line is the constant [Cut].
 	Signature, Header string
 	// Slow means that the attempt timed out.
 	Slow bool

@@ -12,8 +12,8 @@ import (
 const maxLength = 2048
 
 var (
-	// form matches a URL: host, port, and path with query. It is deliberately stricter than net/url, because parsers may
-	// interpret other texts differently.
+	// form matches a URL: host, port, and path with query. It is deliberately stricter than net/url, because parsers
+	// may interpret other texts differently.
 	form = regexp.MustCompile(`^(?i:https)://([a-zA-Z0-9.-]+|\[[0-9a-fA-F:.]+\])(?::([1-9][0-9]{0,4}))?` +
 		`((?:[/?](?:[a-zA-Z0-9._~!$&'()*+,;=:@/?\[\]-]|%[0-9a-fA-F]{2})*)?)$`)
 	// hostName matches a lower-case name of letters, digits and hyphens in labels (RFC 1123, 2.1).

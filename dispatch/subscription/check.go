@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// Most is the maximum number of subscriptions of an account in each world (live, sandbox). Limits can set a lower one.
+	// Most is the maximum number of subscriptions of an account in each world (live, sandbox). [Limits] can be lower.
 	Most = 10_000
 	// DefaultGrace is the grace period of a rotation if the request has none.
 	DefaultGrace = 24 * time.Hour

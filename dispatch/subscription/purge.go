@@ -40,8 +40,8 @@ const unused = "deleted_at <= $1 AND NOT EXISTS (SELECT 1 FROM delivery WHERE de
 
 var removeUnused = sqlstore.NewBatchStatement(1, "DELETE FROM webhook WHERE id IN (", "?", ") AND "+unused)
 
-// purgeOnce deletes unused rows. It finds them outside of a transaction, because the search reads all rows. The
-// revision does not change, because the caches have removed these subscriptions already.
+// purgeOnce deletes unused rows. It finds them outside of a transaction, because the search reads all rows. It does
+// not call nextRevision: the caches of all instances have long removed these subscriptions.
 func (cache *Cache) purgeOnce(ctx context.Context) error {
 	until := cache.Now().Add(-purgeAfter).UnixMicro()
 	ids, err := sqlstore.All(cache.DB.View(ctx), sqlstore.Scalar[string], "SELECT id FROM webhook WHERE "+unused, until)

@@ -29,7 +29,7 @@ func (cache *Cache) newFollower() *tablecache.Follower {
 }
 
 // Refresh reads all changes into the cache now. It fails after Config.Timeout. A process calls it after its own changes,
-// and before it matches events. Changes of other processes also come by the background refresh and by Fresh.
+// and before it matches events. The background refresh and Fresh also read the changes of other processes.
 func (cache *Cache) Refresh(ctx context.Context) error { return cache.follower.Refresh(ctx) }
 
 // Fresh refreshes the cache if the last refresh is older than maxAge. It fails after Config.Timeout. After an error the

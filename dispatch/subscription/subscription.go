@@ -29,8 +29,8 @@ type Subscription struct {
 	unreadable    bool  // a stored secret cannot be decrypted
 }
 
-// Saw reports whether the subscription existed at a time, with the tolerance schema.WebhookClockMargin. It must not get
-// older events. Such events come after a replay or a reset of Kafka offsets, up to a month after their creation.
+// Saw reports whether the subscription existed at the time of an event, within schema.WebhookClockMargin. A
+// subscription must not get older events, which a replay or a reset of Kafka offsets can deliver up to a month later.
 func (s *Subscription) Saw(at time.Time) bool {
 	return s.createdAt <= at.Add(schema.WebhookClockMargin).UnixMicro()
 }

@@ -99,7 +99,7 @@ func (s *Store) Start(ctx context.Context, wanted Job) (Job, error) {
 }
 
 // continues reports whether Start continues j: j is not done, and has the start and the partitions of `wanted`. If
-// `wanted` has an end, j must have the same end. If it has none, any end matches, but j must not be cancelled.
+// `wanted` has an end, j must have the same end. If `wanted` has none, j may have any end but must not be cancelled.
 func (j *Job) continues(wanted *Job) bool {
 	if j.State == Done || !j.Window.From.Equal(wanted.Window.From) || !slices.Equal(j.Partitions, wanted.Partitions) {
 		return false

@@ -76,7 +76,7 @@ type backfill struct {
 	parts []*part
 }
 
-// run lists the partitions if necessary, fetches them with at most job.Parallel workers, and ends the backfill.
+// run lists the partitions (unless job.Listed), fetches them with at most job.Parallel workers, and ends the backfill.
 func (b *backfill) run(ctx context.Context) error {
 	feed, err := b.Feed(b.job.Source)
 	if err == nil && !feed.AnyWindow {
@@ -198,8 +198,8 @@ func (b *backfill) work(ctx context.Context, worker, workers int) error {
 }
 
 // retry calls `do` until it succeeds, quit is closed, or ctx ends. It stores the error of each retried call as the last
-// error of the backfill. It does not retry after errRefused, [ErrNone], or a reply for which refused is true. The delay
-// between two calls grows with each failure, and begins again at firstRetry after a call that made progress.
+// error of the backfill. It does not retry after errRefused, [ErrNone], or a reply for which `refused` is true. The
+// delay between two calls grows with each failure, and begins again at firstRetry after a call that made progress.
 func (b *backfill) retry(ctx context.Context, do func() (progress bool, err error)) error {
 	for failures := 0; ; failures++ {
 		progress, err := do()

@@ -31,8 +31,8 @@ type Config struct {
 	// Local is the name of this instance if its readings are not shared with other instances. The instance then
 	// collects all sources by itself. Local is "" if the instances share ClickHouse.
 	Local string
-	// Place returns an id of the ClickHouse server or cluster, which instances that share sources have in common. It is
-	// nil if this instance shares no sources.
+	// Place returns an id of the ClickHouse server or cluster. All instances that share sources must have the same id.
+	// Place is nil if this instance shares no sources.
 	Place    func(ctx context.Context) (string, error)
 	Worlds   []World
 	Metrics  *runner.Metrics
@@ -52,12 +52,12 @@ type World struct {
 	// Stream returns the source description (YAML) of a source that receives messages, or nil for a source that
 	// fetches.
 	Stream func(name string) (*described.Description, error)
-	// Knows reports whether this instance has the configuration of a source. The source need not be in Sources.
+	// Knows reports whether this instance has the configuration of a source, even of one that is not in Sources.
 	Knows    func(name string) bool
 	Archive  runner.Archive
 	Journal  runner.Journal
 	Progress ingest.ProgressStore
-	// Backfills has the backfills of all configured sources. A source need not be in Sources.
+	// Backfills has the backfills of all configured sources, including those that are not in Sources.
 	Backfills *backfill.Store
 	// RollUp computes the hourly and daily values of new readings, and refreshes the snapshot in memory.
 	RollUp func(ctx context.Context) error

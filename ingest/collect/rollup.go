@@ -60,8 +60,8 @@ func newScheduler(w World, log *slog.Logger) *scheduler {
 	return &scheduler{world: w, log: log, wake: make(chan struct{}, 1)}
 }
 
-// changed wakes the roll-up of new readings. On the leader, if `wait` is true, changed returns after the roll-up that
-// begins next. A backfill run waits, so that it does not store readings faster than the roll-up can process them.
+// changed wakes the roll-up of new readings. If `wait` is true, changed on the leader waits until the next roll-up has
+// ended. A backfill sets `wait`, so that it does not store readings faster than the roll-up can process them.
 func (r *scheduler) changed(ctx context.Context, wait bool) {
 	r.mu.Lock()
 	done := r.next

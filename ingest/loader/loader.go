@@ -40,7 +40,7 @@ func New(conn driver.Conn, database string) *Loader {
 
 // readingColumns are the columns of an insert over HTTP, with types that the client encodes fast. ClickHouse converts
 // them to the types of the table. For LowCardinality and Enum8, the client would allocate each value separately. Over
-// TCP the server names the types, and the same slices are accepted.
+// TCP the server states the types, and the client accepts the same slices.
 var readingColumns = []clickhouse.ColumnNameAndType{
 	{Name: "station", Type: "String"},
 	{Name: "parameter", Type: "String"},

@@ -50,9 +50,9 @@ var stationColumns = []clickhouse.ColumnNameAndType{
 const stationNames = "id, source, name, city, state, latitude, longitude, kind, attribution, licence, first_seen, last_seen, " +
 	"position_source, place_source, same_as"
 
-// loadStations writes the changed stations, the new aliases and the change log. It
-// returns the number of refused positions, and the station id of each described alias. If
-// the write fails, it drops the cache, so that the next call reads the tables.
+// loadStations writes the changed stations, the new aliases and the change log. `moved` is the number of stations
+// whose new position it refused, and `aliases` has the station id of each described alias. If the write fails,
+// loadStations drops the cache, so that the next call reads the tables.
 func (l *Loader) loadStations(ctx context.Context, described []air.Station) (moved int, aliases map[string]string, err error) {
 	if len(described) == 0 { // a batch with readings of private stations describes no stations
 		return 0, nil, nil
@@ -126,8 +126,8 @@ func (l *Loader) refreshCache(ctx context.Context) error {
 	return nil
 }
 
-// completeMerges copies the readings of aliases that another process has created. Before this process read these
-// aliases, it stored readings under the alias ids.
+// completeMerges copies readings to the stations of the aliases that another process has created. Before this process
+// read these aliases, it stored the readings under the alias ids.
 func (l *Loader) completeMerges(ctx context.Context, was, is *station.Cache) error {
 	for id, a := range is.Aliases {
 		if known, ok := was.Aliases[id]; ok && known.Station == a.Station {

@@ -19,10 +19,10 @@ type Limits struct {
 // Thresholds of problems. A problem begins and ends at different values, so that a source near a limit does not change
 // its state with each run.
 const (
-	// leastCompared is the least number of earlier runs that the monitor needs to compare fields or units with them.
+	// The monitor compares the fields and units of the last runs only if there are at least leastCompared earlier runs.
 	leastCompared = 8
-	// The monitor reports a field as gone if earlier runs usually had it: at least the share goneFrom of the runs up to
-	// its last occurrence. The problem ends when the field returns, when the configuration changes, or after a week.
+	// A field is gone if at least leastCompared earlier runs had it, and at least the share goneFrom of the runs up to
+	// its last occurrence. The problem ends if the field returns, the configuration changes, or a week has passed.
 	goneFrom = 0.9
 	// A field or unit is new if it first occurred in one of the last runs. newUntil is the share of the week's runs
 	// that count as the last ones, see isNew.
@@ -36,7 +36,7 @@ const (
 	// The monitor checks the coverage of an hour only if the usual number of readings in that hour is at least
 	// leastUsual. With a smaller number, one or two missing readings would already be reported as a problem.
 	leastUsual = 5
-	// It checks the coverage of an hour only if at least leastDays of the last 7 days have readings in that hour.
+	// The coverage of an hour is checked only if at least leastDays of the last 7 days have readings in that hour.
 	leastDays = 3
 	// failedRuns consecutive failed runs begin a problem. doneRuns consecutive successful runs end it.
 	failedRuns, doneRuns = 3, 2
@@ -101,8 +101,8 @@ func (f *facts) silent(l Limits, now time.Time) finding {
 	return finding{is, is, fmt.Sprintf("%s; the limit is %s", what, l.MaxSilence)}
 }
 
-// drift compares the fields and units of the last fieldRuns runs with those of earlier runs. It finds nothing if one of
-// the last runs has another configuration, with fewer than leastCompared earlier runs, or with too many fields.
+// drift compares the fields and units of the last fieldRuns runs with those of earlier runs. It finds nothing after a
+// recent change of the configuration, with fewer than leastCompared earlier runs, or with more than mostFields fields.
 func (f *facts) drift() finding {
 	if f.compare < leastCompared || f.recent < fieldRuns || len(f.fields) > mostFields {
 		return finding{}
@@ -181,8 +181,8 @@ func (f *facts) coverage(l Limits, now time.Time) (out finding, ratio float64) {
 	return out, ratio
 }
 
-// hourBefore returns the latest end of an Indian hour that is not after `at`. Both are Unix seconds. Indian hours end
-// at minute 30 of UTC.
+// hourBefore returns the last time at or before `at` at which an Indian hour ends. Both are Unix seconds. Indian hours
+// end at minute 30 of UTC.
 func hourBefore(at int64) int64 {
 	const hour, half = 3600, 1800
 	return (at-half)/hour*hour + half

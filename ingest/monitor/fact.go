@@ -15,7 +15,7 @@ import (
 const (
 	// week is the age of the oldest runs with which the last runs are compared.
 	week = 7 * 24 * time.Hour
-	// lastRuns is the number of last runs from which the failing and clock problems are detected.
+	// lastRuns is the number of last runs from which the problems "failing" and "clock" are detected.
 	lastRuns = 6
 	// fieldRuns is the number of last runs whose fields count as the present fields of a source.
 	fieldRuns = 3
@@ -92,8 +92,8 @@ func (t *tables) each(ctx context.Context, now time.Time, query string, dest []a
 	return cmp.Or(rows.Err(), rows.Close())
 }
 
-// live is the end of a query: it selects the runs of kind live of the last 7 days. Imports and backfills have other
-// kinds.
+// live is the FROM and WHERE clauses that select the runs of kind live of the last 7 days. Imports and backfills have
+// other kinds.
 const live = " FROM %s.source_run FINAL WHERE world = {world:String} AND kind = 'live' AND started >= fromUnixTimestamp64Micro({since:Int64}) "
 
 func (t *tables) from(query string) string { return fmt.Sprintf(query, t.database) }
@@ -165,7 +165,7 @@ func (t *tables) readClocks(ctx context.Context, now time.Time, of func(string) 
 	})
 }
 
-// median returns the median of numbers. It returns false if there are none.
+// median returns the median of numbers (the larger one if two are in the middle). It returns false if there are none.
 func median(all []float64) (float64, bool) {
 	if len(all) == 0 {
 		return 0, false

@@ -46,8 +46,8 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	return m
 }
 
-// set sets the gauges of a source. `ratio` is its number of readings in an hour, divided by the usual number. If it is
-// negative (unknown), set removes the gauge of the coverage. `clocks` is the number of stations whose clock is ahead.
+// set sets the gauges of a source. `ratio` is the number of readings in an hour, divided by the usual number. If
+// `ratio` is negative (unknown), set removes the coverage. `clocks` is the number of stations whose clock is ahead.
 func (m *Metrics) set(source string, problems []Problem, ratio float64, clocks int) {
 	for _, problem := range air.Problems {
 		value := 0.0

@@ -33,7 +33,7 @@ type key struct {
 // counter counts the consecutive checks that contradict the present state of a problem.
 type counter struct{ begins, ends int }
 
-// observe counts a check of a problem, and reports whether the problem begins or, if it is `active` (present), ends.
+// observe counts a check. It reports whether an `active` (present) problem ends, or an absent problem begins.
 func (c *counter) observe(active bool, f finding) (changes bool) {
 	if active {
 		c.begins = 0
@@ -53,7 +53,7 @@ func (c *counter) observe(active bool, f finding) (changes bool) {
 	return c.begins >= beginsAfter
 }
 
-// Store has the problems of the sources of one world in the state store. It is safe for concurrent use.
+// Store reads and writes the problems of one world's sources in the state store. It is safe for concurrent use.
 type Store struct {
 	DB *sqlstore.DB
 	// Scope is the world (live or sandbox). If several instances have readings of their own and share the state store,
@@ -61,7 +61,7 @@ type Store struct {
 	Scope string
 }
 
-// Stores has the problems of the sources of both worlds.
+// Stores has the Store of each world (live and sandbox).
 type Stores [len(schema.Worlds)]*Store
 
 // NewStores returns the stores of both worlds. scope returns [Store.Scope] of a world.

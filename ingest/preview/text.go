@@ -69,7 +69,7 @@ func showStations(out io.Writer, s runner.Sample) {
 	}
 }
 
-// age returns a text about the age of the newest reading. It shows a user that a source returns only old readings.
+// age returns a text about the age of the newest reading. A user can thus notice that a source has only old readings.
 func age(newest, now time.Time) string {
 	if newest.IsZero() {
 		return ""

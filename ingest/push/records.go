@@ -104,7 +104,7 @@ func decodeRecords(records []Record) (owners []owner, decoded map[owner][]row) {
 	return owners, decoded
 }
 
-// count adds a valid row to p. In the result of its record, it counts the row as stored, missing or rejected.
+// count adds a row to p if the row is valid. In `result`, it counts the row as stored, missing or rejected.
 func (s *Service) count(p *pushed, r *row, known map[string]*station, result *Result, records []Record) {
 	wrong := p.add(r, known)
 	switch {
@@ -141,7 +141,7 @@ func (s *Service) countAll(results []Result) {
 	}
 }
 
-// decodeRecord appends the rows of a record to `rows`, or one row with its fault. `number` is the record's index.
+// decodeRecord appends a record's rows, or one row with the fault of an invalid body. `number` is the record's index.
 func decodeRecord(rows []row, r *Record, number int) []row {
 	first := len(rows)
 	rows, err := r.appendRows(rows)

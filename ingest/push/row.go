@@ -77,7 +77,7 @@ func checkPosition(latitude, longitude float64) string {
 // reading, so a very old reading would delay the results of all accounts.
 const maxAge = 31 * 24 * time.Hour
 
-// isMarker reports whether v is a number that sensors send for a missing value, in any unit.
+// isMarker reports whether v is a number that sensors send for a missing value, whatever the unit is.
 func isMarker(v float64) bool { return v == -99 || v == -999 || v == -9999 }
 
 // reading converts a row to a reading in the unit of its parameter. The reading's Station is the name that the account
@@ -124,7 +124,7 @@ func (r *row) reading(now time.Time) (air.Reading, *fault) {
 	return out, nil
 }
 
-// faultOf converts a reason of package ingest for rejecting a reading to a fault.
+// faultOf converts the reason for rejecting the reading r to a fault.
 func faultOf(reason ingest.Reason, r *air.Reading) *fault {
 	f := &fault{reason: reason, field: "value"}
 	least, most := r.Parameter.Range()
@@ -145,8 +145,8 @@ func faultOf(reason ingest.Reason, r *air.Reading) *fault {
 
 func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
-// registers reports whether the row can register an unknown station. The row needs a valid position and, if it has a
-// name, a valid name. `wrong` is the fault of an invalid position or name. It is nil for a row without position.
+// registers reports as `located` whether the row can register an unknown station. Such a row has a valid position and,
+// if it has a name, a valid name. `wrong` is the fault of an invalid position or name. Without position, it is nil.
 func (r *row) registers() (located bool, wrong *fault) {
 	if r.Latitude == nil && r.Longitude == nil {
 		return false, nil

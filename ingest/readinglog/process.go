@@ -24,14 +24,14 @@ const (
 	headerContentType = "content-type" // media type of the body; JSON or NDJSON if absent
 )
 
-// Headers that this package adds to a dead letter. Package topic adds others.
+// Headers that this package adds to a dead letter. Package topic adds further headers.
 const (
 	headerField = "dead-field" // field of the first rejected reading
 	headerRow   = "dead-row"   // position of that reading in the record, from 0; -1 for the whole record
 	headerRows  = "dead-rows"  // number of rejected readings
 )
 
-// accountID matches ids of accounts. Without the header account, a key that matches is the id. Other keys are stations.
+// accountID matches account ids. Without headerAccount, a matching key is the account's id. Any other key is a station.
 var accountID = regexp.MustCompile(`^acc_[0-9A-Za-z]{1,60}$`)
 
 // process stores a batch of records. A record that cannot be read becomes a dead letter. So does a record with a

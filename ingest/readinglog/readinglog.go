@@ -35,7 +35,7 @@ type Store interface {
 	StoreRecords(ctx context.Context, runs push.Runs, records []push.Record) ([]push.Result, error)
 }
 
-// Config configures a Log. All fields except Ops, Pace, Log and Metrics are required.
+// Config configures a Log. If Brokers and Topic are set, the fields Store, State and Conn are required.
 type Config struct {
 	Settings
 	EventLog broker.Settings // TLS, login and topics of the event log

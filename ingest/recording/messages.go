@@ -17,8 +17,8 @@ const MessagesFile = "messages.ndjson"
 // Message is a line of the file [MessagesFile].
 type Message struct {
 	Topic string `json:"topic"`
-	// Payload is the payload of the message. JSON is stored unchanged, except a JSON string. A JSON string and all
-	// other payloads become the text of a JSON string. So a reader decodes a JSON string exactly once.
+	// Payload is the payload of the message. A JSON object, array, number or other non-string value is stored
+	// unchanged. Any other payload is stored as a JSON string of its text, which a reader must decode exactly once.
 	Payload  json.RawMessage `json:"payload"`
 	Retained bool            `json:"retained,omitempty"`
 	At       time.Time       `json:"at,omitzero"` // when the message was received; zero means the time of the case

@@ -1,5 +1,5 @@
-// Package recording makes a test case of package conformance from a fetch. It removes the secrets and serial numbers
-// from the requests and replies.
+// Package recording makes a test case of package conformance from a fetch. It replaces secrets, serial numbers and
+// personal addresses in the requests and replies.
 package recording
 
 import (

@@ -79,7 +79,7 @@ var patterns = map[string]*regexp.Regexp{
 // The placeholder of a number is a number above firstNumber, so that the type of the field stays the same.
 const firstNumber = 1_000_000
 
-// Outside its own field, only a value of leastReplaced bytes or more is replaced. A shorter one can occur by chance.
+// leastReplaced is the minimum length of values to replace outside their own field. Shorter ones can occur by chance.
 const leastReplaced = 6
 
 // Learn finds the values in a body that must be replaced, and assigns their placeholders.

@@ -23,9 +23,9 @@ const (
 )
 
 // windows returns the partitions to fetch, with their windows. A new partition has the run's window w. The window of
-// any other begins at its watermark minus the lookback, and ends at most one step after the watermark. A watermark in
+// a known one begins at its watermark minus the lookback, and ends at most one step after the watermark. A watermark in
 // the future counts as w.To. windows omits partitions that are fetched up to w.To, or whose newest reading is before
-// their window. Failing partitions come last. Otherwise, those with the oldest watermarks come first.
+// their window. The partitions are sorted by the start of their windows, but failing partitions come last.
 func (p *partitionPlan) windows(listed []ingest.Partition, w ingest.Window, feed Feed, now time.Time) []ingest.Partition {
 	wanted := make([]ingest.Partition, 0, len(listed))
 	for _, part := range listed {

@@ -21,8 +21,8 @@ type fetchPlan struct {
 	target    time.Time // end of the window of an interrupted live run of partitions; zero for none
 }
 
-// newFetchPlan plans a feed. `first` and `last` are the times of the first and the last stored reading, or zero if
-// there is none. Readings before now - History - Step do not count.
+// newFetchPlan plans a feed. `first` and `last` are the times of the first and last stored readings after
+// now - History - Step, or zero if there are none.
 func newFetchPlan(feed Feed, first, last, now time.Time) fetchPlan {
 	p := fetchPlan{feed: feed, horizon: now.Add(-feed.History)}
 	switch {

@@ -10,8 +10,8 @@ import (
 	"vayu/ingest"
 )
 
-// save stores the progress of a feed, with `partitions`. After [ingest.ErrRevised] it drops them, because an operator
-// changed the progress. After another error, the next save stores them, unless the process restarts before that.
+// save stores the progress of a feed and of `partitions`. If the store returns [ingest.ErrRevised], an operator has
+// changed the progress, so save discards the new one. After another error, the next call of save also stores it.
 func (r *Runner) save(ctx context.Context, f *feedRun, partitions map[string]ingest.PartitionProgress) {
 	p := ingest.Progress{
 		Revision: f.revision, Config: f.ConfigSHA256, Watermark: f.plan.watermark, Target: f.plan.target, Newest: f.newest,

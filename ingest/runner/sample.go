@@ -21,8 +21,8 @@ type Sample struct {
 	Values   []ingest.RejectedValue // the first rejected values of each reason
 }
 
-// FetchSample fetches a complete window without storing it. The sample keeps at most `most` readings, and as many
-// bulletins. If the source fails, it has those from before the failure. A panic of the source becomes an error.
+// FetchSample fetches the window w and stores nothing. The sample has at most `most` readings and `most` bulletins. If
+// the source fails, the sample has the data from before the failure. A panic of the source becomes an error.
 func FetchSample(ctx context.Context, src ingest.Source, w ingest.Window, most int) (Sample, error) {
 	var sample Sample
 	var run ingest.Run // counts, and limits how many rejected values are kept

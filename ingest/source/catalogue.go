@@ -234,7 +234,7 @@ func (c *Catalogue) Description(source, folder string) (f described.File, cases 
 }
 
 // Parse parses a list of live sources from a flag: names separated by commas, or only "none". It ignores blanks and
-// duplicates. A list without a name or "none" is an error. The error describes each fault and lists the known names.
+// duplicates. An empty list is an error. An error of Parse describes each fault and lists the known names.
 func (c *Catalogue) Parse(list string) ([]string, error) {
 	var names []string
 	var faults []error

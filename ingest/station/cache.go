@@ -33,8 +33,8 @@ type Change struct{ Station, Field, Before, After, Source, Reason string }
 // ingestActor is the actor of aliases that this package creates.
 const ingestActor = "ingest"
 
-// NewCache returns an empty cache. `known` has the placements of the previous cache, so that the new one need not
-// compute them. It may be nil.
+// NewCache returns an empty cache. `known` has the placements of the previous cache, or is nil. The new cache need not
+// compute these placements again.
 func NewCache(known map[string]Placement) *Cache {
 	if known == nil {
 		known = make(map[string]Placement)
@@ -92,7 +92,7 @@ func (b *Cache) Describe(s air.Station) (refused bool) {
 // reading each minute, and a network can have a million sensors, so a row for each reading would be too much.
 const seenInterval = time.Hour
 
-// KeepSeen copies LastSeen of each station from an earlier cache if it is later than in the stored row, which b has.
+// KeepSeen copies LastSeen of each station from an earlier cache to b, if it is later there. b has the stored times.
 func (b *Cache) KeepSeen(earlier *Cache) {
 	for id, s := range b.Known {
 		if was, ok := earlier.Known[id]; ok && was.LastSeen.After(s.LastSeen) {

@@ -36,7 +36,7 @@ var agencies = map[string]string{
 }
 
 // transferred maps an institute to the institute that took over some of its stations. Both institutes may have stations
-// on the same road. The names of two such stations therefore mean one station only within the distance sameSpot.
+// on the same road. Two such stations are therefore one station only if they lie within sameSpot of each other.
 var transferred = map[string]string{"imd": "iitm"}
 
 // setAgency sets the agency that the words `tokens` name, and reports whether it is known. If they are the old
@@ -121,15 +121,15 @@ func matchesCity(text, city string) bool {
 	return closePlaces(gazetteer.Key(text), gazetteer.Key(city))
 }
 
-// splitWords splits a text at everything except letters and digits.
+// splitWords splits a text at all characters except letters, digits and combining marks.
 func splitWords(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r) })
 }
 
 // Limits of the distance between two descriptions of one station. Feeds and files may state positions that differ by
 // kilometres. If agency, city and place are equal, the limit is therefore movedKilometres. If the spelling of the
-// place differs or an agency is missing, it is sameSpot. Among 603 stations, the nearest two with the same agency are
-// 1.0 km apart.
+// place differs or an agency is missing, the limit is sameSpot. Among 603 stations, the nearest two with the same
+// agency are 1.0 km apart.
 const (
 	sameSpot    = 0.25 // km
 	twinSpot    = 0.1  // km, for stations of two networks
@@ -193,7 +193,7 @@ func sameStation(a, b *air.Station) (reason string, same bool) {
 // samePhysicalStation reports whether two stations of different networks are one physical station. They must be of one
 // kind, lie within twinSpot, and have similar names. If both have an agency, it must be the same. For reference
 // stations, equal positions are sufficient if both coordinates have more than two decimals. City means never match.
-// Stations of accounts never match either, because an account could then replace a station of others.
+// Stations of accounts never match either. Otherwise an account could replace a station that it does not own.
 func samePhysicalStation(a, b *air.Station) bool {
 	if a.Own() || b.Own() || a.Network() == b.Network() || a.Kind != b.Kind || a.Kind == air.CityMean || !a.Located() || !b.Located() {
 		return false

@@ -75,7 +75,7 @@ func (x *stationIndex) near(p geo.Point) []string {
 	return found
 }
 
-// named returns the reference stations in the city of s whose title has the given place.
+// named returns the reference stations in the city of s whose names contain the given place (see parseTitle).
 func (x *stationIndex) named(s *air.Station, place string) []string {
 	if place == "" {
 		return nil

@@ -68,7 +68,7 @@ func mergeStation(known, described air.Station) (merged air.Station, jumped bool
 	return merged, jumped
 }
 
-// positionOf returns the description whose position mergeStation uses. `jumped` has the meaning of mergeStation.
+// positionOf returns the description whose position mergeStation uses. `jumped` means the same as in mergeStation.
 func positionOf(known, described, newer air.Station) (from air.Station, jumped bool) {
 	if !described.Located() {
 		return known, false

@@ -57,7 +57,7 @@ func NewProcessor(c Config) *Processor {
 // heartbeat is the interval at which a connected stream updates its metrics, even without messages.
 const heartbeat = 15 * time.Second
 
-// Run calls the function `receive`, and returns its error when it returns. `receive` must pass the received messages to
+// Run calls the function `receive` and returns the error of that call. `receive` must pass the received messages to
 // Process. Meanwhile, Run records the runs, and updates the metrics of the source.
 func (p *Processor) Run(ctx context.Context, receive func(context.Context) error) error {
 	p.Metrics.start(p.Source, p.MaxSilence)

@@ -57,7 +57,7 @@ func (s *Service) admit(c *httpapi.Call, route *httpapi.Route) (*pass, error) {
 func reads(c *httpapi.Call) bool { return c.Method == http.MethodGet || c.Method == http.MethodHead }
 
 // authorize decides whether the key may make this call now. It checks the client's address and the key's scope, then
-// the rate limits and the quota. For a call for which isDashboardRead is true, it does not check the quota.
+// the rate limits and the quota. It does not check the quota of a call if isDashboardRead returns true for the call.
 func (p *pass) authorize(c *httpapi.Call, route *httpapi.Route, now time.Time) *schema.Problem {
 	k := p.key
 	if !allows(k.account.allow, c.Client) || !allows(k.allow, c.Client) {

@@ -46,7 +46,7 @@ func (e endedKeys) find(hash keyHash, now int64) *cachedKey {
 	return nil
 }
 
-// drop moves an ended key from the cache to endedKeys, and removes the key's buckets. The caller holds c.mu.
+// drop moves an ended key from the cache to endedKeys, and removes the key's rate-limit buckets. c.mu must be locked.
 func (c *keyCache) drop(byHash *tablecache.Draft[keyHash, *cachedKey], hash keyHash, k *cachedKey) {
 	c.ended.add(hash, k)
 	delete(c.states, k.id)

@@ -60,8 +60,8 @@ func (s *Service) keyOf(c *httpapi.Call, _ time.Time) (*cachedKey, error) {
 }
 
 // findKey returns the key with a hash, or nil. The command line or another instance may have just created an unknown
-// key, so findKey then refreshes the cache (limited by lookupRate), and looks for an ended key in the store. It does
-// neither if the last refresh failed. Otherwise each call with a wrong key would wait for the timeout.
+// key. So findKey refreshes the cache (limited by lookupRate), and looks for a revoked or expired key in the store. It
+// does neither if the last refresh failed, because each call with a wrong key would then wait for the timeout.
 func (s *Service) findKey(ctx context.Context, hash [sha256.Size]byte) *cachedKey {
 	if k := s.cache.find(hash); k != nil {
 		return k

@@ -10,8 +10,8 @@ import (
 
 const (
 	purgeEvery = time.Minute
-	// purgeGroup is the number of rows per deletion. A deletion takes milliseconds. It must be short, because
-	// on SQLite every other change waits for it.
+	// purgeGroup is the number of rows per deletion. On SQLite every other change waits for a deletion, so a deletion
+	// must take only milliseconds.
 	purgeGroup = 500
 	// purgeDelay is how long a row is kept after it expires. During this time, an instance whose clock is behind can
 	// still read the row.

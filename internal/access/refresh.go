@@ -102,8 +102,8 @@ func (s *Service) scanKey(row sqlstore.Scanner) (keyRow, error) {
 	return k, nil
 }
 
-// allowList parses a column of networks. For an invalid column, it returns a list that allows no address.
-// The returned list is not empty, because an empty list allows every address.
+// allowList parses a column of networks. For an invalid column, it returns a list that allows no address. That
+// list has one invalid network, because an empty list would allow every address.
 func (s *Service) allowList(of, list string) []netip.Prefix {
 	networks, err := config.Networks(strings.Fields(list))
 	if err != nil {

@@ -35,7 +35,7 @@ func (s *Service) shown(c *httpapi.Call, h account.Record) httpapi.Response {
 }
 
 // patchAccount answers PATCH /v1/account. The allow-list applies to both worlds (live and sandbox). Sandbox keys cannot
-// change the allow-list, because they are often less well protected.
+// change the allow-list, because they are often less well protected than live keys.
 func (s *Service) patchAccount(c *httpapi.Call) (httpapi.Response, error) {
 	wanted, err := httpapi.Decode[struct {
 		AllowList []string `json:"allow_list"`

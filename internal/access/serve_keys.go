@@ -174,7 +174,7 @@ func (s *Service) rotateKey(c *httpapi.Call) (httpapi.Response, error) {
 	})
 }
 
-// graceOf reads the optional body of a rotation.
+// graceOf returns the grace period that the body of a rotation states, or the default if the body states none.
 func graceOf(c *httpapi.Call) (time.Duration, error) {
 	wanted, err := httpapi.DecodeOptional[struct {
 		GraceSeconds *int64 `json:"grace_seconds"`

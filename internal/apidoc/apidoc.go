@@ -15,7 +15,7 @@ import (
 // request makes the document from schema.OpenAPI. New returns no error: the contract is part of the program, and the
 // handler panics if it is invalid.
 func New() map[string]http.Handler {
-	// At the start, the document would take half of the processor time of wiring.New.
+	// The first request makes the document. At the start, it would take half of the processor time of wiring.New.
 	made := sync.OnceValue(func() http.Handler {
 		document, err := Document()
 		if err != nil {

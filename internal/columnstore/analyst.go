@@ -11,7 +11,7 @@ import (
 	"vayu/internal/config"
 )
 
-// Analyst is a read-only user of a server or cluster, with limits. The embedded engine has one, see [Analysts].
+// Analyst is a read-only user of a server or cluster, with limits. The embedded engine has one user, see [Analysts].
 type Analyst struct {
 	Name      string   // letters, digits, underscore
 	Hash      string   // SHA-256 of the password, 64 hexadecimal digits
@@ -39,9 +39,9 @@ var (
 )
 
 // serverLogs are system tables with the queries of all users, or with values from queries. Row policies hide them from
-// analysts, because a server can let every user read all system tables (select_from_system_db_requires_grant). A row
-// policy can exist before its table. If an upgrade changes the columns of a log, the server renames the old log with
-// the first free suffix: _0, _1 and so on.
+// analysts, because a server can let every user read all system tables (select_from_system_db_requires_grant). If an
+// upgrade changes the columns of a log, the server renames the old log with the first free suffix: _0, _1 and so on. A
+// row policy can exist before its table, so renamed logs are hidden at once.
 var serverLogs = []string{
 	"asynchronous_insert_log", "asynchronous_inserts", "crash_log", "mutations", "opentelemetry_span_log", "part_log",
 	"processes", "processors_profile_log", "query_cache", "query_log", "query_metric_log", "query_thread_log", "query_views_log",

@@ -20,8 +20,8 @@ type Config struct {
 	Cluster string `yaml:"-"`
 	// Data is the directory of the embedded engine. Only one engine can use it at a time.
 	Data string `yaml:"-"`
-	// Library is the path of libchdb. If it is empty, the program searches the folder of the executable, and
-	// node_modules there and in the parent folder.
+	// Library is the path of libchdb. If it is empty, the program searches the folder of the executable,
+	// node_modules in that folder, and node_modules in the parent folder.
 	Library string `yaml:"library" help:"path of the ClickHouse engine's library, libchdb"`
 	// Port is the engine's preferred port on 127.0.0.1. If Port is 0 or in use, the engine takes any free port. The
 	// file engine.port in Data has the address.
@@ -40,7 +40,7 @@ type Config struct {
 	Analysts Analysts `yaml:"analysts"`
 	// Listen is a further address of the embedded engine, for analysts of other machines.
 	Listen Listen `yaml:"listen"`
-	// Readable has the databases that the user analyst reads, and Private those of their tables that it cannot read.
+	// Readable has the databases that the user analyst can read, except for their tables in Private.
 	Readable, Private []string `yaml:"-"`
 	// Storage configures the retention and placement of rows, on the embedded engine, a server or a cluster.
 	Storage Storage `yaml:"storage"`

@@ -21,7 +21,7 @@ type endpoint struct {
 	stopped bool  // the engine will never be up again
 }
 
-// access is the address and password of an engine since its last start.
+// access is the address and password of the engine. The address may change when the engine starts again.
 type access struct {
 	address, password string
 	own               bool // this process has started the engine

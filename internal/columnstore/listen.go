@@ -36,7 +36,7 @@ func (l Listen) Validate() []error {
 	return f
 }
 
-// child returns the Listen of the engine's process. An engine of a command has no address, as it ends with the command.
+// child returns the Listen of the engine's process. An engine that a command runs for itself gets no further address.
 func (l Listen) child(command bool) embedded.Listen {
 	if command {
 		l.Address = ""

@@ -17,7 +17,7 @@ import (
 	"vayu/internal/config"
 )
 
-// options returns clickhouse-go's options for the DSN, or for the embedded engine, whose db.endpoint it creates.
+// options returns clickhouse-go's options for the DSN or the embedded engine. For the engine it creates db.endpoint.
 func (db *DB) options() (*clickhouse.Options, error) {
 	options := &clickhouse.Options{}
 	if !db.Embedded() {

@@ -37,7 +37,7 @@ func (db *DB) CheckParts(ctx context.Context) error {
 	return nil
 }
 
-// logParts logs the error of CheckParts. The engine itself starts even if it has set parts aside, and then lacks rows.
+// logParts logs the error of CheckParts, because the engine starts even if it has set parts aside and lacks their rows.
 func (db *DB) logParts(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()

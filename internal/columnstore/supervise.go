@@ -22,7 +22,7 @@ const (
 	backoffFirst = 100 * time.Millisecond
 	// backoffLast limits the pause, which doubles with each restart.
 	backoffLast = 5 * time.Second
-	// healthyLife is a run time. After an engine that has run longer, the pause is backoffFirst again.
+	// healthyLife is a duration. If an engine has run for longer, the next pause is backoffFirst again.
 	healthyLife = time.Minute
 )
 
@@ -74,7 +74,7 @@ func (db *DB) once(ctx context.Context) error {
 	return db.child(ctx)
 }
 
-// errHeld means that this process must wait: another one has locked the data directory, or a guest must not lock it.
+// errHeld means that this process must wait: another process has locked the data directory, or db.guest is set.
 var errHeld = errors.New("another process has the data directory")
 
 // follow uses the engine of another process, until that engine ends.
@@ -282,7 +282,7 @@ type process struct {
 	err   error         // how the process ended; valid once ended is closed
 }
 
-// read sends the reports that the child writes to stdout to `reports`. When stdout ends, it waits for the child's end.
+// read parses the reports in the child's stdout, and sends them to `reports`. When stdout ends, it waits for the child.
 func (p *process) read(stdout io.Reader, reports chan<- embedded.Report) {
 	defer close(p.ended)
 	lines := bufio.NewScanner(stdout)

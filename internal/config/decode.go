@@ -135,7 +135,7 @@ func splitList(n *yaml.Node) []*yaml.Node {
 	return items
 }
 
-// fillText sets a scalar from its text. Errors quote the text. They quote no secret: a Secret accepts every text.
+// fillText sets a scalar from its text. An error quotes the text, but no secret, because a Secret accepts every text.
 func fillText(v reflect.Value, text string) error {
 	if u, ok := reflect.TypeAssert[encoding.TextUnmarshaler](v.Addr()); ok {
 		return u.UnmarshalText([]byte(text))

@@ -38,7 +38,7 @@ func Bind[T any](flags *pflag.FlagSet, defaults T, keys ...string) error {
 	return nil
 }
 
-// flagText is the value of a flag as text. Load parses the text, as it does for every other source.
+// flagText is the value of a flag as text. Load parses the text, as it does for every other source of a setting.
 type flagText struct{ text, kind string }
 
 // String returns the unparsed text. It implements pflag.Value.

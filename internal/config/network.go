@@ -20,8 +20,8 @@ func Network(text string) (netip.Prefix, error) {
 	}
 	p, err := netip.ParsePrefix(text) // rejects zones
 	if err == nil && p.Addr().Is4In6() {
-		// A prefix shorter than mappedBits becomes invalid here, and is rejected below. Such a
-		// network contains all IPv4 addresses, but would match none of them.
+		// A prefix shorter than mappedBits becomes invalid here, and is rejected below. Such a network contains all
+		// mapped IPv4 addresses, but would match none, because a client's address is unmapped before the comparison.
 		p = netip.PrefixFrom(p.Addr().Unmap(), p.Bits()-mappedBits)
 	}
 	if err != nil || !p.IsValid() {

@@ -100,7 +100,7 @@ func collect(t reflect.Type, prefix string, index []int) ([]setting, error) {
 	return found, nil
 }
 
-// tagOf returns the name that a field has as a setting, from its yaml tag. It returns false if it is not a setting.
+// tagOf returns the yaml tag of a field, which is the name of its setting. It returns false if the field is no setting.
 func tagOf(f reflect.StructField) (string, bool) {
 	name, ok := f.Tag.Lookup("yaml")
 	return name, ok && f.IsExported() && name != "-"

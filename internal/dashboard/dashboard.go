@@ -18,7 +18,7 @@ import (
 // base is the path of the application. The build of the web files (web/vite.config.ts) has the same path.
 const base = "/dashboard/"
 
-// In a fresh checkout, the folder dist has only a hidden file, so that the embedding compiles before a build.
+// In a fresh checkout, dist has only a hidden file, with which go:embed compiles before the web files are built.
 //
 //go:embed all:dist
 var built embed.FS

@@ -8,7 +8,7 @@ import (
 	"vayu/internal/sqlstore"
 )
 
-// pageRows is the number of rows that a rotation reads at once. It is small, because a reply can have some megabytes.
+// pageRows is the number of rows that a key rotation reads at once. It is small, because values can have megabytes.
 const pageRows = 64
 
 // encryptedRow is an encrypted value and the primary key of its row.

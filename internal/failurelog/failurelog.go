@@ -1,4 +1,4 @@
-// Package failurelog logs a repeated failure of an operation once when it begins, and once when the
+// Package failurelog logs the failure of an operation once, even if retries fail too. It logs once more when the
 // operation has recovered.
 package failurelog
 

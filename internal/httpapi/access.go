@@ -64,7 +64,7 @@ type Quota struct {
 }
 
 // BearerKey returns the API key in the Authorization header. It fails unless there is exactly one such header,
-// with the scheme Bearer. The scheme's name may be written in any case (RFC 9110, 11.1).
+// with the scheme Bearer. The name of the scheme is case-insensitive (RFC 9110, 11.1).
 func BearerKey(r *http.Request) (string, error) {
 	values := r.Header["Authorization"]
 	if len(values) == 0 {

@@ -16,8 +16,8 @@ import (
 )
 
 // readBody reads the whole body of a call into c.Body, up to the limit of the endpoint (route.Body). If readBody leaves
-// a body unread, net/http skips up to 256 KiB of it, and closes the connection if more is left. The parameter w must be
-// the writer of net/http, because MaxBytesReader makes that writer close the connection at the limit.
+// a body unread, net/http skips up to 256 KiB of it, and closes the connection if more is left. The parameter `w` must
+// be the writer of net/http, because MaxBytesReader makes that writer close the connection at the limit.
 func (c *Call) readBody(w http.ResponseWriter, route *Route) error {
 	if c.Request.Body == nil || c.Request.Body == http.NoBody || c.Request.ContentLength == 0 {
 		return nil
@@ -55,8 +55,8 @@ func (c *Call) readBody(w http.ResponseWriter, route *Route) error {
 	return nil
 }
 
-// noBody checks a call of an endpoint that takes no body. It returns an error unless the body has no announced length
-// and turns out to be empty.
+// noBody checks a call of an endpoint that takes no body. It returns an error if the announced length is not zero. If
+// no length is announced, it returns an error if the body is not empty.
 func (c *Call) noBody() error {
 	if c.Request.ContentLength < 0 {
 		if n, err := io.ReadFull(c.Request.Body, make([]byte, 1)); n == 0 && errors.Is(err, io.EOF) {

@@ -15,8 +15,8 @@ import (
 	"vayu/schema"
 )
 
-// maxDepth limits the nesting of objects and arrays in a body, and thus the memory of the decoder. No valid body is as
-// deep.
+// maxDepth limits the nesting of objects and arrays in a body, and thus the memory of the decoder. Valid bodies nest
+// less deeply.
 const maxDepth = 32
 
 // Decode strictly parses the body of a call as one JSON object. Names are case-sensitive and must be unique,

@@ -180,9 +180,9 @@ func varyByEncoding(h http.Header) {
 	h["Vary"] = varyHeader
 }
 
-// varyBy writes the Vary header. Vary names the header with the caller's credential, so that a cache does not send the
-// reply to another caller. If any account has origins, Vary names the header Origin too. For a route without a key,
-// varyBy writes no Vary header. If the method is GET, it writes headers that let pages of every origin read the reply.
+// varyBy writes Vary with the header of the caller's credential, so that a cache does not send the reply to another
+// caller. Except for a session, Vary also names Origin if web pages of some origins may use keys (rt.origins). A route
+// without a key gets no Vary header. Instead, pages of every origin may read its replies to GET.
 func (rt *router) varyBy(x *exchange, route *Route) {
 	x.varied = true
 	switch {

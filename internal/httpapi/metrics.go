@@ -43,7 +43,7 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 	return m
 }
 
-// routeMetrics are the metrics of one endpoint. They keep each time series, so that few requests need a map lookup.
+// routeMetrics are the metrics of one endpoint. They cache the counter of each status, to avoid lookups in a map.
 type routeMetrics struct {
 	metrics       *metrics
 	method, route string

@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// origins has, by account id, the origins of the web pages that may use the keys of the account.
+// origins has the origins of the web pages that may use the keys of an account, by the id of the account.
 type origins map[string][]string
 
 // allow writes the headers that let a web page read the reply to its call, and reports whether it wrote them. The
 // call's account must list the page's origin. Without a valid key, it suffices that any account lists the origin, so
-// that the page can read the error. allow writes nothing for a call with a session or to a route without a key.
+// that the page can read the error. allow writes nothing for a call with a session, or on a route that needs no key.
 func (o origins) allow(x *exchange) bool {
 	c := &x.call
 	origin := c.Request.Header["Origin"]

@@ -8,7 +8,7 @@ import (
 	"vayu/internal/httpapi/server"
 )
 
-// stream writes a reply in pieces. If Stream or a write fails, stream aborts the connection. The status is
+// stream writes a reply in pieces. If resp.Stream or a write fails, stream aborts the connection. The status is
 // already sent, so only the abort shows the client that the rest is missing.
 func (rt *router) stream(w http.ResponseWriter, c *Call, resp *Response) (status int) {
 	h := w.Header()

@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// leaseTime is the duration of a lease. After a leader's crash, a standby (an instance without the lease) leads within
-	// leaseTime plus pollInterval, ten seconds. The leader stops after six seconds without a renewal.
+	// leaseTime is the duration of a lease. After a leader's crash, a standby (an instance without the lease) leads
+	// within leaseTime plus pollInterval, ten seconds. The leader stops after six seconds without a renewal.
 	leaseTime = 9 * time.Second
 	// A standby tries to acquire the lease every pollInterval. A leader retries a failed renewal after pollInterval.
 	pollInterval = time.Second

@@ -63,7 +63,7 @@ type group struct {
 }
 
 // start starts the parts in order, and returns the first error of a Ready. If ctx ends, or the Run of a started part
-// returns, start starts no further part and returns nil. The method stop later returns the failure of that part.
+// returns, start starts no further part and returns nil. The method `stop` later returns the failure of that part.
 func (g *group) start(ctx context.Context, parts []Part) error {
 	for _, part := range parts {
 		if ctx.Err() != nil {

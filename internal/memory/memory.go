@@ -14,7 +14,7 @@ import (
 	"vayu/internal/sleep"
 )
 
-// interval is the time between two releases. The page faults after a release take a few milliseconds.
+// interval is the time between two releases. It is long compared with the few milliseconds of page faults after each.
 const interval = time.Minute
 
 // Run returns memory to the operating system each minute, until ctx ends: the free heap of Go, and unchanged pages of

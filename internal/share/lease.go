@@ -86,9 +86,9 @@ func Members(ctx context.Context, db *sqlstore.DB, group, local string) (n int, 
 	return n, nil
 }
 
-// memberName returns the name of the lease of a member. The double colon distinguishes it from the lease of a job. For
-// an instance with its own jobs (`local` is not ""), the name has another form, so that the instances that share jobs
-// do not count this instance as a member.
+// memberName returns the name of a member's lease. The double colon distinguishes this name from that of a job's lease.
+// For an instance with its own jobs (`local` is not ""), the name has another form, so that the instances that share
+// jobs do not count this instance as a member.
 func memberName(group, local, member string) string {
 	if local != "" {
 		return group + "@" + local + "::" + member

@@ -22,10 +22,10 @@ import (
 type postgres struct {
 	db   *DB
 	pool *sql.DB
-	// sandbox has an element for each running change of the sandbox (world of test keys). Its capacity limits these.
+	// sandbox is a semaphore for changes of the sandbox (world of test keys). Each running change has an element in it.
 	sandbox chan struct{}
-	// waiting has, for each group (see [WithGroup]) whose changes a goroutine is committing, the waiting changes. The
-	// mutex mu guards the map.
+	// waiting maps a group (see [WithGroup]) to its waiting changes. A group has an entry while a goroutine commits its
+	// changes. The mutex mu guards the map.
 	waiting map[string][]*change
 	mu      sync.Mutex
 	commits atomic.Uint64 // number of transactions that this process has committed
@@ -34,9 +34,9 @@ type postgres struct {
 const (
 	// startTimeout limits the wait for a PostgreSQL server that is still starting.
 	startTimeout = time.Minute
-	// commandTimeout limits a command's wait for the server (Config.Share). A person waits for the command.
+	// commandTimeout is the same limit for a command (Config.Share). It is short, because a person waits.
 	commandTimeout = 10 * time.Second
-	// sandboxShare limits the concurrent changes of the sandbox: to a quarter of the connections, but at least one.
+	// sandboxShare divides the connections: the quotient, at least 1, limits the concurrent changes of the sandbox.
 	sandboxShare = 4
 )
 

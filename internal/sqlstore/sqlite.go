@@ -102,8 +102,8 @@ func (s *sqlite) checkVersion(ctx context.Context, holder filelock.Holder) error
 	return nil
 }
 
-// busyTimeout is how long a statement waits for another process's lock, in milliseconds. It is the longest time
-// that a client waits.
+// busyTimeout is how long a statement waits for another process's lock, in milliseconds. A longer wait would be
+// useless, because no client waits so long for a reply.
 const busyTimeout = "10000"
 
 // sqliteDSN returns the DSN of a SQLite file. The settings have these effects. A commit is durable when it returns
@@ -129,7 +129,7 @@ func (s *sqlite) connect(ctx context.Context) error {
 	return nil
 }
 
-// disconnect closes the writer's connection, whose state is unknown. The next group opens a new connection.
+// disconnect closes the writer's connection, whose state is unknown. The next group of changes opens a new one.
 func (s *sqlite) disconnect() {
 	s.writer.Discard()
 	s.writer = nil

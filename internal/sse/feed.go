@@ -12,7 +12,7 @@ import (
 type Feed interface {
 	// Kinds returns the kinds of the notices of the Feed. No other Feed sends notices of these kinds.
 	Kinds() []Kind
-	// Changes returns, for each query, the notices of its owner since its time, in the order of sending. It may return
+	// Changes returns the notices since Query.Since for the owner of each query, in the order of sending. It may return
 	// a notice more than once. If a notice has the same payload as the last notice of its subject, the hub sends the
 	// notice only to new streams.
 	//

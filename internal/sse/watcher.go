@@ -21,8 +21,8 @@ type watcher struct {
 	failures *failurelog.Log
 
 	states map[*stream]*streamState
-	// lastSent has the payload sent last, by owner and subject. The method dedupe uses it: if the payload of a notice
-	// has not changed, only new streams get the notice.
+	// lastSent has the payload sent last, by owner and subject. The method `dedupe` compares payloads with it. If the
+	// payload of a notice has not changed, only new streams get the notice.
 	lastSent map[schema.Owner]map[string]string
 }
 
@@ -144,11 +144,11 @@ func (w *watcher) dedupe(o schema.Owner, all []rendered, cut bool) (fresh []rend
 	return fresh
 }
 
-// maxRemembered limits the subjects of one owner up to which dedupe keeps subjects without a notice.
+// maxRemembered is the number of subjects of one owner from which on dedupe keeps no more subjects without a notice.
 const maxRemembered = 10_000
 
-// enqueue queues the notices that a stream may get. If `cut` is true, there are more than maxNoticesPerPoll, or the
-// last successful poll was too long ago, enqueue queues a reset instead, at most once in resetInterval.
+// enqueue queues the notices that a stream may get, or (at most once in resetInterval) a reset if notices are missing.
+// Notices are missing if `cut` is true, there are more than maxNoticesPerPoll, or the last successful poll is too old.
 func (w *watcher) enqueue(st *stream, p *streamState, all []rendered, cut bool, now time.Time) {
 	all = slices.DeleteFunc(slices.Clone(all), func(t rendered) bool { return !st.allows(t.Notice) })
 	missed := cut || len(all) > maxNoticesPerPoll || now.Sub(p.since) > maxResume+pollOverlap

@@ -83,7 +83,7 @@ func (c *Client) Consume(ctx context.Context, process Process) error {
 		case errors.Is(err, kafka.RebalanceInProgress): // a normal event
 		case err != nil:
 			r.broker.Observe(ctx, explain(err))
-			// After a configuration error, such as a rejected login, the delay before a retry grows.
+			// A configuration error, such as a rejected login, gets a growing delay in addition to JoinGroupBackoff.
 			if status, _ := diagnose(err); status != "" && !pause.wait(ctx) {
 				return nil
 			}

@@ -100,7 +100,7 @@ func (c *Client) newTopic(name string) kafka.TopicConfig {
 		ConfigEntries: []kafka.ConfigEntry{
 			{ConfigName: "cleanup.policy", ConfigValue: "delete"},
 			{ConfigName: "retention.ms", ConfigValue: strconv.FormatInt(retention.Milliseconds(), 10)},
-			// With two or more replicas, one replica may fail. A message must be on all other replicas to be durable.
+			// A write must reach all replicas but one. So writes continue if one of two or more replicas fails.
 			{ConfigName: minInSync, ConfigValue: strconv.Itoa(max(1, c.Replicas-1))},
 		},
 	}

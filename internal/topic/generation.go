@@ -62,7 +62,7 @@ func (r *reader) serve(gen *kafka.Generation) {
 }
 
 // watch measures the lag until the generation is over. It does not derive the lag from fetches: while processing fails,
-// there are no fetches, but the lag matters most. If the topic has new partitions, watch returns, which ends the
+// there are no fetches, but then the lag matters most. If the topic has new partitions, watch returns, which ends the
 // generation.
 func (g *generation) watch() {
 	for {
@@ -100,7 +100,7 @@ func (g *generation) hasUnassigned() bool {
 }
 
 // measure reads the first and last offsets of the member's partitions, and records them. If that fails, the lag is
-// still exported with the last offsets, until lagFresh has passed.
+// still computed from the offsets recorded before, until lagFresh has passed.
 func (g *generation) measure() {
 	offsets := &kafka.ListOffsetsResponse{}
 	var requests []kafka.OffsetRequest

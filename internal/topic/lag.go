@@ -43,14 +43,14 @@ func newProgress(assigned []kafka.PartitionAssignment) *progress {
 	return p
 }
 
-// recordFinished records the first unfinished message by partition, after a commit.
+// recordFinished records, after a commit, the offset of the first unfinished message of each partition.
 func (p *progress) recordFinished(next map[int]int64) {
 	p.lock.Lock()
 	defer p.lock.Unlock()
 	maps.Copy(p.next, next)
 }
 
-// recordOffsets records the offsets of partitions. `all` is true if it has recorded those of every partition of p.
+// recordOffsets records the end offsets of partitions. `all` is true if it has recorded one for each partition of p.
 func (p *progress) recordOffsets(partitions []kafka.PartitionOffsets, now time.Time) (all bool) {
 	p.lock.Lock()
 	defer p.lock.Unlock()

@@ -29,7 +29,7 @@ type Config struct {
 	Name, Content, Worker string
 	// Prefix begins the names of the metrics, such as vayu_eventlog.
 	Prefix string
-	// Section is the name of the section of the configuration that has Settings. Warnings name it.
+	// Section is the name of the configuration section with the Settings. Warnings name this section.
 	Section string
 	// Reasons are the values of the label `reason` of dead letters.
 	Reasons []string
@@ -45,7 +45,7 @@ type Limits struct {
 	Bytes    int // total size of the values; the last message of a batch may exceed it
 	// Linger is how long a batch waits for more messages after its first message.
 	Linger time.Duration
-	// Ahead is the number of replies of about 1 MiB each that are fetched while a batch is processed.
+	// Ahead is the number of broker replies, of about 1 MiB each, that are read ahead while a batch is processed.
 	Ahead int
 }
 

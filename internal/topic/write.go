@@ -110,7 +110,7 @@ func (c *Client) writeOnce(ctx context.Context, topic string, records []kafka.Me
 	return batchError(faults, partitions)
 }
 
-// recheckTopics makes the next makeTopics check both topics, if err means that a broker lacks a topic.
+// recheckTopics makes the next call of makeTopics check the topics again, if err means that a broker lacks a topic.
 func (c *Client) recheckTopics(err error) {
 	if errors.Is(err, kafka.UnknownTopicOrPartition) {
 		c.made.Store(false)

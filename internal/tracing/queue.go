@@ -22,7 +22,7 @@ const (
 	// export follows n times this interval after the previous attempt.
 	batchInterval = time.Second
 	// sendTimeout limits each attempt to export a batch, except the last, which lastSendTimeout limits. At shutdown,
-	// each remaining batch gets one attempt with lastSendTimeout, if it can start within lastSendTimeout.
+	// attempts to export the queued batches start for at most lastSendTimeout, and each is limited by lastSendTimeout.
 	sendTimeout     = 5 * time.Second
 	lastSendTimeout = 2 * time.Second
 	// maxAttempts limits the attempts to export a batch. The delays of the retries add up to ten seconds, in which a
@@ -70,8 +70,8 @@ func (q *queue) Shutdown(context.Context) error { return nil }
 // ForceFlush implements sdk.SpanProcessor. It does nothing.
 func (q *queue) ForceFlush(context.Context) error { return nil }
 
-// run exports ended spans until ctx ends, and then the spans that are left in the queue. Spans
-// whose export cannot start within lastSendTimeout are dropped.
+// run exports ended spans until ctx ends. Then, for at most lastSendTimeout, it starts exports of
+// the spans that are left in the queue. It drops the rest.
 func (q *queue) run(ctx context.Context) {
 	if err := q.exporter.Start(ctx); err != nil { // Start never fails with this exporter
 		q.failures.Observe(ctx, err)
@@ -140,8 +140,8 @@ func (q *queue) send(ctx context.Context, batch []sdk.ReadOnlySpan) {
 	}
 }
 
-// export sends a batch once. It returns true if the collector has accepted the batch. It continues
-// after the end of ctx, because the collector may have received the batch.
+// export sends a batch once. It returns true if the collector has accepted the batch. The end of ctx does not
+// abort it. Otherwise a retry could send a batch again that the collector has received.
 func (q *queue) export(ctx context.Context, batch []sdk.ReadOnlySpan, timeout time.Duration) bool {
 	limit, done := context.WithTimeout(context.WithoutCancel(ctx), timeout)
 	defer done()

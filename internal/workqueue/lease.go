@@ -33,8 +33,8 @@ func (t *Tokens) Lease(until time.Time) Lease {
 	return Lease{t.prefix + "." + strconv.FormatUint(t.made.Add(1), 36), until}
 }
 
-// SelectDue runs a query of due rows that the transaction is about to lease. On PostgreSQL it locks the rows of the
-// given table (or its alias), and skips rows that another instance has locked.
+// SelectDue runs a query of due rows that the transaction is about to lease. On PostgreSQL it locks these rows of
+// `table` (a table or an alias in the query), and skips rows that another instance has locked.
 func SelectDue[R any](tx *sqlstore.Tx, table string, scan func(sqlstore.Scanner) (R, error),
 	query string, args ...any,
 ) ([]R, error) {
@@ -84,7 +84,7 @@ func NewLeases(table string, key ...string) Leases {
 	}
 }
 
-// Statements returns the statements that claim and release a full group, for tests of their plans.
+// Statements returns the statements that claim and release a full group of rows. Tests check their query plans.
 func (l *Leases) Statements() (claim, release string) {
 	return l.claim[len(l.claim)-1], l.release[len(l.release)-1]
 }
@@ -139,7 +139,7 @@ func (l *Leases) Release(tx *sqlstore.Tx, all []Leased) error {
 	})
 }
 
-// LeaseEnd returns the end of a lease that begins at the time `now`: after the timeout of a call and LeaseMargin.
+// LeaseEnd returns the end of a lease that begins at `now`. A lease lasts for the timeout of a call plus LeaseMargin.
 func (p *Pool) LeaseEnd(now time.Time) time.Time {
 	return now.Add(p.provider.Timeout + LeaseMargin)
 }

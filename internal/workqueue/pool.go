@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// Pool limits the concurrent calls to one provider. One slot is one call, and the goroutine that makes the call. A job
-// without a slot waits in the store.
+// Pool limits the concurrent calls to one provider. Each call, and the goroutine that makes it, occupies one slot. A
+// job without a slot waits in the store.
 type Pool struct {
 	provider Provider
 	state    *poolState
-	// maxBatch is the maximum number of slots for batch items: half, but at least one. The rest is for single requests.
+	// maxBatch is the maximum number of slots for batch items: half of all slots, but at least one.
 	maxBatch int
 	// reservedSlots is the number of slots that new requests leave free for queued single requests.
 	reservedSlots int
@@ -24,7 +24,7 @@ type Pool struct {
 	nextPoll                time.Time // time of the next poll; zero during a poll, and after a failed one
 }
 
-// Wake makes the loop poll for due rows at once or, if the last poll failed, after the pause.
+// Wake makes the loop poll for due rows at once. If the last poll failed, the loop polls at the end of RetryPause.
 func (p *Pool) Wake() {
 	select {
 	case p.wake <- struct{}{}:
@@ -32,8 +32,8 @@ func (p *Pool) Wake() {
 	}
 }
 
-// TryAcquire acquires a slot for a new single request, or for a batch item (at most maxBatch). It returns false if no
-// slot is free, if queued jobs need the free slots, or if the service stops. The caller must release the slot.
+// TryAcquire acquires a slot for a new single request or batch item. It returns false if no slot is free (or batch
+// items have maxBatch slots), if queued jobs need the slots, or if the service stops. The caller must release the slot.
 func (p *Pool) TryAcquire(batch bool) bool {
 	p.state.Lock()
 	defer p.state.Unlock()
@@ -74,7 +74,7 @@ func (p *Pool) freeSlots() (free, singles, batches int) {
 	return free, singles, min(free, p.maxBatch-p.batchInFlight)
 }
 
-// hasCapacityForBacklog reports whether a slot is free for a due job in the store. The caller holds the lock of state.
+// hasCapacityForBacklog reports whether a due job is in the store, and a slot is free for it. state must be locked.
 func (p *Pool) hasCapacityForBacklog() bool {
 	return p.inFlight < p.provider.Concurrency && (p.backlogged[0] || p.backlogged[1] && p.batchInFlight < p.maxBatch)
 }

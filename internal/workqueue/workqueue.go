@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// LeaseMargin is the time that a lease lasts longer than the timeout of its call. In this time, the result is
-	// recorded. LeaseMargin also allows for clock skew.
+	// LeaseMargin is the time by which a lease outlasts the timeout of its call. In this time, the result is recorded.
+	// LeaseMargin also allows for clock skew.
 	LeaseMargin = 30 * time.Second
 	// RecordTimeout bounds the recording of a result. It ends before the lease does.
 	RecordTimeout = LeaseMargin - 5*time.Second
@@ -33,8 +33,8 @@ const (
 )
 
 // Table describes the table of a work queue. The table, such as "recharge", has the columns id, mode, provider, due_at,
-// token, sent, sent_at and batch_id. It has an index of (mode, provider, due_at) for batch items and a second such
-// index for single requests.
+// token, sent, sent_at and batch_id. It has one index of (mode, provider, due_at) for batch items, and another for
+// single requests.
 type Table[R any] struct {
 	Name    string
 	Columns string

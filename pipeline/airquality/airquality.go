@@ -71,7 +71,7 @@ type Config struct {
 	Kinds   []air.StationKind
 	Quality quality.Settings
 	// KeepReadings and KeepHours are how long readings and hourly rows are kept. If one is 0, its rows are kept for
-	// ever. A roll-up does not remove a computed row because the rows from which it was computed have expired.
+	// ever. A roll-up keeps a computed row even if the rows from which it was computed have expired.
 	KeepReadings, KeepHours time.Duration
 	Log                     *slog.Logger
 	Metrics                 prometheus.Registerer

@@ -27,7 +27,7 @@ type chunk struct {
 	cities [][2]string
 	// citiesOnly means that the pass skips the rows of stations, because only the rows of cities change.
 	citiesOnly bool
-	// meansOnly means that the pass skips the indices, because only plain means are missing.
+	// meansOnly means that the pass skips the indices, because only plain means (of one hour or day) are missing.
 	meansOnly bool
 
 	readings uint64 // readings that the plan selected
@@ -35,8 +35,8 @@ type chunk struct {
 	filled   int    // pairs of a station and a month that have selected readings
 }
 
-// parameters returns a context with the query parameters of the statements for the chunk. `started` is the stamp of the
-// rows that the pass writes.
+// parameters returns a context with the query parameters of the statements for the chunk. The rows that the pass writes
+// get `started` as computed_at.
 func (c chunk) parameters(ctx context.Context, started time.Time, keep retention) context.Context {
 	cities := make([]string, len(c.cities))
 	for i, city := range c.cities {
@@ -130,8 +130,8 @@ func joinSpans(chunks []chunk) []chunk {
 
 func sameMonth(a, b time.Time) bool { return a.Year() == b.Year() && a.Month() == b.Month() }
 
-// maxReadings limits the readings of a merged chunk, and thus the memory of its pass. It is about a
-// month of all stations in India, for which a pass needs 1.2 GB.
+// maxReadings limits the readings of a merged chunk, and thus the memory of its pass. All stations in India together
+// have about so many readings in a month. A pass over them needs 1.2 GB.
 const maxReadings = 4_000_000
 
 // merge joins chunks of the same month or of successive months. A joined chunk has at most maxReadings readings. Its

@@ -7,15 +7,15 @@ import (
 	"time"
 )
 
-// These are values of the column `means` of the table rollup, an Enum8. A version of Vayu with other formulas of means
-// uses other values, because instances of both versions run side by side during an upgrade.
+// These are values of the Enum8 column `means` of the table rollup. They mark roll-ups with the present formulas of
+// means. Instances of an older version, which run during an upgrade, write other values.
 const (
 	meansDone     int8 = 4 // 'amounts_done': the plain means of all readings exist, by the formulas of this version
 	meansRolledUp int8 = 5 // 'amounts': the mark of each roll-up by the formulas of this version
 )
 
-// meansWanted reports whether plain means are missing. This is the case after a migration that has copied readings from
-// Vayu 0.1.0 or has added a column of means, until [Rollup.afterMigration] has computed the means.
+// meansWanted reports whether plain means (of one hour or day) are missing. They are missing after a migration that has
+// copied readings from Vayu 0.1.0 or added a column of means, until [Rollup.afterMigration] has computed them.
 func (r *Rollup) meansWanted(ctx context.Context) (wanted bool, err error) {
 	rows, err := r.conn.Query(ctx, `SELECT maxIf(at, means = 'wanted') > maxIf(at, means IN ('done', 'amounts_done'))
 		OR maxIf(at, means = 'amounts_wanted') > maxIf(at, means = 'amounts_done') FROM `+r.tables.Database+".rollup")
@@ -54,15 +54,15 @@ func (r *Rollup) rainOfOthers(ctx context.Context) ([]chunk, error) {
 	return r.chunksOf(ctx, "reading", "parameter = 'rain' AND averaging != 60 AND averaging < 1440 AND at > ? AND at <= ?", from.Add(-time.Hour), to.Add(24*time.Hour))
 }
 
-// recentMeans is the time span up to the newest reading for which afterMigration computes plain means first. The index
-// of an hour uses the plain means of that hour and of the 30 hours before it (see reach). So four days suffice for
-// current indices.
+// recentMeans is the time span up to the newest reading for which afterMigration first computes plain means (of one
+// hour or day). The index of an hour uses the plain means of that hour and of the 30 hours before it (see reach). So
+// four days suffice for current indices.
 const recentMeans = 4 * 24 * time.Hour
 
 // afterMigration runs the first increment after a migration. It first computes the plain means of the latest days, so
 // that older years do not delay current indices. Then it runs the increment and computes the plain means of all
-// readings. At the end it computes the hours of the increment again. These hours may be older than the latest days, and
-// then the first computation lacked plain means.
+// readings. At the end it computes the hours of the increment again, because the increment lacked plain means for hours
+// before the latest days.
 func (r *Rollup) afterMigration(ctx context.Context) (Result, error) {
 	newest, err := r.newestReading(ctx)
 	if err != nil {

@@ -25,10 +25,10 @@ type plan struct {
 	tests time.Duration // time that quality tests took during planning
 }
 
-// lookback is the length of the time span before the start of the previous roll-up in which a roll-up also looks for
-// new readings. A reading gets its time stamp when its INSERT begins, and becomes visible when the INSERT ends. So it
-// may have become visible after the previous roll-up read the table. An INSERT takes much less than a second. A minute
-// allows for a busy machine and for clock skew.
+// lookback is how long before the start of the previous roll-up a roll-up still looks for new readings. A reading gets
+// its time stamp when its INSERT begins, and becomes visible when the INSERT ends. So it may have become visible after
+// the previous roll-up read the table. An INSERT takes much less than a second. A minute allows for a busy machine and
+// for clock skew.
 const lookback = time.Minute
 
 // mark describes the previous roll-up. Readings stored after its start are new.
@@ -38,15 +38,15 @@ type mark struct {
 	fingerprint uint64 // see [Rollup.fingerprint]; 0 if unknown
 }
 
-// planSince plans the hours that may have changed since the previous roll-up began: because of new readings,
-// withdrawals, relocated stations, or the rain of older versions.
+// planSince plans the hours that may have changed since the previous roll-up began. The reasons are new readings,
+// withdrawals, relocated stations, and hourly rain that instances of an older version have computed.
 func (r *Rollup) planSince(ctx context.Context, started time.Time) (plan, error) {
 	last, err := r.lastMark(ctx)
 	if err != nil {
 		return plan{}, err
 	}
 	// The fingerprint is read before the readings. If a reading becomes visible between the two queries, the next
-	// roll-up gets another fingerprint, and therefore reads the readings of that minute again.
+	// roll-up gets another fingerprint. It then also reads the readings of the minute before `started` again.
 	p := plan{started: started, last: last.ended}
 	if p.fingerprint, err = r.fingerprint(ctx, started); err != nil {
 		return plan{}, err

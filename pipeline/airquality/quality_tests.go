@@ -26,8 +26,9 @@ func (r *Rollup) TestSeries(ctx context.Context) (Result, error) {
 		if err != nil {
 			return plan{}, err
 		}
-		// The last tests skipped the hour that had not ended when they began. Sub-hourly readings of this hour may have
-		// been stored before that, and readings of later hours too, if the clock of a source is ahead.
+		// The last run of the tests skipped the hour that was not over when the run began. Sub-hourly readings of that
+		// hour may have been stored before the run. So may readings of later hours, if the clock of a source is ahead.
+		// The query therefore selects sub-hourly readings of these hours by their time, not only by ingested_at.
 		closed := schema.HourEnd(started).Add(-time.Hour)
 		chunks, err := r.chunksOf(ctx, "reading", "at > ? AND at <= ? AND (ingested_at > fromUnixTimestamp64Milli(?) OR averaging < 60 AND at > ?)",
 			last.Add(-recentWindow), closed, last.Add(-lookback).UnixMilli(), schema.HourEnd(last).Add(-time.Hour))
@@ -43,8 +44,7 @@ func (r *Rollup) TestSeries(ctx context.Context) (Result, error) {
 		if err != nil {
 			return plan{}, err
 		}
-		// A reading can change the results of readings that are up to 24 hours
-		// older.
+		// A reading can change the results of readings that are up to 24 hours older.
 		changed, err := r.changedResults(ctx, resultFilter{since: ended, after: last.Add(-recentWindow - 24*time.Hour), tests: quality.SeriesTests()})
 		p.chunks, p.tested = slices.Concat(p.chunks, split(merge(changed))), started
 		return p, err

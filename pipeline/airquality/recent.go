@@ -6,7 +6,7 @@ import (
 )
 
 // Recent describes the readings that were stored within the last ten minutes. If a later Recent has a larger Newest or
-// Count, readings became visible between the two.
+// Count, further readings have become visible since the earlier one.
 type Recent struct {
 	Newest int64 // when the latest was stored, Unix milliseconds; 0 for none
 	Count  uint64

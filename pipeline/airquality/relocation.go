@@ -9,7 +9,7 @@ import (
 	"vayu/internal/columnstore"
 )
 
-// relocations plans to recompute the cities of stations whose city, alias or physical station changed after the time
+// relocations returns the chunks to recompute for stations whose city, alias or physical station changed after the time
 // `since`. The chunks cover the old and the new cities, from the first to the last hour of these stations. The rows of
 // the stations themselves do not change.
 func (r *Rollup) relocations(ctx context.Context, since time.Time) ([]chunk, error) {

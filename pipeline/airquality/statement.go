@@ -150,9 +150,9 @@ func kindLiterals(kinds []air.StationKind) string {
 // quote returns a text as a ClickHouse string literal.
 func quote(s string) string { return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s) + "'" }
 
-// roundFour returns an SQL expression that rounds the value of `expression` to four decimals, and a half up. The result
-// first rounds to millionths. Otherwise the rounding of a half would depend on the order in which ClickHouse adds the
-// values of a mean.
+// roundFour returns an SQL expression that rounds the value of `expression` half up to four decimals. The SQL
+// expression first rounds to millionths. Otherwise the rounding of a half would depend on the order in which ClickHouse
+// adds the values of a mean.
 func roundFour(expression string) string {
 	return fmt.Sprintf("intDiv(toInt64(floor(%s * 1000000 + 0.5)) + 50, 100) / 10000", expression)
 }

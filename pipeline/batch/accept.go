@@ -55,7 +55,7 @@ func (w *worker) accept(c *httpapi.Call) (httpapi.Response, error) {
 	return resp, nil
 }
 
-// enterSandbox waits until this instance accepts no other sandbox batch. It fails if ctx ends first. The caller must
+// enterSandbox waits while this instance accepts another sandbox batch. It fails if ctx ends first. The caller must
 // call the returned function when its batch is stored or rejected. Parsing 10,000 records occupies a core for about
 // 20 ms. Without the wait, forty concurrent sandbox batches would slow down live calls.
 func (s *Service) enterSandbox(ctx context.Context) (leave func(), err error) {

@@ -97,8 +97,8 @@ func claim(tx *sqlstore.Tx, now time.Time, kind string, wants []leaseRequest, ow
 	return all, whole, nil
 }
 
-// dueOf returns the due chunks of an account, without their records. It adds the ids of their batches that are in state
-// queued to the map `queued`.
+// dueOf returns the due chunks of an account, without their records. If a chunk's batch has the state queued, it adds
+// the id of the batch to the map `queued`.
 func dueOf(tx *sqlstore.Tx, now time.Time, w leaseRequest, kind string, queued map[string]bool) ([]*chunk, error) {
 	return workqueue.SelectDue(tx, "c", func(row sqlstore.Scanner) (*chunk, error) {
 		c := &chunk{}
@@ -115,7 +115,7 @@ func dueOf(tx *sqlstore.Tx, now time.Time, w leaseRequest, kind string, queued m
 // primaryKey returns the chunk's key: the batch id, and the index of the chunk's first record.
 func (c *chunk) primaryKey() []any { return []any{c.batch, c.first} }
 
-// read reads the encrypted records of a chunk, and the indexes of its records that have an item.
+// read reads the encrypted records of a chunk, and the indexes of its records that have a row in batch_item.
 func (c *chunk) read(tx *sqlstore.Tx) error {
 	if err := tx.QueryRow(selectRecords, c.batch, c.first).Scan(&c.bytes); err != nil {
 		return err

@@ -104,7 +104,7 @@ func (p *processing) releaseIfDone(c *chunk) {
 }
 
 // release ends the lease of a chunk, unless the lease is lost, and removes the chunk from memory. If the store fails,
-// it retries until the worker stops. Then the lease expires.
+// it retries. If the worker stops before a retry succeeds, the lease expires later.
 func (p *processing) release(c *chunk) {
 	left := true // the chunk still has records
 	for !c.lost {

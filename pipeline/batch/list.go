@@ -29,7 +29,7 @@ type filter struct {
 }
 
 const (
-	// With one comparison per column instead of row values, PostgreSQL would read the batches of all accounts.
+	// ofAll compares row values. With one comparison per column, PostgreSQL would read the batches of all accounts.
 	ofAll = "WHERE (account_id, mode, kind, id) >= ($1, $2, $3, $4) AND (account_id, mode, kind, id) < ($1, $2, $3, $5)"
 	// ofRef has one comparison per column. That is fast enough, because a ref_id selects at most one batch.
 	ofRef = "WHERE account_id = $1 AND mode = $2 AND kind = $3 AND id >= $4 AND id < $5"

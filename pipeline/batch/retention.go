@@ -85,8 +85,8 @@ func (w *worker) purge(ctx context.Context) {
 	}
 }
 
-// purgeSome deletes up to purgeBatchSize items of the batch that selectExpired finds. `more` is true if it finds one.
-// If the batch has no items left, purgeSome marks it as purged, and `emptied` is its id. Otherwise `emptied` is "".
+// purgeSome deletes up to purgeBatchSize items of the batch that selectExpired finds. `more` is true if there is such a
+// batch. If the batch has no items left, purgeSome marks it as purged and returns its id as `emptied`, otherwise "".
 func (w *worker) purgeSome(tx *sqlstore.Tx) (more bool, emptied string, err error) {
 	now := w.Now()
 	id, found, err := sqlstore.One(tx, sqlstore.Scalar[string], selectExpired, w.kind.Name, now.Add(-w.kind.Retention-w.timing.purgeDelay).UnixMicro())

@@ -63,8 +63,8 @@ func (d *scheduler) queueOf(account string) *accountQueue {
 	return l
 }
 
-// next removes the record to start from its queue, and counts it as in flight. If no record can start, `ok` is false.
-// Then `wake` is the end of the earliest pause of a queue; zero if no queue is paused or all slots are used.
+// next selects the record that starts next, removes it from its queue, and counts it as in flight. `ok` is false if no
+// record can start. Then `wake` is the end of the earliest pause; zero if no queue is paused or all slots are used.
 func (d *scheduler) next(now time.Time) (r chunkRecord, ok bool, wake time.Time) {
 	if d.inFlight >= d.maxInFlight {
 		return chunkRecord{}, false, time.Time{}
@@ -123,8 +123,8 @@ func (d *scheduler) drop(c *chunk) {
 const maxChunksPerLease = 8
 
 // chunksToLease returns how many chunks to lease for each queue that has fewer queued records than its share of the
-// slots. After a failure, that is one chunk, and only for an empty queue. The result begins with the queues that have
-// the fewest chunks and, among these, with the queue that leased least recently.
+// slots. A queue with failures leases a single chunk, and only when it is empty. The result begins with the queues that
+// have the fewest chunks and, among these, with the queue that leased least recently.
 func (d *scheduler) chunksToLease() []leaseRequest {
 	active := 0
 	var waiting []*accountQueue

@@ -40,8 +40,8 @@ var (
 	callbackFields = []string{"timestamp", "body"}
 )
 
-// leastSecret is the minimum length of a secret in bytes. RFC 2104, 3, recommends at least the length of the hash, but
-// the providers choose the secrets.
+// leastSecret is the minimum length of a secret in bytes. RFC 2104, 3, recommends at least the length of the hash. But
+// the providers choose the secrets, so shorter ones are accepted.
 const leastSecret = 8
 
 func newSigner(s *section.Section, fields []string) *signer {

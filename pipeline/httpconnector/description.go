@@ -50,8 +50,8 @@ type Description struct {
 	// Concurrency limits concurrent calls. Separate calls (see CallShape.Separate) have their own limit of the same
 	// size.
 	Concurrency int
-	// [Description.ReadPolicy] sets World and ResendAfter. An order that the provider reports as unknown is sent again,
-	// at the earliest ResendAfter after its last sending. ResendAfter is at least Timeout.
+	// [Description.ReadPolicy] sets World and ResendAfter. An order that the provider reports as unknown is sent again
+	// when ResendAfter has passed since it was last sent. ResendAfter is at least Timeout.
 	World       schema.World
 	ResendAfter time.Duration
 

@@ -92,7 +92,7 @@ func (c *Client) newCallGroup(name string) callGroup {
 	})}
 }
 
-// Available reports whether a call can be made now, unless it is a separate call (see CallShape.Separate). Available
+// Available reports whether a call can be made now. It ignores separate calls (see CallShape.Separate). Available
 // returns false while the breaker is open, and while the probe of a half-open breaker is in flight.
 func (c *Client) Available() bool {
 	switch c.main.breaker.State() {

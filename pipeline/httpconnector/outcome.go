@@ -46,7 +46,7 @@ type Error struct {
 	detail string // text of the provider or the network; for debug logs only
 }
 
-// Error returns our own text. The text quotes the provider only for an unmapped value.
+// Error returns the message. It quotes the provider only if the error is about an unmapped value.
 func (e *Error) Error() string { return e.err.Error() }
 
 // Unwrap lets errors.Is find causes such as ErrNotSent, ErrNotCalled and context errors.

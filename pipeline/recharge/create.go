@@ -21,8 +21,7 @@ import (
 
 // Do creates a recharge and waits for its final state, at most for the duration `wait`. It returns early if the next
 // status enquiry is due only after the wait, unless Request.WaitFull is set. If the recharge is still pending after a
-// wait, Do appends the event recharge.pending. It does not if a provider call without a final outcome has appended
-// the event before.
+// wait, Do appends recharge.pending, unless a provider call without a final outcome has already appended this event.
 //
 // `replayed` means that an earlier request created the same recharge with this ref_id. Then Do waits only if WaitFull
 // is set. If the ref_id belongs to another recharge, the error is duplicate_ref_id. A batch item gets that error for
@@ -45,7 +44,7 @@ func never(transaction.Update[record.Record]) bool { return false }
 // such a statement faster than one with all columns.
 const selectIDByRef = "SELECT id FROM recharge WHERE account_id = $1 AND mode = $2 AND ref_id = $3"
 
-// findByRef returns the existing recharge with the ref_id of a request, or an error if the request is no repetition.
+// findByRef returns the recharge that has the ref_id of a request. It fails if the request is for another recharge.
 func (s *Service) findByRef(ctx context.Context, r *request.Request) (record.Record, bool, error) {
 	view := s.DB.View(ctx)
 	id, found, err := sqlstore.One(view, sqlstore.Scalar[string], selectIDByRef, r.Owner.Account, r.Owner.World.String(), r.RefID)
@@ -115,7 +114,8 @@ func (s *Service) draft(ctx context.Context, r *request.Request) (*draft, error)
 	return d, nil
 }
 
-// chooseConnection sets an available connection, the operator, and the circle if known. It fails if there is none.
+// chooseConnection sets the operator, the circle if it is known, and the connection. It fails if the operator is not
+// detected or has no available connection.
 func (s *Service) chooseConnection(ctx context.Context, d *draft) error {
 	switch {
 	case d.RequestedOperator != "":

@@ -28,7 +28,7 @@ func (s *Service) callProvider(ctx context.Context, j *job) settle.Result {
 	return res
 }
 
-// actor is the source of call results in the audit log, and the name of providers in traces.
+// actor stands for all providers: as the author of call results in the audit log, and as their name in traces.
 const actor = "operator"
 
 // answeredFailpoints maps each kind of call to the failpoint after it. At a failpoint, a test kills the process.

@@ -124,8 +124,8 @@ func DefaultSettings() Settings { return Settings{BatchRoom: 256, MaskAfter: 180
 
 const (
 	maxBatchRoom = 10_000
-	// minMaskAfter is the minimum of MaskAfter: the number is needed until the recharge can be
-	// reconciled. Operators send the file of a day on the next day.
+	// minMaskAfter is the minimum of MaskAfter. A recharge needs its number until it is reconciled with the operator's
+	// file. Operators send the file of a day on the next day.
 	minMaskAfter = 24 * time.Hour
 )
 

@@ -21,7 +21,7 @@ const path = "/v1/recharge"
 const (
 	// defaultWait limits the wait for a final state if the client requests no wait. Replies then take less than 1 s.
 	defaultWait = 800 * time.Millisecond
-	// longestWait limits the wait that a client can request, and the wait for a refund: half of the server's timeout.
+	// longestWait limits the wait that a client can request or that a refund takes. It is half of the server's timeout.
 	longestWait = 30 * time.Second
 )
 

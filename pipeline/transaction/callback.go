@@ -33,14 +33,14 @@ type Receiver[A any] interface {
 	Receive(header http.Header, body []byte, now time.Time) (Message[A], error)
 }
 
-// SettleFunc applies an answer that a provider sent without a request. `by` is its source in the audit log.
+// SettleFunc applies an answer that a provider sent without a request. `by` names the answer's source in the audit log.
 type SettleFunc[R, A any] func(ctx context.Context, world schema.World, provider, reference string, a A, by string) (R, error)
 
-// ByCallback is the prefix of the source of a callback's answer in the audit log. The provider's name follows it.
+// ByCallback begins the argument `by` of a SettleFunc if the answer is from a callback. The provider's name follows.
 const ByCallback = "provider:"
 
 // CallbacksOf returns the callback handlers of connections by name. `receiver` returns nil for a connection without
-// callbacks. Each handler passes its message to `settle`, and returns the errors of both functions.
+// callbacks. Each handler receives a message and passes it to `settle`. It returns the error of either step.
 func CallbacksOf[R, A any, C Connection](all []C, now func() time.Time, receiver func(C) Receiver[A], settle SettleFunc[R, A]) map[string]Callback {
 	out := map[string]Callback{}
 	for _, conn := range all {

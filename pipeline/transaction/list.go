@@ -72,8 +72,8 @@ const defaultScan = 10_000
 
 // readFilter reads the query parameters of a list: status (one of `states`), ref_id, batch_id, from, to, limit and
 // cursor. The error is a *schema.Problem that lists every fault. `list` names the listed objects, such as "recharges".
-// `narrow` reads the parameters of the kind; nil if it has none. The result `name` identifies the list and its filter; a
-// cursor is valid for one name only.
+// `narrow` reads the parameters that only this list has; nil if there are none. The result `name` identifies the list
+// and its filter; a cursor is valid for one name only.
 func readFilter(c *httpapi.Call, list string, states []string, narrow Narrow) (f Filter, name string, err error) {
 	var faults schema.RequestErrors
 	f = Filter{Owner: c.Owner(), State: c.Params["status"], Ref: c.Params["ref_id"], Batch: c.Params["batch_id"]}
@@ -210,7 +210,7 @@ func (t *Table[R, P]) query(columns string, f *Filter, floor string) (string, []
 	return q.text + f.conditions() + descending + q.value(f.Limit+1), q.args
 }
 
-// floor returns the lowest id that one request may read; false if there are fewer rows than it may read.
+// floor returns the lowest id that one request may read. It returns false if the request may read all rows.
 func (t *Table[R, P]) floor(q sqlstore.Querier, f *Filter) (string, bool, error) {
 	text, args := t.floorQuery(f)
 	return sqlstore.One(q, sqlstore.Scalar[string], text, args...)

@@ -27,7 +27,7 @@ type Metrics struct {
 	pending, old            perWorld
 }
 
-// perWorld has the numbers of the last count, by world (live or sandbox).
+// perWorld has a number of transactions for each world (live or sandbox), as of the last count.
 type perWorld [len(schema.Worlds)]atomic.Int64
 
 func newMetrics(list, prefix string, log *slog.Logger, reg prometheus.Registerer) *Metrics {

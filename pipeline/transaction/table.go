@@ -37,8 +37,8 @@ func (t *Table[R, P]) One(q sqlstore.Querier, query string, args ...any) (R, boo
 	return sqlstore.One(q, t.Scan, query, args...)
 }
 
-// byIDs returns the rows of all owners that have one of the ids and match the SQL conditions. The keys of the map are
-// ids. The map lacks the ids of missing rows.
+// byIDs returns, by id, the rows that have one of the ids and match the SQL conditions, for all owners. The map lacks
+// the ids of missing rows.
 func (t *Table[R, P]) byIDs(q sqlstore.Querier, ids []string, conditions string) (map[string]R, error) {
 	found := make(map[string]R, len(ids))
 	many := t.byID(conditions)
@@ -135,9 +135,9 @@ func (t *Table[R, P]) Renew(tx *sqlstore.Tx, r P, l *Link, own workqueue.Lease, 
 	return until, true, nil
 }
 
-// RecordFinal records the step that brought a transaction to a final state at a time. `column` is the name of the
-// column for that time. If the step before has a later time, because the clock of its instance was ahead,
-// RecordFinal stores that time instead. It returns the stored time.
+// RecordFinal records the step that brought a transaction to a final state at the time `at`. `column` is the name of
+// the column for this time. If the previous step has a later time, because the clock of its instance was ahead,
+// RecordFinal stores the later time in `column`. It returns the stored time.
 func (t *Table[R, P]) RecordFinal(
 	tx *sqlstore.Tx, id string, act schema.StepAct, answer schema.StepAnswer, at time.Time, column string,
 ) (time.Time, error) {

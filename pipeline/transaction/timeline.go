@@ -78,8 +78,8 @@ type Summary struct {
 	// lasts, Sent is the latest time at which the call can start.
 	Sent time.Time
 	Act  schema.StepAct
-	// Answer is the answer that finished the transaction, if it may be the answer to the call Act; otherwise "".
-	// While the transaction is pending, Answer has no effect.
+	// Answer is the provider's answer that finished the transaction. It is "" if there is none, if it is unknown, or
+	// if it cannot be the answer to the call Act. While the transaction is pending, Answer has no effect.
 	Answer   schema.StepAnswer
 	Finished time.Time         // zero while pending
 	Outcome  schema.StepAnswer // success or failed; ignored while Finished is zero
@@ -137,9 +137,9 @@ func (o *Summary) finishes(s Step) bool {
 	}
 }
 
-// sentAt returns the time of the last call, or Created if that is later. `latest` is a time by which the call had
+// sentAt returns the time of the last call, but no time before Created. `latest` is a time by which the call had
 // begun; zero if unknown. If `latest` is zero or before Sent, Sent is only the latest possible start of the call.
-// Then sentAt returns the time of the lease's claim, which is LeaseMargin earlier.
+// Then sentAt returns the time at which the lease was claimed: LeaseMargin before Sent.
 func (o *Summary) sentAt(latest time.Time) time.Time {
 	at := o.Sent
 	if latest.IsZero() || at.After(latest) {
@@ -265,8 +265,8 @@ func readWithSteps[R any](q sqlstore.Querier, subject string, find func() (R, er
 	return r, steps, err
 }
 
-// DeleteSteps deletes the steps of the recharges or verifications with the ids `subjects`. The transaction tx of the
-// state store deletes these records, too.
+// DeleteSteps deletes the steps of the recharges or verifications with the ids `subjects`. The caller deletes these
+// recharges or verifications in the same transaction tx.
 func DeleteSteps(tx *sqlstore.Tx, subjects []string) error {
 	many := sqlstore.NewBatchStatement(0, "DELETE FROM upstream_step WHERE subject IN (", "?", ")")
 	return many.Each(len(subjects), func(text string, from, to int) error {

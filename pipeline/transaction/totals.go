@@ -26,8 +26,8 @@ type StateTotal struct {
 }
 
 // Totals are the totals of all rows that match a filter, on all pages. Complete is false in two cases: more than
-// totalsMost rows match, or more rows would have to be read for conditions without an index. Then the totals lack
-// the oldest rows.
+// totalsMost rows match, or a filter without an index would read more than totalsMost rows. Then the totals lack the
+// oldest rows.
 type Totals struct {
 	Complete bool `json:"complete"`
 	Total

@@ -70,11 +70,11 @@ type Kind[R any, P Record[R]] struct {
 	Reread time.Duration
 	// Claimed and Created name the failpoints after a claim, and after a new transaction.
 	Claimed, Created string
-	// Reply returns a transaction as replies show it. Detail returns it with its calls.
+	// Reply returns the JSON value of a transaction in replies. Detail adds the calls to the transaction's provider.
 	Reply  func(P) any
 	Detail func(P, schema.ProviderCalls) any
 	// Summary returns the steps that follow from the row of a transaction. `hasSteps` means that the table of steps has
-	// further ones. A row without them may be from an older version, which did not store the answers to polls.
+	// further steps. A row without any may be from an older version, which did not store the answers to polls.
 	Summary func(r P, hasSteps bool) *Summary
 }
 

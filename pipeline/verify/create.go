@@ -23,8 +23,8 @@ import (
 // pending. Do returns early after a failed call, unless `patient` is set.
 //
 // `replayed` reports that the ref_id or the Idempotency-Key was used before for the same request. If either was used
-// for another request, the error is duplicate_ref_id or idempotency_conflict. A batch item gets duplicate_ref_id for
-// every existing verification that it did not create itself. After a *schema.Problem, nothing is recorded.
+// for another request, the error is duplicate_ref_id or idempotency_conflict. A batch item gets duplicate_ref_id even
+// for the same request, unless that item itself made the request. After a *schema.Problem, nothing is recorded.
 func (s *Service) Do(ctx context.Context, r request.Request, wait time.Duration, patient bool) (rec Record, replayed bool, err error) {
 	enough := func(u transaction.Update[Record]) bool { return !patient && u.Record.DelayCode != "" }
 	rec, replayed, err = transaction.CreateOnce(
@@ -123,8 +123,8 @@ func (s *Service) threshold(ctx context.Context, r *request.Request) (int, error
 	return int(set.Int64), nil
 }
 
-// selectCached reads the last outcome that a bank itself has given for the same account or address. It ignores
-// verifications that reused an earlier outcome.
+// selectCached reads a bank's last answer about the same account or address: that it exists, or that it does not. It
+// ignores verifications that reused an earlier answer.
 const selectCached = "SELECT " + columns + ` FROM verification
 	WHERE account_id = $1 AND mode = $2 AND same = $3 AND finished_at >= $4 AND answered_by = '' AND (state = 'success' OR error_code = 'account_not_found' OR error_code = 'vpa_not_found')
 	ORDER BY finished_at DESC LIMIT 1`

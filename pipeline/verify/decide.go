@@ -45,8 +45,8 @@ func decide(r *Record, res *providerResult, resendAfter time.Duration) transitio
 	return retryLater
 }
 
-// afterError returns the transition after a call that ended with an error. If the first deposit call did not reach
-// the bank, the bank has certainly made no deposit.
+// afterError returns the transition after a call that ended with an error. If the first deposit call did not reach the
+// bank, there is certainly no deposit, so the order is later sent as new.
 func afterError(res *providerResult) transition {
 	switch {
 	case res.notCalled():
@@ -59,7 +59,7 @@ func afterError(res *providerResult) transition {
 	return retryLater
 }
 
-// troubleOf returns the error code that explains a delay. It is "" if nothing failed, or if no call was made.
+// troubleOf returns the error code that explains a delay; "" if no call was made or the answer is not bank.NotMade.
 func troubleOf(res *providerResult) schema.Code {
 	switch {
 	case res.err == nil && res.Outcome == bank.NotMade:

@@ -45,7 +45,7 @@ var verifications = &transaction.Table[Record, *Record]{
 	Name: "verification", Columns: columns, Prefix: idPrefix, Unindexed: string(schema.VerificationSuccess), Scan: scanRecord, Missing: errNoVerification,
 }
 
-// narrow reads the parameter "method", which only the list of verifications has. It returns no number.
+// narrow reads the parameter "method", which only the list of verifications has. The result `number` is always "".
 func narrow(faults *schema.RequestErrors, params map[string]string) (number, where string) {
 	switch method, given := params["method"]; schema.VerificationMethod(method) {
 	case schema.VerifyPennyDrop, schema.VerifyUPI:
@@ -151,7 +151,7 @@ func (s *Service) decryptPrivate(r *Record) (p request.Private, err error) {
 	return p, nil
 }
 
-// private is the encrypted column with the data of a request that calls to a bank need.
+// private is the encrypted column with the private fields of a request. Calls to a bank need these fields.
 var private = encryption.Column{
 	Table: "verification", Name: "private", Key: []string{"id"},
 	AssociatedData: func(key ...string) string { return "verification/" + key[0] + "/private" },

@@ -68,8 +68,8 @@ func (s *Service) post(c *httpapi.Call) (httpapi.Response, error) {
 	return resp, nil
 }
 
-// pendingProblem explains a reply without an outcome. A request with a ref_id or an
-// Idempotency-Key is retryable, because its repetition creates no second verification.
+// pendingProblem explains a reply without an outcome. A request with a ref_id or an Idempotency-Key
+// (`once`) is retryable, because its repetition creates no second verification.
 func pendingProblem(r *Record, once bool) *schema.Problem {
 	p := &schema.Problem{Code: r.DelayCode, Retryable: r.RefID != "" || once}
 	if p.Code == "" {

@@ -71,7 +71,7 @@ func (s *Service) settle(ctx context.Context, r *Record, res *providerResult, ow
 	return st.out, nil
 }
 
-// apply decides on the transition and executes it. After the time GiveUp, a verification fails instead of a retry.
+// apply decides on the transition and executes it. A verification that is older than GiveUp fails instead of a retry.
 func (st *transitionTx) apply() error {
 	r := &st.out.Record
 	var resendAfter time.Duration
@@ -98,8 +98,8 @@ const finishRow = `UPDATE verification SET state = $2, private = NULL, provider_
 		verified = $7, beneficiary = $8, bank = $9, branch = $10, reasons = $11, utr = $12, error_code = $13, finished_at = $14
 	WHERE id = $1 AND state = 'pending'`
 
-// finish ends a verification. It stores an outcome without a lease, because the outcome may come in
-// a callback. It gives up only with the lease.
+// finish ends a verification. It stores an outcome even if this instance has no lease, because the
+// outcome may come in a callback. It stores a failure without an outcome only with the lease.
 func (st *transitionTx) finish() error {
 	r := &st.out.Record
 	st.copyReferences()
@@ -154,7 +154,7 @@ func (st *transitionTx) fillBeneficiary() {
 }
 
 // writeAuditAndEvent stores the audit row and the event of a final state. A batch record has no event of its own,
-// so for a batch record it updates the batch instead.
+// so for a batch record the batch is updated instead.
 func (s *Service) writeAuditAndEvent(tx *sqlstore.Tx, now time.Time, r *Record, by string) error {
 	if r.Batch.Batch == "" {
 		typ, data := eventOf(r)

@@ -64,7 +64,7 @@ func New(c Config) *Service {
 	}
 }
 
-// count counts a payment that was created or decided.
+// count counts a payment by its state. Callers call it when a payment is created, and when its state becomes final.
 func (s *Service) count(p *Payment) {
 	s.payments.WithLabelValues(p.Owner.World.String(), string(p.State)).Inc()
 }
@@ -122,7 +122,7 @@ func (s *Service) post(c *httpapi.Call) (httpapi.Response, error) {
 	return resp, err
 }
 
-// createPayment creates a payment (in the sandbox, a decided one), or returns the payment with the same reference.
+// createPayment creates a payment, or returns the payment with the same reference. In the sandbox, a new one is final.
 func (s *Service) createPayment(c *httpapi.Call) (resp httpapi.Response, p *Payment, err error) {
 	want, err := requestOf(c)
 	if err != nil {

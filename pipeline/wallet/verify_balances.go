@@ -9,8 +9,8 @@ import (
 	"vayu/schema"
 )
 
-// A posting is settled if it is older than the newest posting by settledAfter: no more postings with such times can
-// appear. settledAfter exceeds the time from a posting's timestamp to its commit, plus clock skew.
+// settledAfter defines settled postings, which are older than the newest posting by settledAfter or more. Their sum is
+// final, because settledAfter exceeds the time from a posting's timestamp to its commit, plus clock skew.
 const settledAfter = time.Minute
 
 // checkBalances compares the balances of a wallet with the sums of its postings. One statement cannot sum all
@@ -120,8 +120,8 @@ const selectBalances = `
 	UNION ALL SELECT 'pending', 'held', CAST(COALESCE(sum(amount), 0) AS BIGINT), count(*) FROM recharge
 		WHERE account_id = $1 AND mode = $2 AND state = 'pending'`
 
-// compareBalances adds the postings after a time to the sums. Then it compares the sums with the
-// wallet, and the held amount with the pending recharges.
+// compareBalances adds the postings after the time `after` to `sums`, by ledger. Then it compares `sums` with the
+// wallet, and the wallet's held amount with the pending recharges.
 func (v *verifier) compareBalances(sums map[string]schema.Paise, after int64) error {
 	var pending schema.Paise
 	has := map[string]schema.Paise{}

@@ -112,8 +112,8 @@ func (s *subject) entriesOfPayment() []string {
 }
 
 // entriesOfRecharge returns the sets of entries that a recharge in this state may have (see kindsKey). A recharge that
-// failed before its amount was reserved has none. After a redirect, a late success of the second order has an entry
-// "suspend", but a late success of the first order has none.
+// failed before its amount was reserved has none. A late success has an entry "suspend". If the order was redirected,
+// only a late success of the second order has that entry.
 func (s *subject) entriesOfRecharge() []string {
 	released := kindsKey(kindReserve, kindRelease)
 	switch schema.RechargeState(s.state) {
@@ -139,8 +139,8 @@ func (s *subject) entriesOfRecharge() []string {
 	return []string{released, ""}
 }
 
-// checkSubject checks that a subject has one of the allowed sets of entries. It also checks that
-// each entry moves the amount between the two ledgers that route returns for it.
+// checkSubject checks that a subject has one of the allowed sets of entries. It also checks that each entry moves the
+// amount between the two ledgers that the function route returns for the entry.
 func (v *verifier) checkSubject(s *subject, allowed []string) {
 	byKind := map[string][]posting{}
 	for _, p := range s.postings {

@@ -131,7 +131,7 @@ func (t Tables) HourDigests(ctx context.Context, since uint32) (map[uint32]Diges
 	return out, nil
 }
 
-// CityDigests reads, for each hour at or after `since`, a checksum of all cities' rows. It changes like a [Digest].
+// CityDigests reads a checksum of all cities' rows for each hour at or after `since`. See [Digest] for when it changes.
 func (t Tables) CityDigests(ctx context.Context, since uint32) (map[uint32]uint64, error) {
 	out := map[uint32]uint64{}
 	var at uint32

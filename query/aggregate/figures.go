@@ -29,8 +29,8 @@ type Figures struct {
 	Dominant            air.Pollutant
 	Used, Total         uint16
 	// These are sets of pollutants; bit p-1 is for pollutant p. A bit of Derived means that a concentration was
-	// computed from a sub-index. A bit of Daily means that it is a 24-hour mean and not an 8-hour mean. A bit of
-	// GapFilled means that it is from another place.
+	// computed from a sub-index. A bit of Daily means that the concentration is a 24-hour mean and not an 8-hour mean.
+	// A bit of GapFilled means that the concentration is from another place.
 	Derived, Daily, GapFilled uint8
 }
 

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// StationHours reads one hour of each station: the latest hour with an AQI at or after the time `since` (Unix seconds).
-// If no such hour has an AQI, it reads the latest hour. The SQL condition `condition` selects stations; "" selects all.
+// StationHours reads one hour of each station: the latest hour with an AQI or, without such an hour, the latest hour.
+// It skips hours before `since` (Unix seconds). The SQL condition `condition` selects stations; "" selects all.
 func (t Tables) StationHours(ctx context.Context, since uint32, condition string) (map[string]Figures, error) {
 	return t.hoursWith(ctx, since, condition, t.Each)
 }

@@ -26,7 +26,7 @@ const (
 	// the answer can be sent without gap filling.
 	FillTimeout = time.Second
 	// breakerTimeout is how long the open breaker rejects all queries. Then it permits one query, to test ClickHouse.
-	// The header Retry-After of replies has a similar value.
+	// This time is shorter than the one in the header Retry-After, after which clients retry.
 	breakerTimeout = 2 * time.Second
 )
 

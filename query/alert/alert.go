@@ -58,8 +58,8 @@ type State struct {
 	// Level is the last known level (category or band) of a condition "change", and Before is the level before that.
 	// A level is -1 if it is unknown.
 	Level, Before int
-	// Hour is the hour whose figures made the last change, as its end in Unix seconds; 0 for none. While the alert is
-	// triggered, it is the crossing: the hour in which the alert was triggered.
+	// Hour is the end of the hour whose figures made the last change, in Unix seconds; 0 for none. While the alert is
+	// triggered, that is the hour whose figures triggered the alert (the crossing).
 	Hour        uint32
 	ChangedAt   time.Time // zero for never
 	TriggeredAt time.Time // time of the last event air.alert.triggered; zero for never

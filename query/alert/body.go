@@ -32,7 +32,7 @@ type faults struct {
 // invalid adds an error with the code invalid_alert, about a field that has a valid form but an impossible value.
 func (f *faults) invalid(field, message string) { f.AddAs(schema.InvalidAlert, field, message) }
 
-// The method about reports whether f has an error about a field or a part of it.
+// The method `about` reports whether f has an error about a field or a part of it.
 func (f *faults) about(field string) bool {
 	return slices.ContainsFunc(f.RequestErrors, func(d schema.ProblemDetail) bool {
 		return d.Field == field || strings.HasPrefix(d.Field, field+".")

@@ -13,7 +13,7 @@ import (
 	"vayu/schema/naqi"
 )
 
-// Data returns the data of the event of `step`. PM is in hundredths of µg/m³. f is nil if the place has no figures.
+// Data returns the data of the event of `step`. PM is in hundredths of µg/m³. `f` is nil if the place has no figures.
 func (a *Alert) Data(step *Step, f *aggregate.Figures, now time.Time) air.AlertData {
 	d := air.AlertData{
 		AlertID: a.ID, Name: a.Name, State: stateOK, Reason: step.Reason, Place: a.Place.AlertPlace, Condition: a.Condition,

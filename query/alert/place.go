@@ -9,7 +9,7 @@ import (
 	"vayu/schema/air"
 )
 
-// Place is the place of an alert. Alerts with equal keys share the evaluation of their figures.
+// Place is the place of an alert. Alerts whose places have the same Key share the evaluation of their figures.
 type Place struct {
 	air.AlertPlace
 

@@ -297,7 +297,7 @@ func (f *faults) numberLimit(r *rule, field string, raw json.RawMessage) {
 	}
 }
 
-// possible returns the smallest and the largest useful limit: any other limit is always or never met.
+// possible returns the smallest and the largest allowed limit. No limit between them is always or never met.
 func (r *rule) possible() (low, high float64) {
 	const smallest = 0.01
 	switch {

@@ -265,7 +265,7 @@ func reasonOf(before, after *Alert) air.AlertReason {
 }
 
 // reset sets the state of an alert to that of a new one, but keeps the times of its events. If a limit has triggered
-// the alert, reset also appends the event air.alert.resolved, with the definition `before` the change.
+// the alert, reset also appends the event air.alert.resolved. The event has the definition of `before`, not of `after`.
 func (s *Service) reset(tx *sqlstore.Tx, before, after *Alert, reason air.AlertReason, now time.Time) error {
 	step := Step{State: initial(), Event: schema.EventAlertResolved, Reason: reason}
 	step.State.Version, step.State.ChangedAt, step.State.TriggeredAt = before.State.Version+1, before.State.ChangedAt, before.State.TriggeredAt
@@ -320,7 +320,7 @@ func (s *Service) delete(c *httpapi.Call) (httpapi.Response, error) {
 	})(c)
 }
 
-// The method test appends the event air.alert.test with the current figures.
+// The method `test` appends the event air.alert.test with the current figures.
 func (s *Service) test(c *httpapi.Call, tx *sqlstore.Tx) (httpapi.Response, audit.Entry, error) {
 	a, err := one(tx, c.Owner(), idOf(c))
 	if err != nil {

@@ -21,7 +21,7 @@ type Step struct {
 // state changes nothing, so an interrupted evaluation can be repeated.
 //
 // Step ignores figures of an hour before that of the last change, because another instance may have newer figures. If
-// the hour of the last change is still current, Step finds its correction. Corrections of earlier hours need Recheck.
+// corrected figures of that very hour no longer support the change, Step undoes it. In later hours, Recheck does so.
 //
 // During quiet hours nothing changes. While the minimum interval lasts, an alert does not trigger. If a condition is
 // still met afterwards, a later evaluation finds it.
@@ -110,8 +110,8 @@ func (a *Alert) Recheck(hours []Observation, now time.Time) (Step, bool) {
 	return a.resolve(hours[last].At, air.AlertCorrected, a.shown(v), now), true
 }
 
-// recheckLevel evaluates the hours since an announced change again, beginning with the level before the change. If they
-// end at that level, it undoes the change. If they end at a third level, only Step can announce that level.
+// recheckLevel repeats the evaluation of the hours since an announced change, from the level before the change. If the
+// last hour has that level, it undoes the change. If the last hour has a third level, only Step can announce it.
 func (a *Alert) recheckLevel(hours []Observation, now time.Time) (Step, bool) {
 	s := a.State
 	level, last := s.Before, -1
@@ -136,7 +136,7 @@ func (a *Alert) recheckLevel(hours []Observation, now time.Time) (Step, bool) {
 	return a.undoLevel(hours[last].At, now), true
 }
 
-// undoLevel returns the step back to the level before the last change. An event has announced that change.
+// undoLevel returns the step back to the level before the last change. It has an event, because the change had one.
 func (a *Alert) undoLevel(hour uint32, now time.Time) Step {
 	s := &a.State
 	step := a.resolve(hour, air.AlertCorrected, a.rule.levelValue(s.Before), now)

@@ -59,8 +59,8 @@ func scanAny(row sqlstore.Scanner) (*Alert, error) {
 // microseconds is the number of microseconds in a second. Times are stored in microseconds.
 const microseconds = 1_000_000
 
-// nextRevision increments the counter of changes by accounts. It locks the counter until the transaction ends, so
-// changes commit in the order of their revisions.
+// nextRevision increments the counter of the changes that accounts make to alerts. It locks the counter until the
+// transaction ends, so changes commit in the order of their revisions.
 func nextRevision(tx *sqlstore.Tx) (revision int64, err error) {
 	if err = tx.QueryRow("UPDATE alert_revision SET n = n + 1 WHERE id = 1 RETURNING n").Scan(&revision); err != nil {
 		return 0, fmt.Errorf("counting a change of alerts: %w", err)
@@ -158,7 +158,7 @@ var saveStates = sqlstore.NewBatchStatement(0, `UPDATE alert SET state = v.colum
 	") AS v WHERE alert.id = v.column1 AND alert.version = v.column8 - 1 AND alert.deleted_at IS NULL RETURNING id")
 
 // SaveStates stores new states, and returns the ids of the alerts whose state it has stored. It stores a state only
-// if the stored version is the one before it. Otherwise another instance has changed the state, or the account has
+// if its version is the stored version plus 1. Otherwise another instance has changed the state, or the account has
 // paused, changed or deleted the alert.
 func SaveStates(tx *sqlstore.Tx, ids []string, states []State) (saved map[string]bool, err error) {
 	saved = make(map[string]bool, len(ids))

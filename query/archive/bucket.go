@@ -171,7 +171,7 @@ func limited[T any](ctx context.Context, limit time.Duration, request func(conte
 // Settle implements Place. A bucket has nothing to complete.
 func (b *Bucket) Settle(context.Context) error { return nil }
 
-// Begin implements Place. Two runs can overlap. The conditional write of the manifest fails for the one that ends last.
+// Begin implements Place. It takes no lock: if two runs overlap, the conditional write of the later manifest fails.
 func (b *Bucket) Begin(context.Context) error { return nil }
 
 // Put implements Place. It first writes the content to a temporary file, because a request begins with the length and

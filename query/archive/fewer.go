@@ -37,7 +37,7 @@ func (r *run) stays(ctx context.Context, t dataset.Table, last File, rows uint64
 	return true, nil
 }
 
-// clocks is the tolerated difference between the clock of the program that stored a row and the clock of the last run.
+// clocks is the tolerated clock skew between the machine that stored a row and the machine of the last run.
 const clocks = time.Hour
 
 // removed returns how many rows of a month can have been removed on purpose since the last run: rows marked as removed,
@@ -87,7 +87,7 @@ func (r *run) removed(ctx context.Context, t dataset.Table, from, to time.Time) 
 	return sum + computed, nil
 }
 
-// rolledUp are the tables from which a roll-up deletes, without a trace, figures that no longer follow from readings.
+// rolledUp are the tables from which a roll-up deletes outdated figures, without leaving rows marked as removed.
 var rolledUp = []string{"city_day", "city_hour", "station_hour"}
 
 // checkStations sets r.lost if ClickHouse has less than half of the archive's stations. The missing stations are then

@@ -1,4 +1,4 @@
-// Package archive keeps a copy of the air as monthly Parquet files in a folder or a bucket, in the layout of Hive:
+// Package archive copies air quality tables into monthly Parquet files in a folder or a bucket, in the layout of Hive:
 //
 //	manifest.json
 //	station/station.parquet
@@ -24,7 +24,7 @@ import (
 // ManifestName is the path of the manifest in an archive.
 const ManifestName = "manifest.json"
 
-// Each change after which earlier programs cannot read an archive must increase formatVersion.
+// formatVersion is the version of the archive's format. Increase it if earlier programs can no longer read an archive.
 const formatVersion = 1
 
 // Manifest lists the tables and files of an archive.

@@ -42,9 +42,9 @@ type Writer interface {
 	Begin(ctx context.Context) error
 	// Put stores a new file, or new content of a file. Readers see it only after Commit.
 	Put(ctx context.Context, path string, write func(io.Writer) error) (Stored, error)
-	// Commit replaces the manifest, so that readers see the files that Put has stored. If it fails, the last archive
-	// stays valid, or the next run or reader completes this run. The error is ErrBusy if another run has replaced the
-	// manifest since it was read.
+	// Commit replaces the manifest, so that readers see the files that Put has stored. If it fails, either the last
+	// archive stays valid, or the next run or reader completes this run. The error is ErrBusy if another run has
+	// replaced the manifest since it was read.
 	Commit(ctx context.Context, manifest []byte) error
 	// Remove removes files that the manifest lacks.
 	Remove(ctx context.Context, paths []string) error

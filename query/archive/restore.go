@@ -34,8 +34,8 @@ type RestoreOptions struct {
 	Now    time.Time
 	// Again allows a restore into tables that a killed restore has filled. Restore then empties these tables first.
 	Again bool
-	// Restore calls Progress after each file; nil for none. `skipped` means that ClickHouse would delete the file's
-	// rows at once, because they are older than its retention.
+	// Restore calls Progress after each file; nil for none. `skipped` means that Restore did not store the file. Its
+	// rows are older than the retention of their table, so ClickHouse would delete them at once.
 	Progress func(f File, skipped bool)
 }
 
@@ -78,7 +78,7 @@ type restore struct {
 // catalogue is the table that the program itself fills when it creates the tables.
 const catalogue = "parameter"
 
-// check returns an error unless this program knows the tables of the archive.
+// check returns an error if the archive has a table that this program does not know.
 func (r *restore) check(m Manifest) error {
 	all := known(m)
 	for _, t := range m.Tables {

@@ -41,8 +41,8 @@ func (r *restore) mark() string {
 	return strings.TrimSuffix(name, "_local") + " " + cluster
 }
 
-// begin checks that the tables are empty, and marks them as incomplete. If a killed restore has left its mark, begin
-// returns an error, or with the option Again it empties the tables.
+// begin checks that the tables except the catalogue are empty, and marks them as incomplete. If a killed restore has
+// left its mark, begin returns an error, unless the option Again is set. With that option it empties the tables.
 func (r *restore) begin(ctx context.Context, m Manifest) error {
 	var mark string
 	err := queryValue(ctx, r.conn, &mark, "SELECT comment FROM system.tables WHERE database = {database:String} AND name = {name:String}",

@@ -71,7 +71,7 @@ func (r *run) table(ctx context.Context, t dataset.Table) error {
 	return nil
 }
 
-// absent returns the files that stay although ClickHouse has no rows of their months.
+// absent returns the files that stay in the archive although ClickHouse has no rows of their months.
 func (r *run) absent(ctx context.Context, t dataset.Table, months []dataset.Month, before *Table, kept time.Duration) ([]File, error) {
 	var all []File
 	for _, f := range before.Files {

@@ -29,8 +29,8 @@ type Options struct {
 	// Prune removes months that ClickHouse no longer has, and rows that ClickHouse lacks, whatever the reason. If
 	// ClickHouse has no rows of a table at all, the table's last file stays.
 	Prune bool
-	// A run calls Fewer, if not nil, for each file that it keeps because nothing explains why ClickHouse has fewer
-	// rows. `rows` is the number of rows in ClickHouse.
+	// A run calls Fewer, if not nil, for each file that has more rows than ClickHouse for no known reason. The run
+	// keeps such a file. `rows` is the number of rows in ClickHouse.
 	Fewer func(f File, rows uint64)
 	// A run calls Progress, if not nil, after each file. `changed` is false for a file that stays as it is.
 	Progress func(f File, changed bool)
@@ -39,9 +39,9 @@ type Options struct {
 // Result counts what a run of [Write] has done.
 type Result struct {
 	Manifest Manifest
-	// These are numbers of files. Written and Kept (unchanged) have all their rows in ClickHouse. Retained stay because
-	// ClickHouse no longer has all their rows. Fewer counts those of Retained whose missing rows nothing explains.
-	// Removed are no longer in the archive.
+	// These are numbers of files. ClickHouse has all rows of the Written and the Kept (unchanged) files. Retained files
+	// stay because ClickHouse no longer has all their rows. Fewer is the number of Retained files whose rows ClickHouse
+	// lacks for no known reason. Removed files are no longer in the archive.
 	Written, Kept, Retained, Fewer, Removed int
 	Bytes                                   int64 // of the written files
 }
@@ -91,8 +91,8 @@ func (r *run) begin(ctx context.Context) error {
 	if !fresh && r.before.World != r.o.World.String() {
 		return fmt.Errorf("the archive is one of the %s world: choose another place for that of %s", r.before.World, r.o.World)
 	}
-	// The run lists the files after it has read the manifest. If it then succeeds in replacing that manifest, no run
-	// needs a listed file that the new manifest lacks, so commit removes it.
+	// The run lists the files after it has read the manifest. Once the run has replaced that manifest, no run needs a
+	// listed file that the new manifest lacks. So commit removes these files.
 	if r.stored, err = r.place.List(ctx); err != nil {
 		return fmt.Errorf("listing the archive: %w", err)
 	}

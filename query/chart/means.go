@@ -19,7 +19,7 @@ type hourMeans struct {
 const physical = "transform(toString(station), {stations:Array(String)}, {physical:Array(String)}, '')"
 
 // readDiurnal reads the plain hourly means of a place's stations, grouped by the hour of the day. It returns their
-// mean, quartiles and number. The stored AQI does not show the hours of a day, because it follows from 24-hour means.
+// mean, quartiles and number. The stored AQI follows from 24-hour means, which hide the course of the day.
 func readDiurnal(ctx context.Context, t aggregate.Tables, place *place, r *Request) (hours []hourMeans, err error) {
 	var (
 		hour, count uint64

@@ -38,8 +38,8 @@ func themes(name string) theme {
 	return theme{rgb(0xffffff), rgb(0x15202b), rgb(0x4d5a68), rgb(0xd3d9e0), rgb(0x0b5fa5)}
 }
 
-// category is one of the six categories of the AQI. Its colours are the same in both themes. Therefore they differ from
-// the colours of all roles: the rules of [Chart.style] replace every use of a role's colour.
+// category is one of the six categories of the AQI. Its colours are the same in both themes. No role has one of these
+// colours, because the rules of [Chart.style] replace every use of a role's colour.
 type category struct {
 	name        string
 	first, last int // AQI

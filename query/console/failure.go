@@ -157,7 +157,7 @@ func partial(data, mark []byte) int {
 	return 0
 }
 
-// blockText returns the message of an exception block without the lines after it: its length, the tag and the mark.
+// blockText returns the message of an exception block. It cuts the lines that follow: length and tag, and the end mark.
 func blockText(block []byte) string {
 	text := strings.TrimSpace(string(block))
 	if at := strings.LastIndex(text, "\r\n__exception__"); at >= 0 {

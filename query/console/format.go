@@ -18,8 +18,8 @@ type format struct {
 	joins    bool       // the results of two statements, one after the other, are a valid file of this format
 }
 
-// own has the formats that have a name of the console's own. Their results are as in earlier releases: instants in
-// ISO 8601 and UTC, NULL as an empty field of CSV, and numbers of 64 bits without quotes.
+// own maps the console's own names of formats to formats. Their results are as in earlier releases: instants in ISO
+// 8601 and UTC, NULL as an empty field of CSV, and numbers of 64 bits without quotes.
 var own = map[string]format{
 	"table": {name: "JSONCompactEachRowWithNamesAndTypes", table: true, joins: true, settings: url.Values{
 		"date_time_output_format": {"iso"}, "output_format_json_quote_64bit_integers": {"0"}, "output_format_json_quote_denormals": {"1"},
@@ -51,8 +51,8 @@ func FormatOf(file string) string {
 	return ""
 }
 
-// findFormat returns the console's own format with a name, or ClickHouse's format with that name in any case. So json
-// is one line for each row, as in earlier releases, and JSON is one document.
+// findFormat returns the console's own format `name`, or else ClickHouse's format of that name in any letter case. So
+// "json" (the console's) is one line for each row, as in earlier releases. "JSON" (ClickHouse's) is one document.
 func (c *Console) findFormat(ctx context.Context, name string) (format, error) {
 	if name == "" {
 		name = "table"

@@ -60,8 +60,8 @@ func openHistory(path string, line *liner.State) (*history, error) {
 	return h, h.file.Chmod(0o600)
 }
 
-// oneLine returns the lines of a statement as one line for the history. It returns "" if that could change the
-// statement, because a comment may end with a line, or a string may span several lines.
+// oneLine joins the lines of a statement to one line for the history. It returns "" if joining could change the
+// statement: if a line may have a comment, which ends with its line, or if a string may span several lines.
 func oneLine(lines []string) string {
 	for len(lines) > 1 && strings.TrimSpace(lines[len(lines)-1]) == "" { // the empty line that ended the input
 		lines = lines[:len(lines)-1]

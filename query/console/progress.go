@@ -23,7 +23,7 @@ func newMark() string { return "vayu-sql-" + rand.Text()[:16] }
 // progressPause is the time between two queries for a statement's progress. A faster statement shows no progress.
 const progressPause = 400 * time.Millisecond
 
-// watch shows the progress of the statement with the given mark. A call of `stop` ends this, and removes the line.
+// watch shows the progress of the statement with the given mark. The function `stop` ends the display and removes it.
 func (c *Console) watch(ctx context.Context, mark string) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})

@@ -16,9 +16,9 @@ var (
 	escaped     = regexp.MustCompile(`(?s)\\(.)|'(')`)
 )
 
-// session executes USE and SET; for other statements, `done` is false. The server keeps nothing between requests, and
-// each statement is a request. So the console keeps the database and the settings, and sends them with later statements.
-// The server only checks them.
+// session executes USE and SET; for other statements, `done` is false. Each statement is a request of its own, and the
+// server keeps nothing between requests. So the console keeps the database and the settings, and sends them with later
+// statements. A request with SELECT 1 only checks whether the server accepts them.
 func (c *Console) session(ctx context.Context, s embedded.Statement) (done bool, err error) {
 	text := strings.TrimSpace(s.Text)
 	before, database := maps.Clone(c.settings), c.Database

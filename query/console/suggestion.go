@@ -30,7 +30,7 @@ const (
 			CROSS JOIN (SELECT name AS combinator FROM system.aggregate_function_combinators) AS c WHERE is_aggregate`
 )
 
-// unknownNames are the errors for which ClickHouse itself has no suggestion, or only for the most similar names.
+// unknownNames are the errors in which ClickHouse itself suggests no names, or only names that are very similar.
 //
 //nolint:gochecknoglobals // a table
 var unknownNames = []unknownName{
@@ -138,5 +138,5 @@ func qualified(name string, known []string) (names []string) {
 }
 
 // maxWords is the maximum number of words of a statement that a query for names gets. It also limits the number of
-// aliases that the function known reads from the statement.
+// aliases that the method `known` reads from the statement.
 const maxWords = 500

@@ -32,7 +32,7 @@ type Conn interface {
 	Blocks
 }
 
-// Columns reads a table's columns from ClickHouse, without "removed": removed rows are not exported.
+// Columns reads a table's columns from ClickHouse. It omits the column "removed", as removed rows are not exported.
 func Columns(ctx context.Context, conn aggregate.Conn, database string, t Table) ([]Column, error) {
 	rows, err := conn.Query(ctx, `SELECT name, type, comment, default_kind != 'ALIAS' FROM system.columns
 		WHERE database = {database:String} AND table = {table:String} AND default_kind NOT IN ('MATERIALIZED', 'EPHEMERAL') ORDER BY position`,

@@ -22,7 +22,7 @@ const (
 	wide      = 16
 )
 
-// Reader reads rows of one database: those that its selection names. It is safe for concurrent use.
+// Reader reads the rows of one database that its Selection selects. It is safe for concurrent use.
 type Reader struct {
 	conn     Conn
 	database string // quoted
@@ -69,7 +69,7 @@ type Month struct {
 // Equal reports whether two months have the same rows.
 func (m Month) Equal(o Month) bool { return m.Month == o.Month && m.Rows == o.Rows && m.Hash == o.Hash }
 
-// Months returns the months that have rows, in order. A month that is Equal in two calls has the same rows.
+// Months returns the months that have rows, in order. To find changed months, compare those of two calls by Equal.
 func (r *Reader) Months(ctx context.Context) ([]Month, error) {
 	t := &r.Selection.Table
 	changed := "toInt64(0)"

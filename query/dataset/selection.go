@@ -27,7 +27,7 @@ type Selection struct {
 // condition is one condition of the WHERE clause of a query.
 type condition struct {
 	sql string
-	// early means that the condition can be evaluated before FINAL. It uses only columns of the key, which are equal
+	// early means that the condition can be evaluated before FINAL, because it uses only key columns. These are equal
 	// in all versions of a row.
 	early bool
 }
@@ -129,7 +129,7 @@ func (s *Selection) stations(database string) (query string, args []any) {
 	return query, args
 }
 
-// columns returns the columns without those of unselected pollutants. Only a wide table has such columns.
+// columns returns the columns without those of unselected pollutants. Only a wide table has columns of pollutants.
 func (s *Selection) columns(all []Column) []Column {
 	if !s.Table.Wide || len(s.Parameters) == 0 {
 		return all

@@ -70,7 +70,7 @@ var Tables = []Table{
 	{Name: "weekday", Key: []string{"station", "parameter", "year", "weekday"}, Station: "station", City: true, Parameter: "parameter", Derived: true},
 }
 
-// operations are tables that are archived but not exported: decisions of the operator, and marks of the roll-up.
+// operations are tables that are archived but not exported: decisions of the operator, logs of roll-ups and forecasts.
 var operations = []Table{
 	{Name: "colocation", Key: []string{"sensor", "reference", "hours_from", "hours_to"}, Version: "fitted_at", Station: "sensor"},
 	{Name: "forecast_issue", Time: "base", Daily: true, Key: []string{"run", "base"}, Version: "recorded_at", Only: issued},

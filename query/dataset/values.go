@@ -17,7 +17,7 @@ type values interface {
 	take()
 	// build returns a builder of Arrow arrays for the values of the column.
 	build(to arrow.DataType) builder
-	// appendTo appends the values of the rows [from, to) to a builder that the method build has returned.
+	// appendTo appends the values of the rows [from, to) to a builder that the method `build` has returned.
 	appendTo(b builder, from, to int)
 }
 

@@ -68,7 +68,7 @@ func Resolve(ctx context.Context, conn aggregate.Conn, database string, q Query)
 	return r.out, nil
 }
 
-// unknown returns the problem for a name that does not exist. It suggests similar names, or lists up to 20 known ones.
+// unknown returns the problem for an unknown name. It suggests similar names, or lists `known` if it has at most 20.
 func unknown(code schema.Code, field, what, name string, known []string) *schema.Problem {
 	p := schema.NewProblem(code, field, fmt.Sprintf("There is no %s %q.", what, name))
 	if p.Suggestions = spelling.Similar(name, known, maxSuggestions); len(p.Suggestions) > 0 {

@@ -56,9 +56,8 @@ func parseRange(text string) *span {
 }
 
 // rangeOf returns the range of the reply; nil for the whole file. A client must not combine ranges of two versions of
-// the data. So a range that does not begin with the first byte is valid only in two cases. The client names the
-// version (If-Range, If-Match), or the account has begun to download no other version in the last 24 hours. `began`
-// is the stored record of those downloads.
+// the data. So for a range that does not begin with the first byte, the client must name the version (If-Range,
+// If-Match). Otherwise the account must have begun no other version in the last 24 hours, as `began` records.
 func rangeOf(c *httpapi.Call, tag string, began file) (*span, error) {
 	part := parseRange(c.Header.Get("Range"))
 	if part == nil {
@@ -122,8 +121,8 @@ type file struct {
 	until time.Time
 }
 
-// started stores which exports accounts have begun. A client can continue such an export. For the quota, a range of
-// such an export counts only by its share of the file. started also caches the sizes of files.
+// started stores which exports accounts have begun, so that clients can continue them. A request for a range of a begun
+// export counts towards the quota only by the range's share of the file. started also caches the sizes of files.
 type started struct {
 	mu    sync.Mutex
 	files map[string]file
@@ -151,8 +150,8 @@ func (s *started) find(name string, now time.Time) file {
 	return file{}
 }
 
-// add records that the export `name` was begun in the version `tag`. At mostFiles entries, it first discards those that
-// have expired, or if there are none, all.
+// add records that the export `name` was begun in the version `tag`. If there are mostFiles entries, add first discards
+// the expired ones. If none has expired, it discards all entries.
 func (s *started) add(name, tag string, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -64,9 +64,9 @@ func mediaTypes() string {
 	return strings.Join(all, ", ")
 }
 
-// RowsPerCall is the number of rows that count as one call of the quota. A bulk query for the current figures of all
-// cities also counts as one call, and returns some hundred figures. 10,000 rows are the readings of one station in
-// about a fortnight.
+// RowsPerCall is the number of rows that count as one call of the quota: the readings of one station in about a
+// fortnight. For comparison, a bulk query for the current figures of all cities counts as one call, and returns some
+// hundred figures.
 const RowsPerCall = 10_000
 
 // Calls returns how many calls of the quota an export with the given number of rows counts as.
@@ -225,7 +225,7 @@ func (e *Export) header(r Request) map[string][]string {
 // headerBytes limits the bytes of a header, because servers and proxies reject longer headers.
 const headerBytes = 2048
 
-// headerLine joins the distinct texts of licences. Characters that are invalid in a header are percent-encoded.
+// headerLine joins the distinct texts of licences, up to headerBytes. It percent-encodes invalid characters.
 func headerLine(all []dataset.Licence, text func(dataset.Licence) string) string {
 	var line []string
 	seen, size := map[string]bool{"": true}, 0
@@ -252,8 +252,8 @@ type slots struct {
 	accounts map[string]int
 }
 
-// perAccount and perService are the largest numbers of exports in flight of one account and of all accounts.
-// ClickHouse has 16 connections for clients by default.
+// perAccount and perService are the largest numbers of exports in flight of one account and of all accounts. They
+// leave the other connections to ClickHouse (16 in total by default) to queries.
 const (
 	perAccount = 2
 	perService = 6

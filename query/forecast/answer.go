@@ -24,7 +24,7 @@ type Request struct {
 	Count int
 }
 
-// OfCity answers for a city by its name. The error is a *schema.Problem.
+// OfCity answers with the forecast of the city that is called `name`. The error is a *schema.Problem.
 func OfCity(snap *snapshot.Snapshot, r Request, name string) (httpapi.Response, error) {
 	issue, today := r.Issue, schema.DayOf(r.Now)
 	i, err := snap.Index.Find(name)

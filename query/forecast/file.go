@@ -26,7 +26,7 @@ type savedIssue struct {
 	Hours              *savedHours // nil for none
 }
 
-// savedHours has the forecasts of hours in a file.
+// savedHours has the hourly forecasts of all places in a file.
 type savedHours struct {
 	Base, IssuedAt, FittedAt time.Time
 	Places                   []savedPlaceHours

@@ -85,8 +85,8 @@ func (p *Place) after(today schema.Day) []air.ForecastDay {
 	return p.days[min(max(int(today-p.issue.Base), 0), len(p.days)):]
 }
 
-// Answer returns the reply for the city `name`. It has the forecasts of the first `days` days after `today`, and the
-// forecasts `hourly` unless nil. On one day, all calls with the same `days` and without `hourly` share one reply.
+// Answer returns the reply for the city `name`. It has the forecasts of the first `days` days after `today`, and
+// `hourly` unless that is nil. On one day, all calls with the same `days` and without `hourly` share one reply.
 func (p *Place) Answer(name string, today schema.Day, days int, hourly *air.HourlyForecast) (httpapi.Response, error) {
 	if hourly != nil {
 		return p.render(name, nil, today, days, hourly)

@@ -66,8 +66,8 @@ func (i *Issue) place(kind, name, state string) *Place {
 	return i.cities[key]
 }
 
-// loadDays reads the forecasts to serve, and the reasons why others were not issued. If the data of a place came
-// late, its forecasts have the same base, but were issued later.
+// loadDays reads the forecasts to serve, and the reasons why the missing forecasts were not issued. If the data of a
+// place came late, its forecasts have the same base as those of other places, but were issued later.
 func (i *Issue) loadDays(ctx context.Context, t aggregate.Tables, issued int64) error {
 	var kind, name, state, parameter, model, reason string
 	var horizon uint8
@@ -128,9 +128,9 @@ func grouping(perCity bool) string {
 	return "'' AS name, '' AS region, "
 }
 
-// loadModels reads the score of each model, by parameter and horizon. To be comparable, the scores cover only days with
-// a forecast by the model damped anomaly and one by persistence. If there are no such days, the score of a model covers
-// all days of the model.
+// loadModels reads the score of each model, by parameter and horizon. To be comparable, the scores cover only the days
+// for which both models, "damped_anomaly" and "persistence", have a forecast. If there are no such days, the score of a
+// model covers all days of the model.
 func (i *Issue) loadModels(ctx context.Context, t aggregate.Tables, perCity bool) error {
 	var name, state string
 	var m air.ModelScore

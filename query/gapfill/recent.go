@@ -93,7 +93,7 @@ func single(of []LastConcentrations) LastConcentrations {
 }
 
 // update copies the amounts in `last`, which were measured at or after `since`, to l. It returns false if l has an
-// amount of that time but `last` has none of the same pollutant.
+// amount from that time that `last` lacks. The table has lost that amount, so the station must be read again.
 func (l *LastConcentrations) update(last *LastConcentrations, since uint32) bool {
 	for p := range l.at {
 		switch {

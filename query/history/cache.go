@@ -151,8 +151,8 @@ func (c *cache) add(city places.City, days []row, marks uint64) *entry {
 	return p
 }
 
-// replaceTail replaces the days of an entry from `from` on. `marks` is the number of invalidations before the days
-// were read. If that number has grown since, all days from `from` or an earlier marked day stay marked for a reload.
+// replaceTail replaces the days of an entry from `from` on. `marks` is the entry's number of invalidations before the
+// days were read. If that number has grown, the days from min(p.dirty, from) on stay marked for a reload.
 func (c *cache) replaceTail(p *entry, from schema.Day, marks uint64, tail []row) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -8,8 +8,8 @@ import (
 	"vayu/query/snapshot"
 )
 
-// rows returns the days or hours of a place, and the name of the place in records. The cache has hours of any place,
-// and days of cities for the default kinds. To read missing hours, or other days, rows acquires a slot.
+// rows returns the days or hours of a place, and the name of the place in records. Caches have hours of any place, and
+// days of cities for the default kinds. For hours that are not cached, and for all other days, rows acquires a slot.
 func (h *History) rows(ctx context.Context, snap *snapshot.Snapshot, q *Query) (label string, rows []row, err error) {
 	var near []aggregate.Sample
 	key := place{point: q.Point, kinds: q.Kinds}
@@ -48,8 +48,8 @@ func (h *History) rows(ctx context.Context, snap *snapshot.Snapshot, q *Query) (
 	return label, rows, err
 }
 
-// cityRows returns a city's days or hours. For the default kinds of stations (kinds is 0), it reads the stored figures
-// of the city, and the cache has the days. For other kinds, it computes the figures from those of the stations.
+// cityRows returns a city's days or hours. For the default kinds of stations (`kinds` is 0), these are stored figures
+// of the city, and days come from the cache. For other kinds, it computes the figures from those of the stations.
 func (h *History) cityRows(
 	ctx context.Context, snap *snapshot.Snapshot, i int, kinds aggregate.KindSet, days Span, hourly bool,
 ) ([]row, error) {

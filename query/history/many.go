@@ -32,7 +32,7 @@ func (h *History) Preload(ctx context.Context, cities []places.City) {
 	_ = group.Wait()
 }
 
-// dirtyEntry is an entry with days to reload, and the state of the entry before the reload.
+// dirtyEntry is an entry with days to reload, from `from` on. `marks` is its number of invalidations before the reload.
 type dirtyEntry struct {
 	*entry
 	from  schema.Day
@@ -40,7 +40,7 @@ type dirtyEntry struct {
 }
 
 // loadMany loads the cities that are not in the cache with one query. With another query, it reloads the cities with
-// invalidated days. It omits a query for only one city, which cityDays can do as well.
+// invalidated days. It leaves a city to cityDays if a query would have only that one city.
 func (c *cache) loadMany(ctx context.Context, cities []places.City) error {
 	var absent []places.City
 	stale, first := map[places.City]dirtyEntry{}, notDirty

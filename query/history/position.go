@@ -11,8 +11,8 @@ import (
 	"vayu/schema"
 )
 
-// positionRows returns the days or hours of a position. `near` are the stations nearby. For each day or hour, it uses
-// the first of these that has figures:
+// positionRows returns the days or hours of a position. `near` are the stations nearby. For each day or hour,
+// positionRows uses the first of these that has figures:
 //
 //  1. the interpolation of the stations within 25 km
 //  2. the city of the nearest station, if that station is within 25 km
@@ -50,8 +50,8 @@ func (h *History) positionRows(
 	return rows, aggregate.Unavailable(err)
 }
 
-// newestOfDays returns, for each day, the latest hour in which any of the stations has an AQI. For an hourly query,
-// which does not need it, the result is empty.
+// newestOfDays returns, for each day, the latest hour in which any of the stations has an AQI. An hourly query does not
+// need these hours, so its result is empty.
 func (t reader) newestOfDays(
 	ctx context.Context, snap *snapshot.Snapshot, near []aggregate.Sample, days Span, hourly bool,
 ) (map[schema.Day]uint32, error) {
@@ -74,8 +74,8 @@ func (t reader) newestOfDays(
 	return out, nil
 }
 
-// canonicalCity returns i unless the state of city i is unknown, and a city of the same name has a state. Then it
-// returns that city.
+// canonicalCity returns i if the state of city i is known. Otherwise it returns the city of the same name whose state
+// is known, or i if there is no such city.
 func canonicalCity(s *snapshot.Snapshot, i int) int {
 	c := s.Cities[i].City
 	if found, err := s.Index.Find(c.Name + ", " + c.State); err == nil {

@@ -11,7 +11,7 @@ import (
 
 const (
 	// maxInFlight is the largest number of concurrent history queries in ClickHouse for each account. With a higher
-	// limit, one account could make the queries of others time out.
+	// limit, one account could make the queries of other accounts time out.
 	maxInFlight = 4
 	// slotTimeout is the longest time that a query waits for a slot.
 	slotTimeout = time.Second

@@ -10,8 +10,8 @@ import (
 // MaxDays is the largest number of days of a span that a client selects.
 const MaxDays = 366
 
-// ParseOptionalSpan parses the parameters "from" and "to". Without "to", the span ends today, which is an Indian
-// day. Without "from", it has the length `days`. The error is a *schema.Problem.
+// ParseOptionalSpan parses the parameters "from" and "to". Without "to", the span ends on the Indian day `today`.
+// Without "from", it has `days` days. The error is a *schema.Problem.
 func ParseOptionalSpan(params map[string]string, days int, today schema.Day) (s Span, err error) {
 	s.Last = today
 	if text, ok := params["to"]; ok {

@@ -10,8 +10,8 @@ import (
 	"vayu/schema/air"
 )
 
-// StationAnswer answers a query for a station in place of a city or a position. `city` is the name of the place
-// in records. It uses only the figures of the station. It returns ErrNoRows if there are none.
+// StationAnswer answers a query for a station in place of a city or a position. It uses only the figures of the
+// station, and returns ErrNoRows if there are none. `city` is the name of the place in records.
 func (h *History) StationAnswer(ctx context.Context, q *Query, st *air.Station, city string) (httpapi.Response, error) {
 	dated, err := h.StationFigures(ctx, st.ID, q.Account, q.Span, q.Interval == Hours)
 	if err != nil {

@@ -51,8 +51,8 @@ type page struct {
 	from, to int
 }
 
-// Cache keeps hours until the next snapshot, because roll-ups of late readings change them. The zero value is empty. It is
-// safe for concurrent use.
+// Cache keeps hours until the next snapshot, because late readings can change the figures of an hour. The zero value is
+// an empty cache. Cache is safe for concurrent use.
 type Cache struct {
 	mu    sync.Mutex
 	of    *snapshot.Snapshot

@@ -21,8 +21,8 @@ func (b *Box) Contains(p places.Point) bool {
 const maxBox = 100
 
 // ParseBox parses the parameter bbox, which is west,south,east,north in degrees, the order of GeoJSON (RFC 7946,
-// section 5). The error is a *schema.Problem about the field bbox. It rejects any other form, a side beyond a pole
-// or 180°, and a box over the date line. It also rejects a box in India with latitudes first.
+// section 5). The error is a *schema.Problem about the field bbox. ParseBox rejects any other form, a side beyond a
+// pole or 180°, and a box over the date line. It also rejects a box in India with latitudes first.
 func ParseBox(text string) (b Box, err error) {
 	const form = "The bbox must be west,south,east,north in degrees, for example 76.8,28.4,77.4,28.9."
 	parts := strings.Split(text, ",")

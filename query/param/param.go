@@ -18,7 +18,7 @@ import (
 // MaxName limits the name of a place, in characters. The longest name in the gazetteer has fewer than 100.
 const MaxName = 200
 
-// Texts checks that every parameter is valid text. The error is about the first invalid one, by name.
+// Texts checks that every parameter is valid text. The error is about the first invalid one in alphabetical order.
 func Texts(params map[string]string) error {
 	for _, name := range slices.Sorted(maps.Keys(params)) {
 		if err := Text(name, params[name]); err != nil {

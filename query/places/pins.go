@@ -86,7 +86,7 @@ func (p *Pins) Find(code int32) (pin Pin, ok bool, err error) {
 	return Pin{code, Point{Latitude: float64(e.lat), Longitude: float64(e.lon)}}, true, nil
 }
 
-// Each calls f with every pin code, in their order. The error is ErrNoPins until the pin codes are loaded.
+// Each calls f with every pin code, in ascending order. The error is ErrNoPins until the pin codes are loaded.
 func (p *Pins) Each(f func(Pin)) error {
 	table := p.table.Load()
 	if table == nil {
@@ -168,9 +168,9 @@ func readOffices(ctx context.Context, r io.Reader) ([]packedPin, error) {
 	return offices, nil
 }
 
-// FindPinFile returns the path of the file with pin codes: the configured path, or pincodes.json.gz
-// in the program's folder. Otherwise it searches node_modules in the program's folder, the working
-// directory, and their parents.
+// FindPinFile returns the path of the file with pin codes: the configured path or, if that is "",
+// pincodes.json.gz in the program's folder. If there is no such file, it searches node_modules in
+// the program's folder, in the working directory, and in all parents of both.
 func FindPinFile(configured string) (string, error) {
 	if configured != "" {
 		if _, err := os.Stat(configured); err != nil {

@@ -46,7 +46,7 @@ func setOf(text string) (set letterSet) {
 	return set
 }
 
-// lacks returns how many bits of s another set lacks.
+// lacks returns how many bits are set in s, but not in `other`.
 func (s letterSet) lacks(other letterSet) int { return bits.OnesCount64(uint64(s &^ other)) }
 
 // occurrence is a place whose names have a certain word.
@@ -94,7 +94,7 @@ type builder struct {
 	ofName        map[string][]*searchWord // cached words and sounds of a name, because many places have the same name around them
 }
 
-// name returns the whole name, and then its words, with their sounds. If `whole` is true, it returns the first only.
+// name returns entries for the whole name, its words and their sounds; if `whole` is true, only for the whole name.
 func (b *builder) name(name string, whole bool) []*searchWord {
 	cached := name
 	if whole {
@@ -206,8 +206,8 @@ func (s *Search) Find(text string, limit int) []int {
 	return found[:min(limit, len(found))]
 }
 
-// costs sets, for each place, how badly a word matches its names; noMatch if it does not. A word in an Indian script
-// also matches names that sound like it. A word of more than maxSuggestKey letters matches nothing.
+// costs sets out[i] to the cost of matching w with the names of place i, or to noMatch. A word in an Indian script also
+// matches names that sound like the word. A word of more than maxSuggestKey letters matches nothing.
 func (s *Search) costs(w word, out []int) {
 	for i := range out {
 		out[i] = noMatch

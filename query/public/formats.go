@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// These are the media types of feeds. A feed reader may accept only one of them.
+// These are media types of feeds. Each route accepts several of them, because a feed reader may accept only one.
 const (
 	atomType  = "application/atom+xml"
 	rssType   = "application/rss+xml"
@@ -59,8 +59,8 @@ func atomOf(f *feed) atomFeed {
 	return out
 }
 
-// rssFeed is a feed of RSS 2.0, which requires a description. Its link to itself is as in Atom, as the RSS
-// Advisory Board recommends.
+// rssFeed is a feed of RSS 2.0, which requires a description. As the RSS Advisory Board recommends, the feed has
+// a link to itself in the form of Atom.
 type rssFeed struct {
 	XMLName xml.Name   `xml:"rss"`
 	Version string     `xml:"version,attr"`

@@ -15,7 +15,7 @@ import (
 	"vayu/schema/air"
 )
 
-// listCities answers with all cities by name.
+// listCities answers with all cities, sorted by name.
 func (e *edge) listCities(r *request) (resp httpapi.Response, at uint32, err error) {
 	resp, err = e.answers.Get(r.snap, r.now, "cities", func() (httpapi.Response, error) {
 		list := schema.List[air.CityEntry]{Status: schema.Success, Data: []air.CityEntry{}}

@@ -57,7 +57,7 @@ type Config struct {
 }
 
 const (
-	// maxReplies bounds the memory of rendered replies. It is the number of cities, about 500, times the forms of each.
+	// maxReplies bounds the memory of rendered replies. It suffices for ten replies about each of about 500 cities.
 	maxReplies = 5_000
 	// perSecond and `burst` limit the requests of one address. A map of a large screen has about 60 tiles. Mobile
 	// networks in India put thousands of people behind one IPv4 address, so the limit is above that of a key.
@@ -65,8 +65,8 @@ const (
 	burst     = 1000
 	// maxClients bounds the memory of the limits to about 10 MB.
 	maxClients = 50_000
-	// replyLifetime is how long a rendered reply is cached. A cached reply does not state that its figures have become
-	// stale meanwhile.
+	// replyLifetime is how long a rendered reply is cached. The time is short, because a cached reply does not state
+	// that its figures have become stale meanwhile.
 	replyLifetime = 5 * time.Minute
 )
 

@@ -76,9 +76,9 @@ func (r *Request) counted() string {
 	return "days"
 }
 
-// rank returns the entries of the cities with enough coverage (of current figures: with fresh figures), sorted by rank,
-// and the number of the other cities. Equal values have the same rank. If the request names a state, both results are
-// about its cities only, but ranks are among all cities. rank omits cities without stations in the snapshot.
+// rank returns the entries of the ranked cities, in order, and the number of the other cities. A city is ranked if its
+// coverage is sufficient or, for current figures, if they are fresh. Equal values have the same rank. For a state, both
+// results are about its cities only, but ranks are among all cities. rank omits cities without stations in `s`.
 func (r *Request) rank(s *snapshot.Snapshot, all []figure) (entries []air.RankingEntry, unranked int) {
 	labels := make(map[places.City]string, len(s.Cities))
 	for i := range s.Cities {

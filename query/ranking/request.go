@@ -115,7 +115,7 @@ func (r *Request) parseDate(today schema.Day) (err error) {
 }
 
 // parseParameter parses the query parameter "parameter". Only a ranking of a year can be by a pollutant, because the
-// view ranking is about years.
+// database view `ranking` has only years.
 func (r *Request) parseParameter() error {
 	text, ok := r.params["parameter"]
 	if !ok || text == index {

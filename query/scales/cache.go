@@ -15,7 +15,7 @@ import (
 	"vayu/schema/scale"
 )
 
-// Key identifies the current answer for a city. The number of keys is limited.
+// Key identifies the current answer for a city. The cache needs no size limit, because the possible keys are limited.
 type Key struct {
 	City  int // position in Snapshot.Cities
 	Kinds aggregate.KindSet
@@ -37,10 +37,10 @@ type answers struct {
 // query for a block takes about 40 ms, and the query for one city 15 ms.
 const blockSize = 50
 
-// Prepare caches the current answers for the city of a query and for the city's block, so that a snapshot costs one
-// query for each block. It calls `answer`, which answers for the named cities without max_age, once for concurrent
-// calls. If `answer` caches nothing, the next call of Prepare tries again. Prepare does nothing if the scale needs no
-// hourly means, the query names kinds of stations, or the figures of the city are old.
+// Prepare caches the current answers for the city of a query and for the city's block. So a snapshot costs one
+// query for each block. Concurrent calls of Prepare call `answer` once. It answers for the named cities without
+// max_age, and caches the answers. If it caches nothing, the next call of Prepare tries again. Prepare does nothing if
+// the scale needs no hourly means, the query names kinds of stations, or the figures of the city are old.
 func (c *Cache) Prepare(snap *snapshot.Snapshot, q *request.Query, now time.Time, answer func(cities []string)) {
 	u := c.Lookup(snap, q, now)
 	if u.Whole || u.Key.City < 0 || q.Kinds != 0 || !q.Scale.Hourly() {
@@ -80,7 +80,7 @@ func (c *Cache) Prepare(snap *snapshot.Snapshot, q *request.Query, now time.Time
 }
 
 // Lookup returns the cached answer to a query, with its age at the time `now`. If there is none, the result has only
-// the key.
+// the key. For an unknown city the result also has the error.
 func (c *Cache) Lookup(snap *snapshot.Snapshot, q *request.Query, now time.Time) *Unscaled {
 	u := &Unscaled{Key: Key{City: -1, Kinds: q.Kinds, Scale: q.Scale}}
 	if !q.Current() || !q.Has(request.HasCity) || q.Detail {
@@ -108,7 +108,7 @@ func (c *Cache) Get(snap *snapshot.Snapshot, k Key) (resp httpapi.Response, ok b
 	return resp, false
 }
 
-// Put stores an answer. An answer from another snapshot than the cached ones, even an older one, replaces them all.
+// Put stores an answer. If the cached answers are from another snapshot, even a newer one, it first removes them all.
 func (c *Cache) Put(snap *snapshot.Snapshot, k Key, resp httpapi.Response) {
 	if all := c.of(snap); all.snap == snap {
 		all.by.Store(k, resp)

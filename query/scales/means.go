@@ -51,8 +51,8 @@ func (m Means) window(at int64) *scale.Hours {
 	return &out
 }
 
-// Place is a place whose hourly means are needed: those of the hours that end later than After and not later than To.
-// Both are in Unix seconds.
+// Place is a place and a period whose hourly means are needed. The period has the hours that end later than After and
+// not later than To. Both are in Unix seconds.
 type Place struct {
 	Stations
 	After, To int64

@@ -11,7 +11,7 @@ import (
 	"vayu/schema/scale"
 )
 
-// Unscaled is the answer to a query for one place whose index on another scale is not computed yet.
+// Unscaled is the answer to a query for one place. Unless Whole is true, it still lacks the index on another scale.
 type Unscaled struct {
 	Resp   httpapi.Response
 	Err    error
@@ -45,7 +45,7 @@ func AddMeans(all []*Unscaled, on scale.Scale, read func([]Place) ([]Means, erro
 	}
 }
 
-// Answer adds the index on the scale `on` to the answer, and caches it if Key has a city and no means are missing.
+// Answer adds the index on the scale `on` to Resp. It caches Resp if Key has a city, unless reading the means failed.
 func (u *Unscaled) Answer(cache *Cache, snap *snapshot.Snapshot, on scale.Scale) (httpapi.Response, error) {
 	if u.Whole || u.Err != nil {
 		return u.Resp, u.Err

@@ -11,9 +11,9 @@ import (
 	"vayu/query/places"
 )
 
-// cities returns the cities with their latest hours and current figures. It reads the hours that may have changed,
-// which end at or after the time `since`. Then it selects the current hour of each city (see [aggregate.CurrentHour]).
-// `old` are the cities of the previous snapshot. A city without changes keeps its figures.
+// cities returns the cities with their latest hours and current figures. Hours that end at or after the time `since`
+// may have changed. So cities reads the hours from 25 h before `since`, and selects the current hour of each city (see
+// [aggregate.CurrentHour]). `old` are the cities of the previous snapshot. A city without changes keeps its figures.
 func (t loader) cities(ctx context.Context, old []city, since uint32, now time.Time) ([]city, error) {
 	window := max(since, aggregate.HourReach+3600) - aggregate.HourReach - 3600
 	hours, err := t.lastHours(ctx, window, nil)
@@ -94,9 +94,9 @@ func (t loader) promote(ctx context.Context, f *snapshotInput, now time.Time) er
 	return nil
 }
 
-// nextPromotion returns the next time at which a waiting hour of any city becomes current; 0 if no hour waits. An
-// hour with too few stations waits, and becomes current without a roll-up aggregate.HourWait after its end. The
-// result is in Unix seconds.
+// nextPromotion returns the next time (Unix seconds) at which a waiting hour of any city becomes current; 0 if no hour
+// waits. An hour waits if it has too few stations. It becomes current aggregate.HourWait after its end, even without a
+// roll-up.
 func (s *Snapshot) nextPromotion() int64 {
 	var due int64
 	for i := range s.Cities {

@@ -82,8 +82,8 @@ func pack(f *aggregate.Figures) []int64 {
 	return out
 }
 
-// unpack converts numbers in the order of the function pack to figures. It returns an error for numbers out of range,
-// because the file may be damaged.
+// unpack converts numbers to figures. The numbers are in the order in which the function `pack` returns them. unpack
+// returns an error for numbers out of range, because the file may be damaged.
 func unpack(v []int64) (aggregate.Figures, error) {
 	f := aggregate.Figures{
 		At: uint32(v[0]), Updated: uint32(v[1]), AQI: int16(v[2]), Dominant: air.Pollutant(v[3]),

@@ -58,7 +58,7 @@ func (t loader) fillCityGaps(ctx context.Context, s *Snapshot, since uint32) err
 	return nil
 }
 
-// readRecent reads the recent concentrations of all stations, for gap filling, into s.recent.
+// readRecent reads the recent concentrations of all stations into s.recent. Gap filling uses them.
 func (t loader) readRecent(ctx context.Context, s, before *Snapshot, c *aggregate.Changes) (err error) {
 	at := s.Newest()
 	if at == 0 || len(s.Stations) == 0 {

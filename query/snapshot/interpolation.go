@@ -11,8 +11,8 @@ import (
 	"vayu/schema/air"
 )
 
-// InterpolationReach is the distance in km within which stations are interpolated. If there are none, an answer uses
-// the nearest station within NearestReach. The median distance from a place to the nearest of 603 stations is 36.6 km.
+// InterpolationReach is the distance in km within which stations are interpolated. If it has none, an answer uses the
+// nearest station within NearestReach km. The median distance from a place to the nearest of 603 stations is 36.6 km.
 const (
 	InterpolationReach = 25.0
 	NearestReach       = 100.0
@@ -70,9 +70,9 @@ func (s *Snapshot) NewestAround(p places.Point, kinds aggregate.KindSet) uint32 
 }
 
 // Interpolate returns the figures of a position, and the stations from which they are computed. It uses the stations
-// within 25 km, or if there are none, the nearest station within 100 km. These stations are of the given kinds and
-// have an AQI. Their hour is at most 3 h older than the newest hour of any such station within 100 km. PreferStations
-// removes duplicates.
+// within 25 km, or if there are none, the nearest station within 100 km. Only stations of the given kinds with an AQI
+// count. Their hour must be at most 3 h older than the newest hour of these stations within 100 km.
+// [Snapshot.PreferStations] removes samples that would count twice.
 //
 // Missing concentrations are filled with those up to 24 h old, from any station of these kinds within 100 km.
 // Interpolate returns false if no station within 100 km has an AQI.
@@ -100,8 +100,8 @@ func (s *Snapshot) Interpolate(p places.Point, kinds aggregate.KindSet) (aggrega
 	return f, used, true
 }
 
-// Fresh returns the samples that have an AQI and whose hour is at most [aggregate.InterpolationWindow] older than
-// `newest` (Unix seconds). PreferStations then selects among them. Fresh keeps the order and overwrites the slice.
+// Fresh returns the samples with an AQI whose hour is at most [aggregate.InterpolationWindow] older than `newest` (Unix
+// seconds). PreferStations then removes some of these samples. Fresh keeps the order and overwrites the slice.
 func (s *Snapshot) Fresh(samples []aggregate.Sample, newest uint32) []aggregate.Sample {
 	return s.PreferStations(slices.DeleteFunc(samples, func(sm aggregate.Sample) bool {
 		return sm.Figures.AQI < 0 || sm.Figures.At+aggregate.InterpolationWindow < newest
@@ -145,8 +145,8 @@ func (s *Snapshot) onePerStation(samples []aggregate.Sample) []aggregate.Sample 
 	return slices.DeleteFunc(samples, func(sm aggregate.Sample) bool { return best[physical(sm)].Station != sm.Station })
 }
 
-// lastMeasured returns the concentrations of station i that may fill gaps at the time `at`. They are from s.recent
-// or, if that has none, from the station's latest hour. It returns false if neither has any for that time.
+// lastMeasured returns the concentrations of station i that may fill gaps at the time `at`: those in s.recent, or else
+// those of the station's latest hour. If s.recent has none, and the latest hour is later or too old, it returns false.
 func (s *Snapshot) lastMeasured(i int32, at uint32) (*[aggregate.Records]schema.Figure, bool) {
 	if amount, ok := s.recent.At(i, at); ok {
 		return amount, true

@@ -37,8 +37,8 @@ func (s *Snapshot) CityOfKinds(
 }
 
 // CurrentOfKinds returns the current figures of the city at position i of Cities, computed from its stations of the
-// given kinds. It also returns the stations that reported in the hour of these figures. It returns false if no such
-// station has an AQI. If it needs ClickHouse and ClickHouse is down, the error is a *schema.Problem.
+// given kinds. It also returns the stations that reported in the hour of these figures. `ok` is false if no station of
+// these kinds has an AQI. The error is a *schema.Problem if ClickHouse is needed but down.
 func (s *Snapshot) CurrentOfKinds(
 	ctx context.Context, t aggregate.Tables, i int, kinds aggregate.KindSet, now time.Time,
 ) (f aggregate.Figures, used []aggregate.Sample, ok bool, err error) {
@@ -59,8 +59,8 @@ func (s *Snapshot) CurrentOfKinds(
 		}
 	}
 	in = s.PreferStations(in)
-	// `recent` counts the stations whose latest hour is at most a day before the hour `at`. No hour of that day can
-	// have more stations, so the latest hour is current if it has at least half as many.
+	// `recent` counts the stations whose latest hour is at most a day before the hour `at`. Every hour of that day has
+	// at most `recent` stations. So the hour `at` is current if at least half of `recent` stations have it.
 	latest := aggregate.CityHour{At: at, Used: uint16(min(aggregate.CountRated(in), math.MaxUint16))}
 	if 2*int(latest.Used) < recent && now.Before(aggregate.Instant(at).Add(aggregate.HourWait)) {
 		if in, err = s.readCurrentHour(ctx, t, all, at, now); err != nil {

@@ -94,8 +94,8 @@ func (t loader) refresh(ctx context.Context, before *Snapshot, since uint32, now
 	return f, err
 }
 
-// refreshStations reads the stations of changed buckets. It copies the other stations, and the
-// figures of all stations, from the previous snapshot.
+// refreshStations reads the stations in buckets (see [aggregate.Buckets]) with a changed digest. It copies the other
+// stations, and the figures of all stations, from the previous snapshot.
 func (t loader) refreshStations(ctx context.Context, before *Snapshot, f *snapshotInput) error {
 	var old []Station
 	var known aggregate.Digest
@@ -149,7 +149,7 @@ func sameLocation(a, b *air.Station) bool {
 	return a.City == b.City && a.State == b.State && a.SameAs == b.SameAs && a.Kind == b.Kind && a.Latitude == b.Latitude && a.Longitude == b.Longitude
 }
 
-// refreshHours reads the hourly values of the stations in changed buckets.
+// refreshHours reads the hourly values of the stations in buckets (see [aggregate.Buckets]) with a changed digest.
 func (t loader) refreshHours(ctx context.Context, before *Snapshot, since uint32, f *snapshotInput) error {
 	var old *aggregate.Digests
 	newest := uint32(0)
@@ -207,9 +207,9 @@ func (t loader) refreshHours(ctx context.Context, before *Snapshot, since uint32
 	return nil
 }
 
-// readCityHourReports reads data of the stations whose own latest hour is not the current hour of their city. For
-// each it reads whether the station reported in the city's hour, and the station's AQI in that hour. It skips
-// stations for which neither can have changed since the previous snapshot.
+// readCityHourReports reads data of the stations whose own latest hour is not the current hour of their city: whether
+// the station reported in the city's hour, and the station's AQI in that hour. It skips stations for which neither
+// value can have changed since the previous snapshot.
 func (t loader) readCityHourReports(ctx context.Context, s, before *Snapshot, c *aggregate.Changes) error {
 	var ids, hours []string
 	same := before != nil && c.SamePlaces

@@ -30,9 +30,9 @@ type published struct {
 	of aggregate.Publication // zero for a restored snapshot
 }
 
-// NewPublisher returns a Publisher that builds snapshots from tables. By default, stations of the
-// given kinds and of [aggregate.DefaultKinds] count. `directory` has the snapshot files of the
-// worlds; "" means no files.
+// NewPublisher returns a Publisher that builds snapshots from tables. If a query names no kinds,
+// stations of the given kinds and of [aggregate.DefaultKinds] count. `directory` has the snapshot
+// files of the worlds; "" means no files.
 func NewPublisher(t aggregate.Tables, world schema.World, kinds aggregate.KindSet, directory string) *Publisher {
 	p := &Publisher{tables: loader{t}, kinds: aggregate.DefaultKinds | kinds}
 	if directory != "" {
@@ -94,8 +94,8 @@ type Change struct {
 }
 
 // Refresh publishes a new snapshot if there is none yet, after a new roll-up, and when an hour becomes current. It
-// keeps the previous snapshot if the roll-up changed no hour of a city or of a public station. While the first
-// readings wait for the first roll-up, it publishes nothing, because no city would have an AQI yet.
+// keeps the previous snapshot if the roll-up changed no hour of a city or of a public station (of no account). While
+// the first readings wait for the first roll-up, it publishes nothing, because no city would have an AQI yet.
 func (p *Publisher) Refresh(ctx context.Context, now time.Time) (Change, error) {
 	mark, from, err := p.tables.rollups(ctx, p.mark)
 	if err != nil {

@@ -39,8 +39,8 @@ type city struct {
 	aggregate.Figures
 	Position places.Point // mean of its located stations
 	Stations []int32
-	// hours are the latest hours of the city in the tables, in time order. Hours after that of the city's figures are
-	// not current yet (see [aggregate.CurrentHour]).
+	// hours are the latest hours of the city in the tables, in time order. Hours after the hour of the city's figures
+	// are not current yet (see [aggregate.CurrentHour]).
 	hours []aggregate.CityHour
 }
 

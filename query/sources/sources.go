@@ -41,14 +41,13 @@ type list struct {
 	reply *air.SourcesReply
 }
 
-// New returns the lists of the runs in a database, normally [schema.OpsDatabase]. If progress is nil, the progress of
-// the sources is unknown.
+// New returns the lists of the sources whose runs are in a database, normally [schema.OpsDatabase]. If `progress` is
+// nil, the progress of the sources is unknown.
 func New(conn aggregate.Conn, database string, problems Problems, progress Progress) *Lists {
 	return &Lists{ops: aggregate.NewTables(conn, database).WithBreaker(conn, "runs of sources"), problems: problems, progress: progress}
 }
 
-// Of returns the sources of a world, as of at most maxAge ago. The caller must not change the
-// reply.
+// Of returns the list of a world's sources. The list is at most maxAge old. The caller must not change the reply.
 func (l *Lists) Of(ctx context.Context, world schema.World, now time.Time) (*air.SourcesReply, error) {
 	last := &l.worlds[world]
 	last.mu.Lock()

@@ -61,6 +61,6 @@ func AppendPosition(b []byte, p places.Point) []byte {
 	return append(strconv.AppendFloat(append(b, `,"longitude":`...), *lon, 'f', -1, 64), '}')
 }
 
-// Positions returns the number of positions that AppendPosition has added to the plain records in body. It counts the
-// field latitude, which only AppendPosition adds to plain records.
+// Positions returns the number of positions that AppendPosition has added to the records in body. It counts the fields
+// `latitude`, so the records must have no such field of their own.
 func Positions(body []byte) int { return bytes.Count(body, []byte(latitude)) }

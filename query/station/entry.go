@@ -11,8 +11,8 @@ import (
 	"vayu/schema/naqi"
 )
 
-// CityEntry returns city i of a snapshot as an entry of GET /v1/cities. The age of its figures is that at the time
-// `now`.
+// CityEntry returns city i of a snapshot as an entry of GET /v1/cities. The time `now` determines the freshness of its
+// figures.
 func CityEntry(s *snapshot.Snapshot, i int, now time.Time) air.CityEntry {
 	c := &s.Cities[i]
 	e := air.CityEntry{Name: s.Index.Label(i), City: c.Name, State: c.State, Stations: len(c.Stations)}
@@ -63,8 +63,8 @@ func lastSeen(st *air.Station, f *aggregate.Figures) time.Time {
 	return st.LastSeen
 }
 
-// Entry returns a station with its figures as an entry of GET /v1/stations. The age of its figures is that at the
-// time `now`.
+// Entry returns a station with its figures as an entry of GET /v1/stations. The time `now` determines the freshness of
+// the figures.
 func Entry(st *air.Station, f *aggregate.Figures, now time.Time) air.StationEntry {
 	e := air.StationEntry{
 		ID: st.ID, Name: st.Name, City: st.City, State: st.State, Kind: st.Kind.String(), Source: st.Source,

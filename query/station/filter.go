@@ -51,8 +51,8 @@ func kindNames() []string {
 	return names
 }
 
-// The method `list` returns the name of the list that the filter selects from the list `name`. Cursors contain the
-// name of their list, so that a cursor is valid only with the same filter.
+// The method `list` returns the name of a filtered list: `name`, followed by the parameters of the filter. A cursor
+// contains the name of its list, so that the cursor is valid only with the same filter.
 func (f *filter) list(name string, params map[string]string) string {
 	for _, p := range [...]string{"bbox", "state", "kind"} {
 		if text, ok := params[p]; ok {

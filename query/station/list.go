@@ -100,8 +100,8 @@ func Stations(c *httpapi.Call, s *snapshot.Snapshot, now time.Time) (httpapi.Res
 	return StationPage(c, list)
 }
 
-// wanted returns the stations that the parameters "near" and "radius_km" select, in any order. Without "near", it
-// returns all stations by id.
+// wanted returns the stations that the parameters "near" and "radius_km" select, nearest first. Without "near", it
+// returns all stations, sorted by id.
 func wanted(s *snapshot.Snapshot, params map[string]string) ([]aggregate.Sample, error) {
 	at, radius, err := parseCircle(params)
 	if err != nil {

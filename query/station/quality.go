@@ -112,8 +112,8 @@ func Quality(ctx context.Context, t aggregate.Tables, q QualityPage) (*air.Quali
 	return reply, nil
 }
 
-// readNOxForm returns which assumption about the units of NO, NO2 and NOx fits at least 70 % of the tested times,
-// such as "one_unit". It returns "neither" if no assumption fits, and nil if no day was tested.
+// readNOxForm returns the assumption about the units of NO, NO2 and NOx, such as "one_unit", that fits at least 70 % of
+// the tested times. It returns "neither" if no assumption fits so many times, and nil if no time was tested.
 func readNOxForm(ctx context.Context, t aggregate.Tables, q QualityPage) (*string, error) {
 	var found *string
 	var name string

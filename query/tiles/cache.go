@@ -17,13 +17,13 @@ import (
 	"vayu/schema"
 )
 
-// cachedTiles is the number of tiles in memory for a world. A tile has at most some 60 kB, and mostly 2 to 10 kB.
+// cachedTiles is the largest number of cached tiles of a world. A tile has at most some 60 kB, and mostly 2 to 10 kB.
 const cachedTiles = 2_000
 
 // tileLifetime limits how long a tile is cached. A tile shows which places are stale, and this changes with the time.
 const tileLifetime = 5 * time.Minute
 
-// Cache renders tiles, and keeps them until the next snapshot. It is safe for concurrent use.
+// Cache renders tiles, and keeps them until the next snapshot, at most for tileLifetime. It is safe for concurrent use.
 type Cache struct {
 	pins *places.Pins
 	slot chan struct{} // limits concurrent rendering, so that tiles leave processors for other requests

@@ -29,9 +29,9 @@ func leaveOut(s *snapshot.Snapshot, i int, now time.Time) (sample, bool) {
 }
 
 // interpolate returns the figures of a position, from the stations of the default kinds. The AQI is that of
-// [snapshot.Snapshot.Interpolate]. A missing concentration stays missing. It excludes the station `except` under all
-// of its ids; nil excludes none. It also excludes stale figures, because a map does not show the age of a figure.
-// interpolate returns false if no station within 100 km has an AQI that is not stale at the time `now`.
+// [snapshot.Snapshot.Interpolate]. A missing concentration stays missing. interpolate skips the station `except` under
+// all of its ids; nil skips none. It returns false if no other station within 100 km has a recent AQI, or if the result
+// is stale at the time `now`. A map does not show the age of a figure, so it must not show stale ones.
 func interpolate(s *snapshot.Snapshot, p places.Point, except *snapshot.Station, now time.Time) (sample, bool) {
 	newest := s.NewestAround(p, s.Kinds)
 	if newest == 0 {

@@ -1,8 +1,8 @@
 // Package advice has advice on health for each category of the National Air Quality Index, in ten languages.
 //
-// The statements are those of CPCB's table of health statements. The other advice is Vayu's summary of the sources
-// that advice.json lists. Vayu has translated all texts from English. The file advice.json has the English and Hindi
-// texts. The folder "translated" has one file for each other language. It maps each English text to its translation.
+// The statements are those of CPCB's table of health statements. The other advice is Vayu's summary of the sources that
+// advice.json lists. Vayu has translated all texts from English. The file advice.json has the English and Hindi texts.
+// For each other language, a file in the folder "translated" maps each English text to its translation.
 package advice
 
 import (

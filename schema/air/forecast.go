@@ -2,8 +2,8 @@ package air
 
 import "time"
 
-// Percentiles has the 10th, 50th and 90th percentile of a forecast concentration or AQI, and the model that computed
-// them. Concentrations are in µg/m³, CO in mg/m³.
+// Percentiles has the 10th, 50th and 90th percentile of a predicted concentration or AQI, and the model that computed
+// them. Concentrations are in µg/m³, but those of CO are in mg/m³.
 type Percentiles struct {
 	P10   float64 `json:"p10"`
 	P50   float64 `json:"p50"`
@@ -117,7 +117,7 @@ type WarningScore struct {
 	Brier       float64 `json:"brier"`
 }
 
-// Reliability compares the forecast probability of an event with its frequency. It covers the forecasts whose
+// Reliability compares the predicted probability of an event with its frequency. It covers the forecasts whose
 // probability is in the same tenth, such as 0.3 to 0.4. Probability is the mean of their probabilities. Frequency is
 // the share of them after which the event occurred. Both are 0 to 1.
 type Reliability struct {

@@ -29,7 +29,7 @@ func (k Kind) String() string {
 	return "none"
 }
 
-// Flag marks a reading that is stored despite an anomaly.
+// Flag names the anomaly of a reading, or is Plain. A reading with such an anomaly is stored nevertheless.
 type Flag uint8
 
 const (

@@ -2,9 +2,9 @@ package air
 
 import "vayu/schema"
 
-// Scale is the index of a record on the scale that the request names. Index, Category and Dominant are null if data are
-// missing, and Reason then says which data. Color is null if the scale defines no colours. If the reply has a
-// [RangeScale], its records have no Name, Method and Source.
+// Scale is the air quality index of a record on the scale that the request names. Index, Category and Dominant are null
+// if data are missing, and Reason then says which data. Color is null if the scale defines no colours. Name, Method and
+// Source are absent in a reply that states them once, in a [RangeScale].
 type Scale struct {
 	ID         string               `json:"id"`
 	Name       string               `json:"name,omitempty"`

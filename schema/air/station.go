@@ -93,7 +93,7 @@ type Station struct {
 	// ByPosition is true if City and State were derived from the position, not from names.
 	ByPosition bool
 	// SameAs is the id of another station that is the same physical station, or empty if there is none. In each hour,
-	// the AQI of a city counts only one of the two: one that has an AQI, and then by [NetworkPriority].
+	// a city's AQI counts only one of the two: preferably one with an AQI, then one of higher [NetworkPriority].
 	SameAs string
 }
 

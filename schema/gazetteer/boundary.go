@@ -126,7 +126,7 @@ func State(p geo.Point) (name string, ok bool) {
 	return name, ok
 }
 
-// search does the work of [State], without the cache.
+// search returns the same as [State], without the use of the cache.
 func search(at orb.Point) (name string, ok bool) {
 	nearest := borderDegrees
 	for _, o := range outlines() {

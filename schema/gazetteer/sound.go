@@ -40,9 +40,9 @@ const (
 )
 
 // Sound returns in Latin letters roughly how a word in Latin or Indian script sounds. Words of different scripts that
-// name the same place mostly have the same sound. Sound leaves out what the scripts write differently: the vowel a, the
-// length of vowels, aspiration and doubled consonants. It replaces e by i, and o by u. It returns "" for words in other
-// scripts.
+// name the same place mostly have the same sound. Sound leaves out what the scripts write differently: the vowel "a",
+// the length of vowels, aspiration and doubled consonants. It replaces "e" by "i", and "o" by "u". For words in other
+// scripts, it returns "".
 func Sound(word string) string {
 	if Script(word) == 0 {
 		return fold(strings.ToLower(norm.NFKD.String(word)))

@@ -207,7 +207,7 @@ func latest(hours *[Window]float64) float64 {
 	return math.NaN()
 }
 
-// hourly returns the latest hourly mean or, for a day, the largest one; NaN for none. It also returns the interval.
+// hourly returns the latest hourly mean (for a day, the largest one), or NaN for none, and the averaging interval.
 func (p *Place) hourly(of air.Pollutant) (value float64, averaging string) {
 	hours := p.Hours.column(of)
 	if p.Day {

@@ -14,7 +14,7 @@ const (
 	whoReason = "No pollutant has a mean over the interval of its guideline."
 )
 
-// whoCategories are the levels of the guidelines. WHO numbers the interim targets from the least strict one.
+// whoCategories are the levels of the guidelines, the strictest first. WHO gives the least strict target the number 1.
 var whoCategories = [...]Category{
 	{"Guideline met", ""}, {"Interim target 4 met", ""}, {"Interim target 3 met", ""}, {"Interim target 2 met", ""}, {"Interim target 1 met", ""},
 	{"Above interim target 1", ""},
@@ -53,7 +53,7 @@ func (g *guideline) category(value float64) Category {
 	return whoCategories[5]
 }
 
-// who returns the largest ratio of a concentration of a place to WHO's guideline for it.
+// who divides each concentration of a place by WHO's guideline for the pollutant, and returns the largest ratio.
 func who(p *Place) Result {
 	var parts []Part
 	for i := range guidelines {

@@ -6,8 +6,8 @@ import "regexp"
 // longestEmail is the maximum length of an e-mail address: the 256 bytes of a path in RFC 5321 (4.5.3.1.3), less "<>".
 const longestEmail = 254
 
-// email is a dot-atom and a domain with at least one dot (RFC 5322, 3.4.1). The contract has the same pattern. It
-// excludes quoted names, comments, literal addresses and other scripts. A domain in another script has an ASCII form.
+// email matches a dot-atom, "@" and a domain with a dot (RFC 5322, 3.4.1). It is also the pattern in the API contract.
+// It excludes quoted names, comments, literal addresses and other scripts. Domains in other scripts have an ASCII form.
 var email = regexp.MustCompile("^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@" +
 	`([A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?\.)+[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])$`)
 

@@ -51,8 +51,8 @@ func DidYouMean(name string, known []string) string {
 // time of a comparison grows with the product of the two lengths.
 const longest = 100
 
-// difference returns the number of letters in which two names differ, if it is small enough for a misspelling. If not,
-// `cost` is len(name), and `similar` is true only if `known` contains `name` and `name` has at least three letters.
+// difference compares two names. If they differ in few letters, as in a misspelling, `cost` is the number of these
+// letters. Otherwise they are similar only if `known` contains `name`, and `name` has at least three letters.
 func difference(name, known string) (cost int, similar bool) {
 	if len(name) > longest || len(known) > longest {
 		return 0, false

@@ -66,7 +66,7 @@ func (s *Scanner) literal() (value string, next Token, ok bool) {
 	return value, s.Next(), ok
 }
 
-// unquote returns the value of a string literal. `ok` is false for an escape except of a quote or a backslash.
+// unquote returns the value of a string literal. `ok` is false for escapes other than those of quotes and backslashes.
 func unquote(text string) (value string, ok bool) {
 	if len(text) < 2 || text[len(text)-1] != '\'' {
 		return "", false

@@ -68,9 +68,9 @@ func (s *Scanner) Word(t Token) string {
 	return strings.ToUpper(s.text[t.Start:t.End])
 }
 
-// Odd reports whether ClickHouse may split the text of a token differently. This can happen to text outside quotes that
-// is not ASCII, such as typographic quotes and blanks. It can also happen to a text with a dollar sign, which begins a
-// heredoc or continues a word.
+// Odd reports whether ClickHouse may split the text of a token into other tokens than Scanner does. This can happen to
+// text outside quotes that is not ASCII, such as typographic quotes and blanks. It can also happen to a text with a
+// dollar sign, which begins a heredoc or continues a word.
 func (s *Scanner) Odd(t Token) bool {
 	text := s.Text(t)
 	if text == "" || t.Kind == Quoted && text[0] != '$' {

@@ -34,8 +34,8 @@ var Names = [...]string{
 type Set struct{}
 
 // Statements returns the SQL that creates all functions and views in a database. `onCluster` is the clause "ON CLUSTER
-// name", or "". For an older migration than [Migration], Statements returns "". A later migration replaces the views of
-// an older one anyway, and today's views may need tables that do not exist yet at the older migration.
+// name", or "". For another migration than [Migration], Statements returns "". [Migration] replaces the views of older
+// migrations anyway, and today's views may need tables that do not exist yet at an older migration.
 func (s Set) Statements(migration, database, onCluster string) (string, error) {
 	if migration != Migration {
 		return "", nil
@@ -67,8 +67,8 @@ type data struct {
 	OnCluster string
 	Wide      []wide
 	Limits    []Limit
-	// DayHours is the value of dayHours, and Capture is that of the constant Capture: the least number of hours with a
-	// mean in a valid day, and the least share of such hours in a longer period.
+	// DayHours is the constant dayHours, the least number of hours with a mean in a valid day. Capture is the constant
+	// Capture, the least share of such hours in a longer period.
 	DayHours int
 	Capture  float64
 }

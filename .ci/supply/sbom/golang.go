@@ -23,7 +23,7 @@ func goModules(program string) ([]cdx.Component, error) {
 		if m.Replace != nil {
 			m = m.Replace
 		}
-		// "+" would be a space in a package URL.
+		// In a package URL, an unescaped "+" would stand for a space.
 		c := library("pkg:golang/"+m.Path+"@"+strings.ReplaceAll(m.Version, "+", "%2B"), m.Path, m.Version)
 		// m.Sum is the checksum in go.sum: a SHA-256 of the list of the module's files and their hashes, not of an
 		// archive.

@@ -119,7 +119,7 @@ func (w *watcher) checkStores(ctx context.Context) {
 }
 
 // repeatLedgerChecks calls `prove`, which performs one ledger check, at intervals until ctx ends. If `prove` returns
-// false, the check could not be completed. It is then retried after ledgerRetryInterval.
+// false, the check could not be completed, and is retried after ledgerRetryInterval.
 func repeatLedgerChecks(ctx context.Context, prove func(context.Context) bool) {
 	for wait := ledgerCheckDelay; sleep.For(ctx, wait); {
 		wait = ledgerCheckInterval

@@ -65,7 +65,7 @@ func (s *Source) fetchPages(ctx context.Context, records *listing) error {
 }
 
 // fetchPagesAgain makes the second pass. If a page fails, Fetch uses the records read so far. The pass may take half of
-// the time until the deadline of ctx. The rest is for storing the records. It returns an error only if ctx has ended.
+// the time until the deadline of ctx; the rest is for storing. fetchPagesAgain fails only if ctx has ended.
 func (s *Source) fetchPagesAgain(ctx context.Context, records *listing) error {
 	limited := ctx
 	if deadline, ok := ctx.Deadline(); ok {

@@ -61,7 +61,7 @@ type Description struct {
 	SHA256 string
 	// About, Licence, Attribution and Homepage are texts about the network.
 	About, Licence, Attribution, Homepage string
-	// Feed is the schedule of the source, without Source. It is empty if the description defines only a file format.
+	// Feed is the schedule of the source. Its field Source is not set. Feed is empty if there is only a file format.
 	Feed runner.Feed
 	// Format is the file format that the description defines for imports, or nil if there is none.
 	Format *Format
@@ -246,7 +246,7 @@ func (d *Description) Fetches() bool {
 	return d.readings.url != nil || d.files != nil || d.stream != nil
 }
 
-// New builds the source; for MQTT messages, the one of [messages.Owner.Trial]. It implements package source's Factory.
+// New builds the source, as package source's Factory requires. For MQTT messages it uses [messages.Owner.Trial].
 func (d *Description) New(name string, clock func() time.Time) (ingest.Source, error) {
 	if name != d.Name {
 		return nil, fmt.Errorf("source %q: its description names it %q", name, d.Name)

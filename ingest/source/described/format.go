@@ -118,7 +118,7 @@ func (f *Format) header(head []byte) (table.Header, bool) {
 	return table.HeaderOf(cells), true
 }
 
-// Parse implements [file.Format]. Positions are offsets in the decoded text, or numbers of records in a JSON document.
+// Parse implements [file.Format]. A record's position is its offset in the decoded text, or its number in a JSON list.
 func (f *Format) Parse(in *table.Input, b *ingest.Builder, now time.Time) error {
 	listed, err := f.d.besides(filepath.Dir(in.Path))
 	if err != nil {

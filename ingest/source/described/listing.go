@@ -13,8 +13,8 @@ import (
 	"vayu/internal/config/section"
 )
 
-// listing is a list of partitions (such as sensors) or of stations. Its entries come from a request before those for
-// readings, from files beside the data, or from the description itself.
+// listing is a list of partitions (such as sensors) or of stations. Its entries come from a request that precedes the
+// requests for readings, from files beside the data, or from the description itself.
 type listing struct {
 	section string   // section of the description: partitions or stations
 	names   []string // names of the fields of an entry
@@ -66,7 +66,7 @@ type entry struct {
 	newest time.Time // time of its newest reading; zero if the list does not state it
 }
 
-// fetch returns the entries of the list. If there are none, a field that no record of the list has is an error.
+// fetch returns the entries of the list. It fails if there is no entry because all records lack one of the fields.
 func (l *listing) fetch(ctx context.Context, s *Source, window map[string]string) ([]entry, error) {
 	if l.list == nil {
 		return l.fixed, nil

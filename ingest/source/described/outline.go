@@ -11,7 +11,7 @@ import (
 	"vayu/ingest/source/described/record"
 )
 
-// Outline summarises a description for a program that imitates its API.
+// Outline summarises a description for a program that imitates the described API.
 type Outline struct {
 	// Keyed is true if the description has the section `auth`.
 	Keyed bool

@@ -153,8 +153,8 @@ func (w *walk) target(reply *fetch.Reply, body record.Reply) string {
 	return nextLink(reply.Header.Values("Link"))
 }
 
-// ended reports whether a page of `count` records is the last one. A page without records is. For another page, the
-// total number of records decides. Without a total, a page shorter than a full one is the last, unless untilEmpty.
+// ended reports whether a page of `count` records is the last one. An empty page is the last, and so is the page that
+// reaches the total number of records. If there is no total, a page that is not full is the last, unless untilEmpty.
 func (w *walk) ended(body record.Reply, count int) (last bool, missing int) {
 	if w.p.total != "" {
 		if total, err := strconv.Atoi(body.Text(w.p.total)); err == nil && total >= 0 {

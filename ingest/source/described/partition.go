@@ -19,8 +19,8 @@ const (
 	// maxConsecutive is the number of failed partitions in a row at which the fetch fails, because the API has then
 	// probably failed. A partition whose last fetch had failed, too, does not count.
 	maxConsecutive = 5
-	// A fetch yields its results after storeAfter readings, or storeEvery after it last yielded. Therefore the results
-	// of the first partitions are stored early, and a crash costs only the calls of the last minute.
+	// A fetch yields its results after storeAfter readings, or when storeEvery has passed since the last yield. So the
+	// results of the first partitions are stored early, and after a crash only the last minute is fetched again.
 	storeAfter = 5000
 	storeEvery = time.Minute
 	// maxKey is the largest length of a partition's key in bytes. A hash replaces a longer key.
@@ -80,7 +80,7 @@ func (d *Description) keyOf(fields map[string]string) string {
 	return key
 }
 
-// each fetches partitions in order. It ends at a [fetching.fatal] error, after maxConsecutive failures, or if all fail.
+// each fetches partitions in order. It fails at a [fetching.fatal] error, after maxConsecutive errors, or if all fail.
 func (f *fetching) each(ctx context.Context, parts []ingest.Partition) error {
 	failed, consecutive := 0, 0
 	for _, part := range parts {
@@ -120,8 +120,8 @@ func (f *fetching) fatal(ctx context.Context, err error) bool {
 	}, failed.Status)
 }
 
-// passOn yields the readings and the results of partitions so far, if storeAfter or storeEvery requires it. It yields
-// nothing while a needed field is in no record: a result would mean that its partition is not fetched again.
+// passOn yields the readings and the results of partitions so far, if storeAfter or storeEvery requires it. While a
+// needed field is in no record, it yields nothing, so that the next fetch requests these partitions again.
 func (f *fetching) passOn() error {
 	if f.sink.Readings()-f.stored < storeAfter && f.clock().Before(f.passed.Add(storeEvery)) || f.sink.Check() != nil {
 		return nil //nolint:nilerr // the end of the fetch checks again

@@ -25,7 +25,7 @@ func CopyCases(name, folder string) error {
 	return nil
 }
 
-// Shipped returns the files of the descriptions that are part of the program, without Env.
+// Shipped returns the files of the descriptions that are part of the program. Their field Env is nil.
 func Shipped() []File {
 	names, _ := fs.Glob(shipped, "shipped/*.yaml") // an embedded folder is always readable
 	all := make([]File, 0, len(names))

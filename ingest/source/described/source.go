@@ -67,8 +67,8 @@ func (s *Source) begin(ctx context.Context, w ingest.Window, yield func(*ingest.
 }
 
 // fetch requests the station list, calls the function `read`, and yields the readings that `read` has not yielded. If
-// `read` fails, fetch does so only for a network with partitions, unless ctx has ended or a batch could not be stored.
-// If every record lacks a needed field, fetch yields nothing.
+// `read` fails, fetch discards these readings. But for a network with partitions it still yields them, unless ctx has
+// ended or a batch could not be stored. If every record lacks a needed field, fetch yields nothing.
 func (f *fetching) fetch(ctx context.Context, read func() error) error {
 	err := f.list(ctx)
 	if err != nil {

@@ -1,7 +1,7 @@
 // Package file reads saved files of readings: a single file, or the files in a watched folder. It detects the format of
 // a file from its content. It uses the name of the file only if the table does not identify its station or sensor.
 //
-// In this package, the portal or CAAQM is the web portal on which CPCB publishes the data of its stations.
+// In this package, "the portal" and "CAAQM" mean the web portal on which CPCB publishes the data of its stations.
 package file
 
 import (

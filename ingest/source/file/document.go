@@ -22,7 +22,7 @@ type reply struct {
 	} `json:"data"`
 }
 
-// parseJSON reads a saved reply of the CAAQM portal. A position is the number of table rows before that position.
+// parseJSON reads a saved reply of the CAAQM portal. It counts positions in the file, such as in.Start, in table rows.
 func parseJSON(in *table.Input, b *ingest.Builder) error {
 	text, err := in.Text()
 	if err != nil {

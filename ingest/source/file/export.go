@@ -93,8 +93,8 @@ func (e *export) check(cells [][]byte) error {
 }
 
 // describe returns the station of the current block. The city and the state come from the lines above the table. They
-// are ignored if they may concern another station: the city in an export of several stations, and a state with several
-// names.
+// are ignored if they may concern another station: the city if the export lists several stations or another name, and a
+// state with several names.
 func (e *export) describe() air.Station {
 	city, state := e.city, e.state
 	if _, _, ok := cpcbformat.Split(e.name); ok && (e.several() || len(e.listed) == 1 && e.listed[0] != e.name) {

@@ -23,8 +23,8 @@ func (h *head) listing() bool {
 	return (h.begins("{") || h.begins("[")) && h.holds(`"last_update"`) && h.holds(`"pollutant_id"`)
 }
 
-// parseRecords reads saved replies of data.gov.in: one reply, several in sequence, or a list of replies or records. A
-// position is the number of records before that position.
+// parseRecords reads saved replies of data.gov.in: one reply, several in sequence, or a list of replies or records. The
+// builder's position in the input is the number of records that precede it.
 func parseRecords(in *table.Input, b *ingest.Builder) error {
 	text, err := in.Text()
 	if err != nil {

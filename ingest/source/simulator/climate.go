@@ -129,8 +129,8 @@ func (c *city) weather(h *hour) float64 {
 	return of(h.day)*(1-part) + of(h.day+1)*part
 }
 
-// diwali has the day of Diwali, with the fireworks in its evening, for each year. The source is the Government of
-// India's lists of holidays.
+// diwali maps a year to the day of Diwali. The fireworks are in the evening of that day. The source is the Government
+// of India's lists of holidays.
 var diwali = map[int]time.Time{
 	2023: time.Date(2023, 11, 12, 0, 0, 0, 0, schema.India), 2024: time.Date(2024, 10, 31, 0, 0, 0, 0, schema.India),
 	2025: time.Date(2025, 10, 20, 0, 0, 0, 0, schema.India), 2026: time.Date(2026, 11, 8, 0, 0, 0, 0, schema.India),

@@ -37,8 +37,8 @@ func (s *Settings) open(ctx context.Context, deliver func(message)) (*connection
 }
 
 // lastAcks is how long a connection stays open at a stop, so that acknowledgements reach the broker. The MQTT clients
-// do not report when they have sent them. If an acknowledgement is lost, the broker sends the message again. A repeated
-// reading replaces the first one if both have the same time. With the time of arrival, it would be a second reading.
+// do not report when acknowledgements are sent. If one is lost, the broker sends the message again. If the message
+// states its time, the repeated reading replaces the first. Otherwise it has a new time and is stored, too.
 const lastAcks = 50 * time.Millisecond
 
 // open5 implements [Settings.open] for MQTT 5.

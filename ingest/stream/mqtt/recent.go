@@ -73,7 +73,7 @@ func (r *recent) add(m *message, now time.Time) {
 	r.acked = append(r.acked, acked{r.hash(m), now})
 }
 
-// lost records that the connection was lost. The next one may repeat messages acknowledged less than doubtful ago.
+// lost records that the connection was lost. The broker may repeat messages acknowledged less than `doubtful` before.
 func (r *recent) lost(now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -51,7 +51,7 @@ const (
 	inFlight = 1000
 )
 
-// metadata is the address of the metadata service of Azure hosts. It is internal, but in the public range.
+// metadata is the address of Azure's metadata service, which is internal but in the public range. So dial denies it.
 var metadata = netip.MustParsePrefix("168.63.129.16/32")
 
 // dial opens a connection to the broker.

@@ -12,8 +12,8 @@ import (
 // would grant everything, from every address, without expiry.
 
 // Inherited returns a copy of the requested specification `wanted`. It takes the limits that the request does not set
-// from the key k. signatureOpen is true if the request does not set require_signature. Scopes are not inherited. The
-// caller rejects scopes that k lacks with [Record.Covers].
+// from the key k. `signatureOpen` is true if the request does not set require_signature. Scopes are not inherited. The
+// caller uses [Record.Covers] to reject scopes that k lacks.
 func (k *Record) Inherited(wanted Spec, signatureOpen bool) Spec {
 	if wanted.AllowList == nil {
 		wanted.AllowList = k.AllowList
@@ -67,7 +67,7 @@ func (k *Record) MayRevoke(other Record) error {
 }
 
 // MayReplaceAllowList returns an error if k has an allow-list and the account's allow-list would become wider.
-// The account's allow-list also restricts the account's other keys.
+// Otherwise a key with limited addresses could allow more addresses to the account's other keys.
 func (k *Record) MayReplaceAllowList(before, wanted []string) error {
 	if len(k.AllowList) == 0 || account.Within(wanted, before) {
 		return nil

@@ -22,7 +22,7 @@ const verifyPage = 20_000
 type Report struct {
 	Account string
 	World   schema.World
-	// Rows is the number of valid rows before the first fault. Hash is the hash of the last valid row, in lower-case hex.
+	// Rows is the number of valid rows before the first fault. Hash is that of the last valid row, in lower-case hex.
 	Rows int64
 	Hash string
 	// Wrong is the number (seq) of the first invalid or missing row, and Reason describes its fault. If the chain is

@@ -1,5 +1,5 @@
 // Package member manages the people of an account, who sign in with a link in a mail. A member has a role, and an API
-// key in each mode (live and sandbox), whose text is discarded. A member's sessions have the rights of these keys.
+// key in each mode (live and sandbox). The text of these keys is discarded. The member's sessions have their rights.
 package member
 
 import (
@@ -253,7 +253,7 @@ func setRole(tx *sqlstore.Tx, holder, which, role string, by Author, now time.Ti
 	return by.changed(tx, r, "member.role", now)
 }
 
-// Personal describes the personal data of an account in this package's tables, for its erasure.
+// Personal returns the rows of this package's tables to delete when the personal data of an account is erased.
 func Personal() []sqlstore.Erasure {
 	return []sqlstore.Erasure{
 		{Table: "sign_in_link", Key: []string{"id"}, From: "sign_in_link t JOIN member m ON lower(m.email) = lower(t.email) WHERE m.account_id = $1"},

@@ -168,8 +168,8 @@ func (s *Service) change(c *httpapi.Call, status int, do func(tx *sqlstore.Tx, b
 	})
 }
 
-// idOf returns the id in the path, or errNotFound if it is malformed. PostgreSQL rejects some texts, such as one with a
-// zero byte.
+// idOf returns the id in the path, or errNotFound if it is malformed. A query must not get a malformed id, because
+// PostgreSQL fails on some texts, such as one with a zero byte.
 func idOf(c *httpapi.Call) (string, error) {
 	id := mux.Vars(c.Request)["id"]
 	if !schema.IsID(id) {

@@ -67,8 +67,8 @@ func New(c Config) *Counters {
 	return l
 }
 
-// Instances must share a quota within a second. An instance writes its usage every 400 ms and reads the totals
-// every 200 ms. A call thus takes effect on other instances within about 600 ms.
+// A call must count on all instances within a second. An instance writes its usage every 400 ms and reads the
+// totals every 200 ms. A call thus counts on other instances after about 600 ms at most.
 const (
 	totalsInterval = 200 * time.Millisecond
 	flushEvery     = 2 // one flush after every second reading of totals

@@ -14,8 +14,8 @@ import (
 const clockSkew = 10 * time.Second
 
 // ReadTotals updates the usage in memory with the store's totals of this month. The totals contain the calls of all
-// instances. In a new month, the first call of ReadTotals reads all rows of the month, and later calls read the
-// recently changed rows. The error is an error of the store or of ctx. After an error, the next call reads these rows.
+// instances. In a new month, the first call reads all rows of the month. Later calls read the rows that changed since
+// the last successful call. The error is an error of the store or of ctx.
 func (c *Counters) ReadTotals(ctx context.Context) error {
 	limit, done := context.WithTimeout(ctx, tablecache.Timeout)
 	defer done()

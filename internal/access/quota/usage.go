@@ -32,7 +32,7 @@ func (r *usageRow) world() schema.World {
 // operation returns the name of the operation in table usage_day.
 func (r *usageRow) operation() string { return r.method + " " + r.path }
 
-// keyUsageDays is the number of days for which table usage_key_day keeps a row. A query can cover 366 days.
+// keyUsageDays is the number of days for which table usage_key_day keeps a row. It exceeds the 366 days of a query.
 const keyUsageDays = 400
 
 // expires returns the time at which the row's usage by key expires, in microseconds.
@@ -47,7 +47,7 @@ func (r usageRow) compare(o usageRow) int {
 		cmp.Compare(r.method, o.method), cmp.Compare(r.path, o.path), cmp.Compare(r.key, o.key))
 }
 
-// sums are the numbers of calls, failed calls and counted calls in a row of the tables usage_day and usage_key_day.
+// sums are the numbers of calls, failed calls and calls of the quota in a row of table usage_day or usage_key_day.
 type sums struct{ calls, failed, counted int64 }
 
 // usage is the usage of an account that one flush writes: counts by row, and the last use of each key.
@@ -141,7 +141,7 @@ func (c *Counters) Usage(ctx context.Context, account string, of Selection) ([]s
 }
 
 // unwrittenDays returns the selected rows of a.pending and of a.writing, and the id of the latest batch. The usage in
-// a.writing belongs to that batch. It may be in the store or not.
+// a.writing belongs to that batch, which may be in the store already.
 func (a *Account) unwrittenDays(of *Selection) (pending, writing []schema.UsageDay, batch string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -170,8 +170,8 @@ func (u *usage) days(of *Selection) (days []schema.UsageDay) {
 	return days
 }
 
-// storedDays returns the selected rows of an account in the store. The result `written` reports whether these rows
-// include the usage of the batch. One statement reads the rows and `written`, so that no flush can commit in between.
+// storedDays returns the selected rows of an account in the store. `written` reports whether they include the usage
+// of the batch with the id `batch`. One statement reads both results, so that no flush can commit in between.
 func (c *Counters) storedDays(ctx context.Context, a *Account, batch string, of *Selection) (days []schema.UsageDay, written bool, err error) {
 	table, key, args := "usage_day", "''", []any{a.id, of.World.String(), of.From, of.To, batch}
 	if of.ByKey || of.Key != "" {

@@ -45,8 +45,8 @@ func (b *blockReader) next() (*proto.Block, error) {
 	return block, err
 }
 
-// selectBlocks runs a query and calls `take` with each block of the result. `take` must not retain the block.
-// clickhouse-go delivers columns over HTTP, which the embedded engine uses, and rows over the native protocol.
+// selectBlocks runs a query and calls `take` with each block of the result. `take` must not retain the block. Over the
+// native protocol, unlike HTTP, clickhouse-go delivers only rows, so selectBlocks then calls selectRows.
 func selectBlocks(ctx context.Context, conn driver.Conn, query string, take func(*proto.Block) error) error {
 	stream, err := conn.QueryFormat(ctx, "Native", query)
 	if errors.Is(err, clickhouse.ErrFormatNativeUnsupported) {

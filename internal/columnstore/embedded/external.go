@@ -94,7 +94,7 @@ func (e *external) field(name string, part io.Reader) error {
 	return nil
 }
 
-// table makes a temporary table of a part.
+// table makes a temporary table from a part of the multipart body.
 func (h *handler) table(s *session.Session, q *request, name string, part io.Reader) error {
 	columns := q.external.columns(name)
 	if columns == "" {

@@ -259,8 +259,8 @@ func (h *handler) execute(s *session.Session, q *request, a *answer) error {
 	}
 }
 
-// inlined reports whether an INSERT runs with its data in the SQL text. The data after VALUES are expressions, which
-// may contain parameters.
+// inlined reports whether an INSERT runs with its data in the SQL text. The data after VALUES need this, because they
+// are expressions, which may contain parameters.
 func (q *request) inlined() bool {
 	return q.body == nil && q.format == "Values" && len(q.inline) > 0
 }

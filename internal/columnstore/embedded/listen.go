@@ -23,7 +23,7 @@ type Listen struct {
 	Password string `json:"password"` // of analysts, "" for the generated one
 }
 
-// load replaces the names of the files by their contents, because the fenced process cannot read the files.
+// load replaces the names of the files by their contents. The engine's process (see package fence) cannot read them.
 func (l *Listen) load() error {
 	if l.Cert == "" {
 		return nil
@@ -33,7 +33,7 @@ func (l *Listen) load() error {
 	return err
 }
 
-// port returns the port of the address. The fence must let the process listen on that port.
+// port returns the port of the address. Package fence must let the process of the engine listen on that port.
 func (l Listen) port() (int, error) {
 	_, port, err := net.SplitHostPort(l.Address)
 	n, number := strconv.Atoi(port)

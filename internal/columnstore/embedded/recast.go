@@ -18,7 +18,7 @@ var (
 
 // recaster returns a function that maps a column's type to the type that the client needs; nil if no type changes. In
 // Arrow, the engine would write an enum as a number. In Native, libchdb would write a DateTime without its time zone,
-// so it becomes a DateTime64 for analysts and named sessions. The service uses neither, and needs no time zones.
+// so it becomes a DateTime64 for analysts and in named sessions. The service's own queries need no time zones.
 func (h *handler) recaster(q *request) func(kind string) string {
 	switch {
 	case strings.EqualFold(q.format, "Arrow"), strings.EqualFold(q.format, "ArrowStream"):

@@ -41,7 +41,7 @@ type request struct {
 	external *external    // tables in the body, nil for none
 }
 
-// helloQuery is clickhouse-go's first query. clickhouse-go reads the result in its own protocol revision.
+// helloQuery is clickhouse-go's first query. Its result needs another protocol revision (see [handler.hello]).
 const helloQuery = "SELECT displayName(), version(), revision(), timezone()"
 
 // reserved has the URL parameters that are not settings of ClickHouse.

@@ -28,14 +28,14 @@ type Store interface {
 }
 
 // Apply applies the migrations in p.Files to the database p.Database, in order. A migration is a file NNNN_name.sql in
-// the root of p.Files. Each is a template (see Params) of statements that end with ";" at the end of a line. The table
+// the root of p.Files. The file is a template (see Params). Its statements end with ";" at the end of a line. The table
 // "migration" of the same database records the applied migrations. If the database is up to date, Apply changes
 // nothing, needs no rights for DDL, and does not wait for the nodes of a cluster.
 //
 // ClickHouse has no transactions for DDL. If a statement fails, the next Apply runs the whole file again, so its
 // statements must be idempotent. Use IF NOT EXISTS, OR REPLACE, or the guard "-- when column TABLE.COLUMN" above a
-// statement. On the embedded engine a lock in the data directory excludes concurrent calls of Apply. On a server, a
-// statement may fail while a concurrent Apply has renamed its table. The caller should exclude concurrent calls there.
+// statement. On the embedded engine a lock in the data directory excludes concurrent calls of Apply. A server has no
+// such lock: a statement may fail if a concurrent Apply has renamed its table, so the caller should exclude such calls.
 //
 // On a cluster every node has all rows of the table "migration", and Apply reads the table on all available nodes.
 // Therefore unavailable nodes and replicas that lag do not matter. But a statement ON CLUSTER waits for every node, and

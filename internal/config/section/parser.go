@@ -83,7 +83,7 @@ func (s *Section) Finish() error {
 // variable matches a reference to an environment variable, such as ${BANK_KEY}.
 var variable = regexp.MustCompile(`^\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 
-// expand returns a scalar's text with ${NAME} replaced by the variable's value, and $${ by ${; "" if ${ is incomplete.
+// expand replaces ${NAME} in a scalar's text by the variable's value, and $${ by ${. An incomplete ${ yields "".
 func (f *parser) expand(n *yaml.Node, key string) string {
 	var out strings.Builder
 	rest := n.Value

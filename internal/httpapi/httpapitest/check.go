@@ -85,7 +85,7 @@ func (d *document) checkLocation(got http.Header) []string {
 	return found
 }
 
-// reply returns the contract's description of a reply to req with a status (nil if it has none), and violations.
+// reply returns what the contract says about a reply to req with this status, or nil. It also returns violations.
 func (d *document) reply(req *http.Request, status int) (*reply, []string) {
 	template, text := d.template(pathOf(req.URL)), strconv.Itoa(status)
 	if template == "" {

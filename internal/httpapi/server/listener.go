@@ -83,8 +83,8 @@ func (l *tlsListener) Close() error {
 	return l.Listener.Close()
 }
 
-// accept runs until the listener is closed. It passes every error to the caller of Accept: net/http pauses
-// after an error, for example while no file descriptor is free.
+// accept runs until the listener is closed. It passes every error to the caller of Accept, which is net/http. So
+// net/http pauses after an error, for example while no file descriptor is free.
 func (l *tlsListener) accept() {
 	for {
 		c, err := l.Listener.Accept()

@@ -35,7 +35,7 @@ func New(h http.Handler, log *slog.Logger) *http.Server {
 		WriteTimeout:      WriteTimeout,
 		IdleTimeout:       idle,
 		MaxHeaderBytes:    maxHeader,
-		// With this setting, the router answers "OPTIONS *" and not net/http.
+		// With this setting, the router and not net/http answers "OPTIONS *".
 		DisableGeneralOptionsHandler: true,
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
 			if c, ok := c.(interface{ Begin() *HeaderBlock }); ok {

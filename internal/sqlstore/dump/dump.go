@@ -46,9 +46,9 @@ func (m Manifest) Rows() (n int64) {
 	return n
 }
 
-// Write writes the store into dir, which must be empty or new. It writes one file per table (except
-// commit_proof), and then manifest.json, so that a dump with a manifest is complete. The dump is a consistent
-// snapshot, and writers of the store continue meanwhile. The files are readable by their owner only.
+// Write writes the store into dir, which must be empty or new. It writes one file for each table but
+// commit_proof, and then manifest.json, so that a dump with a manifest is complete. The dump is a consistent
+// snapshot. Other processes can write to the store meanwhile. The files are readable by their owner only.
 func Write(ctx context.Context, db *sqlstore.DB, dir string) (Manifest, error) {
 	if err := backupfile.NewFolder(dir); err != nil {
 		return Manifest{}, err

@@ -39,7 +39,7 @@ func ReadManifest(dir string) (Manifest, error) {
 	return m, nil
 }
 
-// Load fills the store of cfg with the dump in dir, which may be of either engine. It migrates the tables to the
+// Load fills the store of cfg with the dump in dir, made from SQLite or PostgreSQL. It migrates the tables to the
 // version of the dump, replaces all rows in one transaction, and then migrates the tables to the newest version. It
 // rejects a store that has accounts, that a running service has locked, or whose tables are newer than the dump. If a
 // file is damaged, the error names the file, and no row is changed.

@@ -78,15 +78,15 @@ func (d *Dice) Fault(names ...string) Fault {
 // noises are the faults that Noise draws at random.
 var noises = []Fault{Drop, Page, Broken}
 
-// enquiry returns the subject under which Dice stores the faults of requests without an order, such as status
-// enquiries.
+// enquiry returns the subject of requests without an order, such as status enquiries, for which Dice stores faults.
 func enquiry(about string) string { return "GET " + about }
 
 // ScriptEnquiry sets the next faults of a subject's requests other than orders. [Dice.Noise] returns these faults. A
 // fault is one of Drop, Delay, Page, Broken and Flood.
 func (d *Dice) ScriptEnquiry(about string, faults ...Fault) { d.Script(enquiry(about), faults...) }
 
-// Noise returns the fault of a request that is not an order: a scripted one, or, with the rate Config.Noise, any noise.
+// Noise returns the fault of a request without an order: the next scripted fault or, at the rate Config.Noise, a random
+// one.
 func (d *Dice) Noise(about string) Fault {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"vayu/internal/config"
 )
 
-// Settings are the topics and the connection of the event log, set by the operator.
+// Settings are the operator's settings of a topic, of its topic of dead letters, and of the connection to the brokers.
 type Settings struct {
 	Topic      string `yaml:"topic" help:"topic of the events; created if it does not exist"`
 	DeadTopic  string `yaml:"dead-topic" help:"topic of dead letters: messages that cannot be processed, with the reason"`
@@ -33,7 +33,7 @@ func DefaultSettings() Settings {
 // and "..", which Kafka rejects.
 var legalTopic = regexp.MustCompile(`^[a-zA-Z0-9._-]{1,249}$`)
 
-// legalGroup matches the group names that Vayu accepts. Kafka accepts more names, but tools and logs show them.
+// legalGroup matches the group names that Vayu accepts. Kafka accepts more, but these are readable in tools and logs.
 var legalGroup = regexp.MustCompile(`^[a-zA-Z0-9._-]{1,255}$`)
 
 const (

@@ -37,8 +37,8 @@ func (f *Forecaster) prepare(ctx context.Context, input string, days Span, inges
 	return f.exec(ctx, "input", text, clickhouse.Parameters{"input": input, "from": dayText(days.First), "to": dayText(days.Last)})
 }
 
-// fit fits the model of days to the days of an input (see prepare) that were known at the time `known`. It fits one
-// parameter after another, because the residuals of all parameters together would need several gigabytes of memory.
+// fit fits the model for daily values to the days of an input (see prepare) that were known at the time `known`. It
+// fits the parameters one by one, because the residuals of all together would need several gigabytes of memory.
 func (f *Forecaster) fit(ctx context.Context, run, input string, days Span, known time.Time) error {
 	recent := Span{First: max(days.First, days.Last-residualDays+1), Last: days.Last}
 	texts, err := f.sql.fit(int(recent.Last-recent.First) + 1)

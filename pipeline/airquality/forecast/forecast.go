@@ -1,5 +1,5 @@
 // Package forecast issues forecasts of air quality for the next days and hours, inside ClickHouse. A replay computes
-// the forecasts that it would have issued on past days. docs/glossary.md defines the terms.
+// the forecasts that the package would have issued on past days. docs/glossary.md defines the terms.
 //
 // The model of days is a damped anomaly: the climatology of a place, plus weighted anomalies of the last day and of the
 // last week. Persistence and climatology are issued as two further models. The view forecast_score compares the three

@@ -11,10 +11,10 @@ import (
 )
 
 const (
-	// hoursEvery is the time between two bases of hourly forecasts. The bases are 0, 6, 12 and 18 o'clock Indian time.
+	// hoursEvery is the time between two bases (starts) of hourly forecasts: 0, 6, 12 and 18 o'clock Indian time.
 	hoursEvery = 6 * time.Hour
-	// An issue starts hoursDelay after its base, when sources have usually delivered the readings. While the base has
-	// PM2.5 of fewer than half as many stations as the hour a day before, the issue waits, up to hoursPatience longer.
+	// Forecasts are issued hoursDelay after their base, when most sources have delivered readings. If fewer than half
+	// as many stations have PM2.5 as at the same hour a day before, the forecasts wait up to hoursPatience longer.
 	hoursDelay, hoursPatience = time.Hour, 2 * time.Hour
 	// fitHoursEvery is the least time between two fits of the model of hours.
 	fitHoursEvery = 24 * time.Hour

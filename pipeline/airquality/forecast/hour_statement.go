@@ -5,19 +5,20 @@ import (
 	"strings"
 )
 
-// These constants define how hourly forecasts are computed.
+// These constants define how hourly forecasts are computed. A base is the last hour whose data a forecast uses. A fit
+// computes coefficients from past bases. An issue stores the forecasts that follow from one base.
 const (
-	// hourHorizons is the number of hours that are forecast. The next issue comes six to ten hours after a base. Until
-	// then the forecasts reach at least 48 hours into the future.
+	// hourHorizons is the number of hours after a base that are forecast. The forecasts of the next base come six to
+	// ten hours after this base. Until then, these forecasts still reach at least 48 hours into the future.
 	hourHorizons = 60
-	// fitWeeks is the number of weeks whose bases a fit uses. usualHourDays is the number of days over which the usual
-	// value of an hour of the day is computed.
+	// fitWeeks is the number of weeks from which a fit takes its bases. usualHourDays is the number of days over which
+	// the usual value of an hour of the day is computed.
 	fitWeeks, usualHourDays = 4, 14
 	minHours                = 12  // least number of hours with data among the last 24, for a forecast
 	minHourErrors           = 100 // least number of residuals, for the errors of a place at six successive horizons
-	// fitHours and issueHours are the lengths of the input of a fit and of an issue, in hours. Before its first base, a
-	// fit needs the two weeks from which a usual value is computed, and two more days of anomalies. Persistence in an
-	// issue repeats days that are up to three days old.
+	// fitHours and issueHours are how many hours of data a fit and an issue read. Before its first base, a fit needs
+	// two weeks for the usual value, and two more days for anomalies. In an issue, persistence repeats values that are
+	// up to three days old.
 	fitHours, issueHours = (fitWeeks*7 + usualHourDays + 2) * 24, (usualHourDays + 4) * 24
 )
 
@@ -36,8 +37,7 @@ func newHourStatements(d templateData) (s hourStatements, err error) {
 	d.HourSettings = "SETTINGS distributed_foreground_insert = 1, distributed_product_mode = 'global', parallel_distributed_insert_select = 0, join_use_nulls = 0"
 	fit, issue := d, d
 	fit.HourGrid, issue.HourGrid = fitHours+hourHorizons, issueHours+hourHorizons
-	// Every seventh hour as a base is enough for a fit. These bases cover all hours of the day, because 7 does not
-	// divide 24.
+	// A fit uses every seventh hour as a base. That covers all hours of the day, because 7 does not divide 24.
 	fit.HourBases = fmt.Sprintf("position %% 7 = %d AND position BETWEEN %d AND %d", fitHours%7, fitHours-fitWeeks*7*24, fitHours)
 	issue.HourBases = fmt.Sprintf("position = %d", issueHours)
 	for _, piece := range [...]struct {

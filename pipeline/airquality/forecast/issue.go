@@ -9,8 +9,8 @@ import (
 	"vayu/schema"
 )
 
-// issue stores the forecasts that follow from the days up to `base` that were known at the time `known`. It returns the
-// number of forecasts of this base. A place that has forecasts from an earlier issue of this base keeps them. If the
+// issue computes forecasts from the days up to `base`, as known at the time `known`, and stores them. It returns the
+// number of forecasts of this base. A place with forecasts from an earlier issue of this base keeps them. If the
 // earlier issue failed halfway, this issue adds the missing forecasts. The row in forecast_issue has the latest time of
 // all issues of the base, so that two concurrent issues cannot hide each other's forecasts.
 func (f *Forecaster) issue(ctx context.Context, run, input string, base schema.Day, known, fitted time.Time) (rows uint64, err error) {

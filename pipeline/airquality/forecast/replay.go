@@ -13,13 +13,13 @@ import (
 	"vayu/schema"
 )
 
-// fitEvery is the number of days between two fits of the model of days.
+// fitEvery is the number of days between two fits of the model for daily values (see the package comment).
 const fitEvery = 7
 
 // Replay describes a replay: forecasts for past days, from what was known then.
 type Replay struct {
-	// Targets are the days that the forecasts with the horizon of one day are for. The base of such a forecast is
-	// the day before its target. The forecasts of the last bases with longer horizons are for days after Targets.
+	// Targets are the days that the forecasts with a horizon of one day are for. Their bases are the days before.
+	// Forecasts with longer horizons have the same bases, so some of them are for days after Targets.
 	Targets Span
 	// AsMeasured means that each reading counts as known at the end of its day. Otherwise it counts as known
 	// when it was stored. Imported archives need AsMeasured, because they were stored long after their days.

@@ -93,7 +93,7 @@ func (f *Forecaster) dueDays(ctx context.Context, now time.Time) (bool, error) {
 	return true, nil
 }
 
-// refit fits the model of days to the days up to `base`.
+// refit fits the model of daily forecasts to the days up to `base`.
 func (f *Forecaster) refit(ctx context.Context, input string, base schema.Day, now time.Time) error {
 	begin := time.Now()
 	err := f.prepare(ctx, input, fitSpan(base), false)
@@ -131,8 +131,8 @@ func (f *Forecaster) state(ctx context.Context) (last issued, fitted time.Time, 
 // patience is how long after issueTime a first issue waits for places whose readings are late (see ready).
 const patience = 4 * time.Hour
 
-// ready reports whether enough places have complete data of the base day. Until `patience` has passed since issueTime,
-// at least half as many places as for the day before must have them. After that, one place is enough.
+// ready reports whether enough places have complete data of the base day: at least half as many as of the day before.
+// Once `patience` has passed since issueTime, one place is enough.
 func (f *Forecaster) ready(ctx context.Context, base schema.Day, now time.Time) (bool, error) {
 	var today, before uint64
 	err := f.scan(ctx, "the last day", f.sql.ready, clickhouse.Parameters{"from": dayText(base - 1), "to": dayText(base)}, &today, &before)

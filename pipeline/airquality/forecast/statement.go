@@ -24,14 +24,14 @@ const (
 	// A climatology uses the values of all years within climateReach days of the same day of the year. minClimate is
 	// the least number of these values.
 	climateReach, minClimate = 15, 10
-	// minHistory is the least number of days of a climatology. In the archive that was used to evaluate the model, nine
-	// cities have at least 536 days. The next city has 394 days, with only one winter.
+	// minHistory is the least number of days of a climatology. It excludes places with only one winter. In the archive
+	// for the evaluation of the model, nine cities have at least 536 days, and the next has 394 with one winter.
 	minHistory = 500
 	minWeek    = 4  // least number of days with data for the mean anomaly of seven days
 	minSeen    = 7  // least number of days with data, for a forecast (in recentDays) and for the usual value of an hour
 	minErrors  = 20 // least number of errors for recalibrating an interval or comparing models
-	// minResiduals is the least number of residuals of a season. For a series shorter than longHistory, all seasons
-	// together also form a season.
+	// minResiduals is the least number of residuals of a season. For a series shorter than longHistory, there is also
+	// season 0, which has the residuals of all seasons.
 	minResiduals = 30
 	// longHistory is the number of days after which a series has enough residuals in each season.
 	longHistory = 2 * 365

@@ -120,10 +120,9 @@ const (
 	no2PerPPBCold = 46.01 / 22.41
 )
 
-// nearFloor is, by parameter, the minimum difference between the mean of a suspect
-// station and the median mean of its neighbours. nearFactor applies too. Only
-// parameters that spread over a whole city are compared. NO2, SO2 and CO differ
-// from street to street.
+// nearFloor is, by parameter, the minimum difference between the hourly mean of a suspect station and the median of its
+// neighbours' means. The condition of nearFactor must be met too. Only parameters that spread over a whole city are
+// compared. NO2, SO2 and CO are not, because they differ from street to street.
 var nearFloor = map[string]float64{"pm25": 100, "pm10": 200}
 
 // number returns a threshold as an SQL expression of type Float64.

@@ -15,8 +15,8 @@ import (
 //go:embed *.sql
 var files embed.FS
 
-// statement is an INSERT statement. Its query parameters are `from`, `to` and `stations`. The colocation has no
-// `stations`.
+// statement is an INSERT statement. Its query parameters are `from`, `to` and `stations`. The statement `colocation`
+// has no `stations`.
 type statement struct {
 	name, text string
 	// short is a faster SQL text for time spans of up to shortSpan, with the same result. It is ""
@@ -36,8 +36,7 @@ type statements struct {
 	correction, colocation statement
 }
 
-// These are the constants of the correction of low-cost sensors, and of their fits to reference
-// stations.
+// These constants are for the correction of low-cost sensors, and for the fits of sensors to reference stations.
 const (
 	// formula is the name of EPA's correction formula of 2021. formulaVersion must
 	// be increased with each change of correction.sql.
@@ -63,17 +62,18 @@ const (
 	maxPerCell  = 64
 )
 
-// These are time spans, in seconds, for tests of runs. A run is a series of equal consecutive values. A changed reading
-// can change results that are up to backSeconds before or after it: the minimum length of a flat line. Spikes and gaps
-// are shorter. The tests of a time span therefore replace the results up to backSeconds around it. To find all runs of
-// these readings, they read up to contextSeconds around the time span.
+// These are time spans, in seconds, for tests of runs. A run is a series of equal consecutive values. backSeconds is
+// the minimum length of a flat line; spikes and gaps are shorter. So a changed reading changes no result that is more
+// than backSeconds before or after the reading. The tests of a time span therefore replace the results up to
+// backSeconds around it. To find all runs of these readings, the tests read up to contextSeconds around the time span.
 const (
 	backSeconds    = flatMinutes * 60
 	contextSeconds = backSeconds + 7*3600
 )
 
-// insertSettings are the ClickHouse settings of every INSERT, as in package airquality. A long time span writes many
-// partitions. On a cluster, the next statement must see the rows, and subqueries must read all shards.
+// insertSettings are the ClickHouse settings of every INSERT, as in package airquality. They permit many partitions,
+// because a long time span has many. On a cluster, they make the rows visible to the next statement, and make
+// subqueries read all shards.
 const insertSettings = "SETTINGS max_partitions_per_insert_block = 0, distributed_foreground_insert = 1, distributed_product_mode = 'global', " +
 	"parallel_distributed_insert_select = 0, optimize_move_to_prewhere_if_final = 1"
 
@@ -83,9 +83,9 @@ type limitSQL struct{ Name, Least, Full, Floor, Most string }
 type templateData struct {
 	Database string
 	// These fields are fragments of SQL. TestNames and Versions list the tests of a statement. Applies is the condition
-	// that a test is not off for the source of a reading. Among and Span are the conditions on the stations and times
-	// whose results the statement replaces. Forward is a time span that is added to the end of the readings' range; ""
-	// for none.
+	// that a test is switched on for the source of a reading. Among and Span select the stations and times whose
+	// results the statement replaces. Forward is an SQL interval by which the statement reads further ahead; "" for
+	// none.
 	TestNames, Versions, Applies, Among, Span, Forward string
 	Short                                              bool
 

@@ -150,8 +150,8 @@ func (b *parser) records(d *jsontext.Decoder) error {
 	return err
 }
 
-// markDuplicate marks a record as a duplicate if an earlier record has the same ref_id. Only the parser sees the
-// records in their order, because workers process them concurrently.
+// markDuplicate marks a record as a duplicate if an earlier record has the same ref_id. The parser finds duplicates,
+// because workers later process the records concurrently, and not in the order of the body.
 func (b *parser) markDuplicate(value []byte) {
 	ref := item.RefOf(value)
 	if ref == "" || b.Total >= schema.MaxBatchRecords {

@@ -46,8 +46,8 @@ type Kind struct {
 	// Ready returns an error if no record of a world (live or sandbox) can begin, for example
 	// without a provider. Then the service rejects new batches with that error. Ready may be nil.
 	Ready func(w schema.World) error
-	// Completed may be nil. Package batch calls it, in the same transaction, when the rejection of duplicates completes
-	// a batch. If [Finish] or [Reject] completes a batch, the caller of that function handles the completion.
+	// Completed may be nil. Package batch calls it in the transaction that rejects duplicates, if this completes the
+	// batch. If [Finish] or [Reject] completes a batch, the caller of that function handles the completion.
 	Completed func(tx *sqlstore.Tx, done *Finished) error
 	// Render returns the current state of the subjects (recharges or verifications) of the records [from, to), by the
 	// subject's id. Each value must encode as a JSON object without a field "index".
@@ -139,9 +139,9 @@ func Reject(tx *sqlstore.Tx, now time.Time, item Item, why *schema.Problem) (*Fi
 
 // Finish counts a record as successful or failed, in the transaction that makes its outcome final. It does nothing if
 // [Begin] has not begun the record, or if the record was counted before. The counters of the batch are updated at the
-// end of the transaction, because the update locks the row of the batch. If the batch is then complete, the update
-// calls the function `completed`, unless it is nil. If the update or `completed` fails, sqlstore.DB.Update returns
-// the error, not Finish.
+// end of the transaction, because the update locks the row of the batch. If this completes the batch, the function
+// `completed` is called, unless it is nil. sqlstore.DB.Update, and not Finish, returns an error of the update or of
+// `completed`.
 func Finish(tx *sqlstore.Tx, now time.Time, batchID string, index int, successful bool, completed func(*sqlstore.Tx, *Finished) error) error {
 	outcome, n := outcomeFailed, count{batch: batchID, failed: 1, now: now, completed: completed}
 	if successful {
@@ -168,7 +168,7 @@ type count struct {
 
 type counts []count
 
-// write adds the finished records to the counters of their batches. If that completes a batch, it calls `completed`.
+// write adds the finished records to the counters of their batches. For a completed batch, it calls `completed`.
 func (c *counts) write(tx *sqlstore.Tx) error {
 	slices.SortStableFunc(*c, func(a, b count) int { return strings.Compare(a.batch, b.batch) }) // in one order, against deadlocks
 	for i, n := range *c {

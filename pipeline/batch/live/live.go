@@ -19,8 +19,8 @@ type Feed struct {
 	Batches []item.Kind
 }
 
-// Kinds returns the single kind of this feed, which a key with the read scope of any kind of batches may subscribe to.
-// A notice also needs the read scope of its own batch's kind. Kinds implements sse.Feed.
+// Kinds returns the only kind of notices of this feed. A key may subscribe with the read scope of any kind of batches,
+// but gets only the notices of batches that it may read. Kinds implements sse.Feed.
 func (f Feed) Kinds() []sse.Kind {
 	var scopes []schema.Scope
 	for i := range f.Batches {

@@ -110,7 +110,7 @@ func (r *Reader) Read(status int, body []byte) (Reply, error) {
 	return reply, err
 }
 
-// readFields reads the fields of an answer or of one item. Fields in `decided`, from the HTTP status, take precedence.
+// readFields reads the fields of an answer or one item. Values in `decided`, set by the HTTP status, take precedence.
 func (r *Reader) readFields(doc gjson.Result, decided map[string]string) (map[string]string, error) {
 	out := make(map[string]string, len(r.fields))
 	for _, f := range r.fields {
@@ -246,8 +246,8 @@ type FieldShape struct {
 	Values []string
 	// Defaults are the elements of Values that the description may choose as the value for unmapped values.
 	Defaults []string
-	// RequiredWith maps names of other fields to values. If one of those fields has its value in an
-	// answer, the answer must have this field.
+	// RequiredWith maps names of other fields to values. If an answer has one of those fields with the value from the
+	// map, the answer must also have this field.
 	RequiredWith map[string]string
 	// Absent are the elements of Values that the description may choose for answers without the
 	// field. If the description chooses one, it may omit the path.

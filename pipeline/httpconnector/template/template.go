@@ -164,7 +164,7 @@ var (
 	errNumber = errors.New("is not a number")
 )
 
-// textOf returns a value as text. It writes an amount in rupees: 199.50 for {name:text}, otherwise 199.5.
+// textOf returns a value as text. An amount is in rupees: 199.50 in the format "text", 199.5 in every other format.
 func textOf(v any, format string) (string, error) {
 	switch v := v.(type) {
 	case nil:

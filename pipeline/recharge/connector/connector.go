@@ -1,9 +1,9 @@
 // Package connector creates an order.Connection from a file that describes an aggregator or operator with a JSON API.
 // docs/operators.md describes the file.
 //
-// A reply is an outcome only if the file maps it to one, or has a default for its status. Everything else (another
-// status, an HTML page, 5xx, a timeout) is an error. After an error the order may still succeed. Only
-// httpconnector.ErrNotSent means that the order has failed.
+// A reply has an outcome only if the file maps the reply's status to one, or sets a default for unmapped statuses.
+// Everything else (another status, an HTML page, 5xx, a timeout) is an error. After an error the order may still
+// succeed. Only httpconnector.ErrNotSent means that the order has failed.
 package connector
 
 import (

@@ -66,7 +66,7 @@ func (p *provider) fields(o order.Order) (map[string]any, error) {
 	}, nil
 }
 
-// answer converts the fields of a provider's reply. Their status is already one of our values.
+// answer converts the fields of a provider's reply. The field status already has one of the keys of `outcomes`.
 func (p *provider) answer(fields map[string]string) order.Answer {
 	a := order.Answer{Outcome: outcomes[fields["status"]], ProviderRef: httpconnector.CleanReference(fields["provider_ref"])}
 	if circle := fields["circle"]; circle != "" {

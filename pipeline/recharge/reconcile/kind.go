@@ -70,9 +70,9 @@ func (k Kind) Info() KindInfo {
 	return KindInfo{Kind: k}
 }
 
-// isResolved reports whether a person has resolved the alarm for a difference of kind k. A recharge has one
-// late-success alarm for both its orders. If the recharge failed after a second order, isResolved returns false: the
-// provider may have carried out both orders, and the resolved alarm may be about only one of them.
+// isResolved reports whether a person has resolved the alarm for a difference of kind k. A recharge that continued with
+// another operator has two orders, but only one late-success alarm. If such a recharge has failed, isResolved returns
+// false: both orders may have been carried out, and the resolved alarm may be about only one of them.
 func isResolved(r *record.Record, k Kind) bool {
 	if r.ResolvedAt.IsZero() {
 		return false

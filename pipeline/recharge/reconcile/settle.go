@@ -46,9 +46,9 @@ func (r *run) processGroup(lines []*Line) error {
 	return failed
 }
 
-// find looks up the recharges of lines. `ours` has those whose current order at this provider has the reference of a
-// line, by the reference. For the other lines, `strangers` has the recharges of this world whose ids are in the
-// references, by the id.
+// find looks up the recharges of lines. The map `ours` has, by reference, the recharges whose current order at this
+// provider has the reference of a line. For the other lines, the map `strangers` has, by id, the recharges of this
+// world whose ids are in the references.
 func (r *run) find(lines []*Line) (ours, strangers map[string]*record.Record, err error) {
 	view := r.DB.View(r.ctx)
 	names := make([]string, len(lines))

@@ -31,17 +31,17 @@ const (
 	// selectProvider selects the first provider after a given name.
 	selectProvider = "SELECT provider FROM recharge WHERE mode = $1 AND provider > $2 ORDER BY provider LIMIT 1"
 
-	// These queries have no condition on the world (live or sandbox). With such a condition, SQLite would choose an
-	// index that begins with the world. SQLite does not see that the partial indexes for these queries have few rows.
+	// These queries do not filter by world (live or sandbox), so that SQLite uses the partial indexes, which have few
+	// rows. With that filter, SQLite would choose an index that begins with the world.
 	selectPending = columnsOf + `recharge WHERE state = 'pending' AND (account_id, mode, id) > ($1, $2, $3)
 		AND id < $4 AND created_at <= $5 ORDER BY account_id, mode, id LIMIT $6`
 	selectAlarms = columnsOf + "recharge WHERE alarm <> '' AND resolved_at IS NULL AND (alarm, id) > ($1, $2) ORDER BY alarm, id LIMIT $3"
 )
 
 // The form of these queries decides which index SQLite uses, because without statistics it estimates ten rows for each
-// lookup in an index. selectByReference joins a list, so that SQLite uses the index of references. With IN, it would use
-// an index that begins with the provider, and read all recharges of the provider. selectByID has no condition on the mode,
-// so that SQLite uses the primary key. With one, it would read all recharges of the mode.
+// lookup in an index. selectByReference joins a list, so that SQLite uses the index of references. With IN, it would
+// use an index that begins with the provider, and read all the provider's recharges. selectByID does not filter by
+// mode, so that SQLite uses the primary key. With that filter, it would read all recharges of the mode.
 var (
 	selectByReference = sqlstore.NewBatchStatement(2, columnsOf+"(VALUES ", "(?)", ") AS w CROSS JOIN recharge WHERE mode = $1 AND provider = $2 AND reference = w.column1")
 	selectByID        = sqlstore.NewBatchStatement(0, columnsOf+"recharge WHERE id IN (", "?", ")")
@@ -111,8 +111,8 @@ type Entry struct {
 }
 
 // List calls `tell` for each recharge of the given worlds that needs an investigation. First come the recharges that
-// are pending for MaxPending or longer, by account. Then come the recharges with an open alarm. If `tell` fails, List
-// returns its error.
+// are pending for MaxPending or longer, sorted by account. Then come the recharges with an open alarm. If `tell` fails,
+// List returns the error of `tell`.
 func List(ctx context.Context, db *sqlstore.DB, worlds []schema.World, now time.Time, tell func(Entry) error) error {
 	one := func(r *record.Record, why string) error {
 		if !slices.Contains(worlds, r.Owner.World) {

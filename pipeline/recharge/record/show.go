@@ -35,8 +35,8 @@ func Reply(r *Record) schema.Recharge {
 	return out
 }
 
-// DetectionOf describes how the operator of a number was found, with the confidence. The confidence of a number series is
-// low: it identifies the first operator of a number, which may have been ported since.
+// DetectionOf describes how the operator of a number was found, with the confidence. The confidence is low for a number
+// series, which identifies the operator that first had the number: the number may have been ported since.
 func DetectionOf(source string) *schema.Detection {
 	confidence := "high"
 	if source == SourceSeries {

@@ -74,8 +74,8 @@ func (st *transitionTx) raiseLateSuccess() (alarm string, err error) {
 }
 
 // raiseStray records that a replaced or unsent order was carried out. No amount is reserved for that order, so there
-// is no posting. If the recharge already has another alarm, the column "alarm" keeps the other alarm, so that it is
-// not raised twice.
+// is no posting. If the recharge already has another alarm, the column "alarm" keeps the other alarm, so that the
+// other alarm is not raised twice.
 func (st *transitionTx) raiseStray() (alarm string, err error) {
 	alarm, _, err = sqlstore.One(st.tx, sqlstore.Scalar[string], `UPDATE recharge SET stray_at = $2, resolved_at = NULL,
 			alarm = CASE WHEN alarm = '' THEN $3 ELSE alarm END

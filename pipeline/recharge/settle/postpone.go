@@ -10,8 +10,8 @@ import (
 	"vayu/schema"
 )
 
-// postpone schedules the next poll. If the recharge is pending and has no event recharge.pending
-// yet, it appends that event. If the lease is lost, it changes nothing.
+// postpone schedules the next poll, or calls requeue if the provider was not called. If the recharge is pending and
+// has no event recharge.pending yet, postpone appends that event. If the lease is lost, it changes nothing.
 func (st *transitionTx) postpone() error {
 	if st.result.notCalled() {
 		return st.requeue()
@@ -89,7 +89,7 @@ func (st *transitionTx) sendPendingEvent() error {
 }
 
 // renewLease renews the lease, so that the order can be sent again, or another refund call or enquiry can follow. If
-// the lease is lost, it changes nothing but the transition, which becomes Noop.
+// the lease is lost, renewLease only sets the transition to Noop.
 func (st *transitionTx) renewLease() error {
 	r, next := &st.out.Record, st.out.Transition
 	until, renewed, err := record.Table.Renew(st.tx, r, st.Link(r.Owner.World, r.Provider), st.lease, next == Resend, st.now)
@@ -101,9 +101,9 @@ func (st *transitionTx) renewLease() error {
 	return st.recordStep(st.result.stepAnswer())
 }
 
-// releaseLease releases the lease of a final recharge. If the provider requested another enquiry, the enquiry is
-// scheduled, even if a callback has ended the lease. While a refund is requested, a poll is scheduled instead. For a
-// result without a lease and without a requested enquiry, it calls recordCallback.
+// releaseLease releases the lease of a final recharge. If the provider requested another enquiry, releaseLease
+// schedules it, even if a callback has ended the lease. If a refund is in progress, it calls postpone instead. If the
+// result has no lease and requests no enquiry, it calls recordCallback instead.
 func (st *transitionTx) releaseLease() error {
 	if r := &st.out.Record; st.lease.Token != "" && r.State == schema.RechargeSuccess && r.RefundID != "" {
 		return st.postpone()

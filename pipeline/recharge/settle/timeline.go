@@ -27,8 +27,8 @@ func (st *transitionTx) recordStep(answer schema.StepAnswer) error {
 	return err
 }
 
-// recordFinalStep stores the step that finished or refunded a recharge, and returns the time of the final state. If
-// the result is that of the first call of the kind `first`, it stores no step, because the row has the answer.
+// recordFinalStep stores the step that finished or refunded a recharge, and returns the time of the final state. It
+// stores no step for the result of the first call of the kind `first`, because the row has that answer itself.
 func (st *transitionTx) recordFinalStep(was *record.Record, first CallKind, at time.Time, column string) (time.Time, error) {
 	res := st.result
 	if res.Err == nil && res.Call == first && !res.Resent && was.Tries == 0 && (first == CallReverse || was.Reference == was.ID) {
@@ -37,7 +37,7 @@ func (st *transitionTx) recordFinalStep(was *record.Record, first CallKind, at t
 	return record.Table.RecordFinal(st.tx, was.ID, res.stepAct(), res.stepAnswer(), at, column)
 }
 
-// recordCallback records a result without a call, such as a callback, as a step if it leaves the recharge pending.
+// recordCallback stores a step for a result without a call, such as a callback, if the recharge stays pending.
 func (st *transitionTx) recordCallback() error {
 	r := &st.out.Record
 	if st.result.Call != CallNone || r.State != schema.RechargePending {

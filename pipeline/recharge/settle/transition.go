@@ -116,7 +116,7 @@ func decideReplaced(res *Result) Transition {
 }
 
 // apply applies the transition. It returns false if the recharge has changed since it was read, or if the alarm was
-// raised before. After a failed call or a refused refund, it also returns false for a lost lease.
+// raised before. For RefuseRefund, and for Fail after a failed call, it also returns false if the lease is lost.
 func (st *transitionTx) apply() (bool, error) {
 	switch st.out.Transition {
 	case Succeed:

@@ -101,7 +101,7 @@ const (
 	resolve = "resolve"
 )
 
-// outcomes maps the values of the field status in a description to outcomes.
+// outcomes maps the values of the field `status` in a description to outcomes.
 var outcomes = map[string]bank.Outcome{
 	"found":     bank.Found,
 	"not_found": bank.NotFound,
@@ -110,7 +110,7 @@ var outcomes = map[string]bank.Outcome{
 	"not_made":  bank.NotMade,
 }
 
-// These are the values that the field status may have in the answers to each call.
+// These are the values that the field `status` may have in the answers to each call.
 var (
 	ofDeposit = []string{"found", "not_found", "pending", "not_made"} // also for callbacks
 	// ofEnquiry also has unknown, which permits a second deposit. No other call may permit one.
@@ -118,7 +118,7 @@ var (
 	ofAddress = []string{"found", "not_found", "not_made"} // a lookup is never pending
 )
 
-// noReason is the value of the field reasons with which a bank states that it has not flagged the account as
+// noReason is the value of the field `reasons` with which a bank states that it has not flagged the account as
 // suspicious.
 const noReason = "none"
 
@@ -136,8 +136,8 @@ var orderFields = []string{ourReference, theirReference, "account", "ifsc", "cre
 var depositFields = slices.DeleteFunc(slices.Clone(orderFields), func(f string) bool { return f == theirReference })
 
 // shape returns the rules for a bank's description. A description may treat unmapped statuses as pending, except for
-// the call resolve, whose outcome is never pending. It cannot have a default for unmapped account statuses, because
-// "active" would be a guess.
+// the call `resolve`, whose outcome is never pending. A description cannot have a default for unmapped account
+// statuses, because "active" would be a guess.
 func shape() httpconnector.Shape {
 	var standings []string
 	for _, s := range schema.AccountStatuses {

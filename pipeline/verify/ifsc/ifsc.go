@@ -75,8 +75,8 @@ func unpacked(data []byte) (string, error) {
 	return string(text), err
 }
 
-// newTable reads the lines of the list: a bank's letters, the name, and the sorted last six characters of each code.
-// Each entry omits the prefix that its six characters share with the six characters before them.
+// newTable reads the list. A line has a bank's four letters, its name, and the last six characters of each of its
+// codes, sorted. Of these six characters, a code omits the beginning that it shares with the code before it.
 func newTable(text string) *table {
 	t := &table{}
 	known := map[string]uint64{}

@@ -49,8 +49,8 @@ func sameLength(a, b []byte) bool {
 	return sum <= looseLimit
 }
 
-// drop returns the cost of leaving out the letter w[i]. An a between two consonants is cheap,
-// because it is silent in the middle of a long word (Kamala, Kamla; Arvind, Aravind).
+// drop returns the cost of leaving out the letter w[i]. The letter "a" between two consonants is cheap, because it is
+// silent in the middle of a long word (Kamala, Kamla; Arvind, Aravind).
 func drop(w []byte, i int) uint8 {
 	if w[i] == 'a' && len(w) > 5 && i > 0 && i < len(w)-1 && !isVowel(w[i-1]) && !isVowel(w[i+1]) {
 		return 1

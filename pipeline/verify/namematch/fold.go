@@ -60,7 +60,7 @@ func foldUnicode(buf []byte, s string) string {
 	return string(buf)
 }
 
-// plainDevanagari reports whether r is a Devanagari letter that fold does not change, which needs no foldRune.
+// plainDevanagari reports whether r is a Devanagari letter that stays unchanged, so that foldRune is not needed.
 func plainDevanagari(r rune) bool { return 'अ' <= r && r <= 'ह' }
 
 func foldRune(buf []byte, r rune) []byte {

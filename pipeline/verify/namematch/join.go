@@ -20,7 +20,7 @@ func join(x, y *side) {
 	}
 }
 
-// parts returns the number of unmatched consecutive words, from j on, that together spell or sound like w: 2, 3, or 0.
+// parts returns how many consecutive unmatched words, from the index j on, together spell or sound like w: 0, 2 or 3.
 func (m *side) parts(w *word, j int) int {
 	var buf [maxLetters]byte
 	text := buf[:0]
@@ -45,7 +45,7 @@ func (m *side) parts(w *word, j int) int {
 	return 0
 }
 
-// clusters matches a word of x that may be initials (a cluster, or two letters) with words of y: RK, Rajesh Kumar.
+// clusters matches a word of x that may be initials (RK) with the words of y that have these initials (Rajesh Kumar).
 func clusters(x, y *side) {
 	for i := range x.n {
 		w := x.w[i].text
@@ -61,7 +61,7 @@ func clusters(x, y *side) {
 	}
 }
 
-// spells reports whether consecutive unmatched words, from j on, begin with the letters of w: one word for each letter.
+// spells reports whether the letters of w are the initials of consecutive unmatched words, from the index j on.
 func (m *side) spells(w string, j int) bool {
 	for k := range len(w) {
 		o := &m.w[j+k]

@@ -28,7 +28,7 @@ type Result struct {
 	Score int
 	// Exact means that both names have the same words after normalisation. Normalisation ignores
 	// case, accents, punctuation, honorifics, order, and relatives after S/O, D/O, W/O and C/O. It
-	// spells out forms of companies, such as Ltd.
+	// replaces abbreviated forms of companies, such as Ltd, by the full word.
 	Exact bool
 }
 

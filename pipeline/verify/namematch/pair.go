@@ -157,8 +157,8 @@ func sameStem(x, y *word, head trait) bool {
 // systems of banks hold 20, 30, 35 or 40 letters.
 const shortestCut = 20
 
-// truncation handles names that a bank has cut: it matches the last word of a long name with a longer word of the
-// other name that begins with it. It does not match a last word that is a known surname: Das is not a cut Dasgupta.
+// truncation handles names that a bank has cut: the last word of a long name matches a longer word of the other name
+// if that word begins with it. A last word that is a known surname does not match: Das is not a cut Dasgupta.
 func truncation(x, y *side) {
 	last := x.n - 1
 	if x.how[last] != unmatched || !x.mayBeCut() {

@@ -12,7 +12,7 @@ const (
 	lostEnd     = 12 // the last word, usually the surname
 	lostOnlyOne = 20 // the last word, if at most one other word matches
 
-	// These are the scores of names that do not match. For `conflict` it is the maximum.
+	// These are the scores of names that do not match. In a conflict, the score is at most `conflict`.
 	subset   = 55 // the given name or a company's word is missing in the other name
 	thin     = 62 // too little matches, or the forms of two companies differ
 	slipped  = 55 // two long words differ by one letter
@@ -66,7 +66,7 @@ func (m *side) left() (n int) {
 // other name (Salim) may omit the prefix.
 func (m *side) spare() bool { return m.w[0].prefix && m.how[0] == unmatched }
 
-// countMatches counts the words of a that match words of b, by kind, and adds up the points of these matches.
+// countMatches counts the words of p.a that match words of p.b, by kind. It adds up the points that the matches cost.
 func (p *pair) countMatches() (t counts) {
 	for i := range p.a.n {
 		h := p.a.how[i]

@@ -12,7 +12,7 @@ type stripped struct {
 type marks struct {
 	// length is the length of the folded name with honorifics, because a bank truncates the whole text.
 	length int
-	// tail is true if strip removed words from the end. In this case a bank did not cut the words that are left.
+	// tail is true if strip removed the end of the name. Then the last word left is whole: banks cut only the end.
 	tail bool
 	// sri is true if strip removed a leading Sri as an honorific. Sri may also be half of the name, as in "Sri Devi".
 	sri bool
@@ -65,7 +65,7 @@ func appendWord(words []string, w string, company bool) ([]string, bool) {
 	return words, company
 }
 
-// relation reports whether w begins with a relation marker such as S/O, perhaps without a blank after it.
+// relation reports whether w begins with a relation marker such as S/O, even if a name follows without a blank.
 func relation(w string) bool {
 	if len(w) < 3 || w[1] != '/' || w[2] != 'o' {
 		return false
@@ -110,7 +110,7 @@ func isCompany(words []string) bool {
 	return false
 }
 
-// honorifics removes titles such as Mr anywhere, and titles such as Sri in front of a person's name. One word stays.
+// honorifics removes titles like Mr anywhere, and titles like Sri before a person's name. At least one word stays.
 func (s stripped) honorifics(words []string, company bool) stripped {
 	kept := words[:0]
 	all := words

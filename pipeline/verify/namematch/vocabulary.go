@@ -8,7 +8,7 @@ import (
 // trait is a property of a word in vocabulary.txt, such as surname. A word may have several.
 type trait uint16
 
-// These are the traits of a spelling.
+// These are the traits that a word has by its exact spelling.
 const (
 	// title is the trait of a word that is never part of a name, such as Mr.
 	title trait = 1 << iota
@@ -29,21 +29,21 @@ const (
 	apart
 )
 
-// These are the traits of a sound.
+// These are the traits that a word has by its sound, whatever its spelling.
 const (
 	// weak is the trait of a word that occurs in very many names and barely identifies a person, such as Kumar.
 	weak trait = 1 << iota
 	// prefix is the trait of a word that precedes a given name and is often omitted, such as Md.
 	prefix
 	// surname is the trait of a common surname. A surname alone does not identify a person, and two different surnames
-	// never match. A surname in front is the given name only if the last word is also a surname.
+	// never match. A surname before the last word can be the given name only if the last word is also a surname.
 	surname
-	// compoundHead is the trait of a word that may have a final a before a compoundTail: Ram
-	// Krishna, Rama Krishna. Elsewhere a final a makes another name: Anil, Anila.
+	// compoundHead is the trait of a word to which an "a" may be added before a compoundTail: Ram Krishna is Rama
+	// Krishna. Elsewhere, an added "a" makes a different name: Anil is not Anila.
 	compoundHead
 	compoundTail
-	// maleHead is the trait of a word that may also have a final a before a nameTail: Shiva Prasad is Shiv Prasad.
-	// With only compoundHead, the a can make a woman's name: Rama Prasad is not Ram Prasad.
+	// maleHead is the trait of a compoundHead to which an "a" may be added before a nameTail too: Shiva Prasad is Shiv
+	// Prasad. Without this trait, the "a" can make a woman's name: Rama Prasad is not Ram Prasad.
 	maleHead
 	nameTail
 )
@@ -67,7 +67,7 @@ var (
 //go:embed vocabulary.txt
 var vocabulary string
 
-// table maps each word of the vocabulary with any of the traits to its traits. `key` returns the map key of a word.
+// table returns the words of the vocabulary that have any of `traits`, each with these traits. key(w) is the key of w.
 func table(key func(string) string, traits map[string]trait) map[string]trait {
 	m := map[string]trait{}
 	for line := range strings.Lines(vocabulary) {

@@ -81,7 +81,7 @@ func (b fakeBank) Resolve(ctx context.Context, o bank.Order) (bank.Answer, error
 func (b fakeBank) age(o bank.Order) time.Duration { return b.now().Sub(o.CreatedAt) }
 
 // firstAnswer answers a deposit or a lookup. In the scenario isTimeout, it blocks every call of an order that is
-// younger than timeout. It answers later calls, because by then the first call has ended.
+// younger than the constant `timeout`. It answers later calls, because by then the first call has ended.
 func (b fakeBank) firstAnswer(ctx context.Context, o bank.Order, f scenario) (bank.Answer, error) {
 	switch age := b.age(o); {
 	case f == isTimeout && age < timeout:

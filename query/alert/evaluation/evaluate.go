@@ -55,7 +55,7 @@ func (e *Evaluator) evaluate(ctx context.Context, w *world, groups []group, now 
 	return nil
 }
 
-// inParallel calls `do` concurrently, with a part of the groups for each processor. No two groups share a place.
+// inParallel calls `do` concurrently, with a part of the groups for each processor. No two groups have the same alerts.
 func inParallel(groups []group, do func(part []group)) {
 	processors := runtime.GOMAXPROCS(0)
 	var running sync.WaitGroup
@@ -86,7 +86,7 @@ func newOutcome(a *alert.Alert, step alert.Step, o *alert.Observation, now time.
 	return out
 }
 
-// errOlderAir means that another instance has evaluated newer air.
+// errOlderAir means that another instance has begun to evaluate a newer publication (see advance).
 var errOlderAir = errors.New("another instance has evaluated newer air")
 
 // advance stores, before any change, that the evaluation of a publication has begun. After that, no instance stores
@@ -107,9 +107,9 @@ func advance(tx *sqlstore.Tx, w schema.World, p aggregate.Publication) error {
 	return err
 }
 
-// commit stores changes in groups, each in a transaction with its events. If another instance has evaluated newer
-// air, commit returns errOlderAir. Groups that are stored then stay stored, and a repeated evaluation does not find
-// their changes again. If a change cannot be stored even alone, it is logged, and a later evaluation finds it again.
+// commit stores changes in groups, each in a transaction with its events. If another instance evaluates a newer
+// publication, commit returns errOlderAir. Groups already stored remain, and a repeated evaluation does not find their
+// changes again. If a change cannot be stored even alone, it is logged, and a later evaluation finds it again.
 func (e *Evaluator) commit(ctx context.Context, w *world, found []outcome, now time.Time) error {
 	for part := range slices.Chunk(found, commitGroup) {
 		err := e.commitGroup(ctx, w, part, now)
@@ -123,9 +123,9 @@ func (e *Evaluator) commit(ctx context.Context, w *world, found []outcome, now t
 	return nil
 }
 
-// After the transaction of a group has failed, commitEach stores each of its changes in a transaction of its own.
-// If one fails, it runs a transaction without changes. If that fails too, the store is unavailable, or another
-// instance has evaluated newer air. commitEach then returns the error.
+// commitEach stores the changes of a group one by one, after the transaction of the whole group has failed. If a change
+// fails, a transaction without changes follows. If this fails too, commitEach returns its error: the store is
+// unavailable, or another instance evaluates a newer publication.
 func (e *Evaluator) commitEach(ctx context.Context, w *world, part []outcome, now time.Time) error {
 	for i := range part {
 		failed := e.commitGroup(ctx, w, part[i:i+1], now)

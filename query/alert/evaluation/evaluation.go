@@ -31,8 +31,8 @@ const (
 	// clockInterval is the time between two evaluations without new air. They are necessary because ages, quiet hours
 	// and minimum intervals depend on the time.
 	clockInterval = time.Minute
-	// recheckInterval is the shortest time between two comparisons of past crossings with corrected hours. A crossing is
-	// the hour in which an alert was triggered.
+	// recheckInterval is the shortest time between two comparisons of past crossings with corrected hours. A crossing
+	// is the hour in which an alert was triggered.
 	recheckInterval = 5 * time.Minute
 	// recheckPlaces is the maximum number of places that one call of Recheck compares. Each place needs a query.
 	recheckPlaces = 10
@@ -52,11 +52,11 @@ const (
 	hour       = 3600 // seconds
 )
 
-// Air has the published air of both worlds. Package query implements it. Its methods, and those of Published, are called
-// concurrently.
+// Air has the published air of both worlds. Package query implements it. Its methods, and those of Published, are
+// called concurrently.
 type Air interface {
 	// Published returns the published air of a world; nil if this process has published none. The values
-	// for two publications differ.
+	// for two publications are unequal, so that a comparison detects a new publication.
 	Published(world schema.World) Published
 	// Chances returns a function that looks up the latest forecasts of a place at each call; nil for no
 	// forecasts.
@@ -181,8 +181,8 @@ func (e *Evaluator) reset() {
 // reload makes the next refresh read all alerts.
 func (e *Evaluator) reload() { e.loaded, e.revision = false, -1 }
 
-// Refresh evaluates what has changed since the last refresh: air, alerts and the time. After an error of the store the next
-// refresh repeats the evaluation. An error of one world or place does not affect the others.
+// Refresh evaluates what has changed since the last refresh: air, alerts and the time. After an error of the store,
+// the next refresh repeats the evaluation. An error of one world or place does not affect the others.
 func (e *Evaluator) Refresh(ctx context.Context) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -219,8 +219,8 @@ func (e *Evaluator) superseded(err error) error {
 	return err
 }
 
-// refreshWorld evaluates one world: after a publication all alerts, else those in `changed`, the result of load. If
-// `clock` is true, it evaluates all alerts even without a publication.
+// refreshWorld evaluates one world. After a publication, or if `clock` is true, it evaluates all alerts. Otherwise it
+// evaluates only the alerts in `changed`, which is the result of load.
 func (e *Evaluator) refreshWorld(ctx context.Context, w *world, changed []*alert.Alert, clock bool, now time.Time) error {
 	current := e.Air.Published(w.world)
 	if current == nil || current.Newest() < w.evaluated || current.Publication().Compare(w.publication) < 0 {

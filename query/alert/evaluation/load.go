@@ -44,7 +44,7 @@ func (e *Evaluator) load(ctx context.Context) (changed []*alert.Alert, err error
 	return changed, nil
 }
 
-// reread reads the alerts in e.lost again, and returns those that still exist.
+// reread reads the alerts again that were changed during an evaluation (e.lost). It returns those that still exist.
 func (e *Evaluator) reread(ctx context.Context) (changed []*alert.Alert, err error) {
 	for _, id := range e.lost {
 		a, err := alert.Read(ctx, e.DB, id)

@@ -73,8 +73,8 @@ func (e *Evaluator) complete(ctx context.Context, w *world, newest uint32) error
 	return err
 }
 
-// readMissed evaluates the missed hours of a place, and the present one. An alert skips hours before its creation and
-// before its last change. It evaluates conditions on ages and forecasts for the present time only.
+// readMissed evaluates the missed hours of a place, and the present one. For each alert it skips the hours before
+// the alert's creation or last change. Conditions on ages and forecasts are evaluated for the present time only.
 func (e *Evaluator) readMissed(ctx context.Context, w *world, p *place, now time.Time) error {
 	from := max(p.evaluated, p.air.At-uint32(maxCatchUp/time.Second))
 	hours, err := e.hours(ctx, w.world, &p.Place, from, p.air.At)
@@ -100,16 +100,16 @@ func (e *Evaluator) readMissed(ctx context.Context, w *world, p *place, now time
 	return e.evaluate(ctx, w, []group{p.all()}, now)
 }
 
-// recheck is a place whose crossings are compared with the present figures of their hours.
+// recheck is a place for which the crossings (hours that triggered alerts) are compared with the present figures.
 type recheck struct {
 	world    *world
 	place    alert.Place
 	from, to uint32 // hours, both included
 }
 
-// Recheck compares the crossings of triggered alerts with the present figures of their hours, for at most
-// [recheckPlaces] places. Meanwhile, Refresh can evaluate other alerts. An error of one place does not affect the
-// others, and the next comparison includes that place again.
+// Recheck checks whether the present figures of past hours still trigger the alerts that these hours triggered, for at
+// most [recheckPlaces] places. Meanwhile, Refresh can evaluate other alerts. An error of one place does not affect the
+// other places, and the next comparison includes that place again.
 func (e *Evaluator) Recheck(ctx context.Context) error {
 	var failed error
 	for _, r := range e.dueRechecks() {
@@ -152,8 +152,8 @@ func (e *Evaluator) dueRechecks() (due []recheck) {
 	return due
 }
 
-// firstCrossing returns the hour of the earliest crossing to compare; the present hour if there is none. A position has
-// none to compare: its current figures may mix hours of stations, so its past hours can differ without a correction.
+// firstCrossing returns the hour of the earliest crossing to compare, or the present hour if there is none. There is
+// none for a position, because its current figures may mix hours of stations and need not match its past hours.
 func (p *place) firstCrossing(now time.Time) uint32 {
 	first := p.air.At
 	if !p.known || p.behind || !p.Stored() {
@@ -168,7 +168,7 @@ func (p *place) firstCrossing(now time.Time) uint32 {
 	return first
 }
 
-// correct compares the crossings of the alerts of a place with its hours, and stores the changes.
+// correct compares the stored crossings of a place's alerts with `hours`, the present figures, and stores the changes.
 func (e *Evaluator) correct(ctx context.Context, r *recheck, hours []alert.Observation) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -18,7 +18,7 @@ const (
 	purgedAtOnce = 500
 )
 
-// purge deletes old changes, and alerts that were deleted an hour ago.
+// purge deletes changes older than historyFor, and alerts deleted at least deletedFor ago, with their changes.
 func purge(ctx context.Context, db *sqlstore.DB, now time.Time) error {
 	deleted, old := now.Add(-deletedFor).UnixMicro(), now.Add(-historyFor).UnixMicro()
 	return errors.Join(

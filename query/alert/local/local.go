@@ -1,4 +1,4 @@
-// Package local finds the places of alerts, and their current and past air.
+// Package local finds the places of alerts, and the current and past air quality there.
 package local
 
 import (
@@ -20,8 +20,8 @@ import (
 	"vayu/schema/air"
 )
 
-// Air has the air and the forecasts of both worlds (live and sandbox). It implements the interfaces of packages alert
-// and evaluation.
+// Air has the air quality and the forecasts of both worlds (live and sandbox). It implements the interfaces Air of
+// packages alert and evaluation.
 type Air struct {
 	Publishers [len(schema.Worlds)]*snapshot.Publisher
 	Histories  [len(schema.Worlds)]*history.History
@@ -43,7 +43,7 @@ func (p published) Figures(of *alert.Place) (aggregate.Figures, bool) { return o
 // Publication returns the publication to which the snapshot belongs.
 func (p published) Publication() aggregate.Publication { return p.publication }
 
-// Published returns the published air of a world; nil if this process has not built a snapshot.
+// Published returns the published air quality of a world; nil if this process has not built a snapshot.
 func (a Air) Published(world schema.World) evaluation.Published {
 	if snap, publication := a.Publishers[world].Built(); snap != nil {
 		return published{snap, publication}
@@ -51,7 +51,7 @@ func (a Air) Published(world schema.World) evaluation.Published {
 	return nil
 }
 
-// Observe returns the current air of a place. It returns false if there is none.
+// Observe returns the current figures of a place and its forecasts. It returns false if there are no figures.
 func (a Air) Observe(world schema.World, p *alert.Place) (o alert.Observation, ok bool) {
 	snap := a.Publishers[world].Latest()
 	if snap == nil {
@@ -199,8 +199,8 @@ func unknownPlace(field, message string) error {
 	return schema.NewProblem(schema.InvalidAlert, field, message)
 }
 
-// placeProblem returns an error about a place with the code invalid_alert and the field of the body. It keeps the
-// suggestions. It returns other errors, such as service_unavailable, unchanged.
+// placeProblem returns a copy of a problem about a place, with the code invalid_alert and the given field. It returns
+// other errors, such as service_unavailable, unchanged.
 func placeProblem(field string, err error) error {
 	problem, ok := errors.AsType[*schema.Problem](err)
 	if !ok || problem.Code.Status() >= http.StatusInternalServerError {

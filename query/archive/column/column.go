@@ -10,8 +10,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/array"
 )
 
-// Slice returns a column as a slice that the driver accepts for the ClickHouse type `kind`. A column that can be
-// NULL becomes a slice of pointers. The error is about a type that no archive has.
+// Slice returns a column as a slice that the driver accepts for the ClickHouse type `kind`. A column of numbers that
+// can be NULL becomes a slice of pointers. Slice fails for a type that no archive has.
 func Slice(column arrow.Array, kind string) (any, error) {
 	optional := len(kind) > 9 && kind[:9] == "Nullable("
 	switch c := column.(type) {
@@ -72,7 +72,7 @@ func plain[T any](c arrow.Array, value func(int) T) []T {
 	return all
 }
 
-// maybe returns pointers for a column that can be NULL.
+// maybe returns the values of a column. If `optional` is set, it returns pointers to the values, and nil for NULL.
 func maybe[T any](c arrow.Array, value func(int) T, optional bool) any {
 	if !optional {
 		return plain(c, value)

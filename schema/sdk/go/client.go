@@ -51,7 +51,7 @@ type Call struct {
 	Path  map[string]string // values of the variables of the path, without escapes
 	// Header adds fields to the request. The client itself sets Authorization and Content-Type.
 	Header http.Header
-	// IdempotencyKey identifies a POST, see [PostsWithoutKey]. Each retry sends the same key. The default is random.
+	// IdempotencyKey identifies a POST, except for [PostsWithoutKey]. Retries send the same key. The default is random.
 	IdempotencyKey string
 	// Timeout replaces the timeout of the client for this call.
 	Timeout time.Duration

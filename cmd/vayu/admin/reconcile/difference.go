@@ -78,7 +78,7 @@ func (s *differences) wire(d *reconcile.Difference) differenceLine {
 	return out
 }
 
-// countLine is the JSON form of a count of lines or recharges, with the sums of their amounts in file and store.
+// countLine is a number of lines or recharges in JSON, with the sums of their amounts in the file and in the store.
 type countLine struct {
 	Count  int          `json:"count"`
 	File   schema.Paise `json:"file_amount"`

@@ -35,7 +35,7 @@ Secrets of the description are replaced by ***. --json prints everything as one 
 	})
 }
 
-// fetchCommand adds flags and a function to a command, which fetches a source once. The command shows at most `kept`
+// fetchCommand adds flags and a function to `cmd`. The function fetches a source once, and shows at most `kept`
 // requests.
 func fetchCommand(kept int, cmd *cobra.Command) *cobra.Command {
 	var window windowFlags

@@ -92,8 +92,8 @@ func (b *budget) latest(n int) time.Time {
 	return time.Time{}
 }
 
-// maxSpent is the largest number of times of calls that a budget stores. If there are more, spend merges the oldest
-// maxSpent/2 times in pairs. All calls of a pair then count at its later time, so no limit is ever exceeded.
+// maxSpent is the largest length of the list budget.calls. If it is longer, spend merges the oldest maxSpent/2 elements
+// in pairs. All calls of a pair then count at the later time of the two, so no limit is ever exceeded.
 const maxSpent = 1000
 
 // spend counts a call at the time `at`, and drops calls that no limit covers any more. Without limits it does nothing.

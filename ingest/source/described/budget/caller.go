@@ -30,8 +30,8 @@ type Caller struct {
 
 // Store stores the state of a budget. Processes share it, and it survives a restart.
 type Store interface {
-	// Update replaces the state by the result of the function `change`, unless that returns an error. Updates do not
-	// overlap. `now` is the time of the store's clock. `state` is empty before the first update.
+	// Update replaces the state by the result of the function `change`. If `change` fails, the state stays. Updates do
+	// not overlap. `now` is the time of the store's clock. `state` is empty before the first update.
 	Update(ctx context.Context, change func(state []byte, now time.Time) ([]byte, error)) error
 }
 
@@ -63,8 +63,8 @@ func NewCaller(client *fetch.Client, rule Rule, store Store, clock func() time.T
 	return c
 }
 
-// update changes the stored budget, or without a store the budget in memory, with the function `change`. That function
-// gets the present time from the clock of the store, or from the clock of the caller if there is no store.
+// update calls `change` with the stored budget and the time of the store's clock, and stores the changed budget. If
+// there is no store, `change` gets the budget in memory and the time of c.clock.
 func (c *Caller) update(ctx context.Context, change func(b *budget, now time.Time) error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

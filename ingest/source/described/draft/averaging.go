@@ -50,7 +50,7 @@ func findAveraging(r *reading) averaging {
 	return averaging{time.Minute, note.Guessed, "the times are at no full minute or hour, as those of current values"}
 }
 
-// length returns the length of the first interval of whole minutes. It is 0 if no record states the start and the end.
+// length returns the first interval of a record (its end minus its start) that is in whole minutes; 0 if there is none.
 func (c *clock) length() time.Duration {
 	if c.other == nil {
 		return 0
@@ -65,7 +65,7 @@ func (c *clock) length() time.Duration {
 	return 0
 }
 
-// intervalText matches a length such as 1h, 15 min or PT1H.
+// intervalText matches a duration such as 1h, 15 min or PT1H.
 var intervalText = regexp.MustCompile(`(?i)^(?:pt?)?(\d{1,3})\s*(h|hr|hour|hours|m|min|mins|minute|minutes|s|sec|seconds)$`)
 
 var intervalNames = []string{"interval", "averaging", "averagingperiod", "averagingtime", "resolution", "frequency", "period", "duration", "avgtime", "samplingrate", "averagingminutes"}

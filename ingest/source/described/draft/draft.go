@@ -35,7 +35,7 @@ type Draft struct {
 	// Text is the YAML file. A comment follows each guess.
 	Text    []byte
 	Guesses []note.Guess
-	// End is the reply without records, or nil if the API has no pages. In the test case, it is the last page.
+	// End is the reply with all records removed, or nil if the API has no pages. In the test case, it is the last page.
 	End []byte
 	// Format means that the description defines only a file format, and sends no requests.
 	Format bool

@@ -171,7 +171,7 @@ func writePages(w *note.Writer, p paging) {
 	})
 }
 
-// policy matches a limit in the header RateLimit-Policy, such as 60;w=60.
+// policy matches a limit in the header RateLimit-Policy, such as 60;w=60 or q=60;w=60.
 var policy = regexp.MustCompile(`(?:^|[^\d])(\d+)\s*;\s*w=(\d+)|q=(\d+)\s*;\s*w=(\d+)`)
 
 // findLimits finds the headers that state a limit of calls.

@@ -10,8 +10,8 @@ import (
 	"vayu/ingest/source/described/record"
 )
 
-// qualityNames are names of fields that state the quality of readings. badWords are parts of those values of such a
-// field that mean unusable readings. goodWords are whole values that mean usable readings.
+// qualityNames are names of fields that state the quality of readings. badWords are parts of values that mark unusable
+// readings in these fields. goodWords are whole values that mark usable readings.
 var (
 	qualityNames = []string{"status", "flag", "flags", "qc", "qcflag", "qcstatus", "quality", "qualityflag", "valid", "isvalid", "validity", "state", "datastatus", "offline", "online", "health"}
 	badWords     = []string{"invalid", "calib", "fault", "fail", "error", "mainten", "zero", "span", "offline", "suspect", "bad", "malfunction", "warm"}

@@ -38,7 +38,7 @@ var (
 // otherObjects are names of objects in a record whose id or name is not that of a station.
 var otherObjects = []string{"parameter", "pollutant", "unit", "units", "period", "coverage", "sensortype", "provider", "owner", "instruments", "license", "licenses", "meta", "pagination"}
 
-// pick returns a non-empty field with one of the names, preferably an early one, that the function `ok` accepts.
+// pick returns a non-empty field that has one of the names and that the function `ok` accepts. Earlier names win.
 func pick(fields []*sample.Field, names []string, ok func(*sample.Field) bool) *sample.Field {
 	for _, name := range names {
 		for _, f := range fields {

@@ -77,7 +77,7 @@ func findValues(fields []*sample.Field, body sample.Document) values {
 	return v
 }
 
-// notMeasured are names of objects whose numbers are not measured values, although they may have names of parameters.
+// notMeasured are names of objects. Their fields are not measured values, even if a field has the name of a parameter.
 var notMeasured = []string{"iaqi", "aqi", "index", "indices", "standard", "standards", "limits", "threshold", "thresholds", "breakpoints", "coverage", "forecast"}
 
 // isIndex reports whether the records at a place have indices or limits, not measured values.
@@ -283,7 +283,7 @@ func (v *values) titleUnit(m *measure) (path, unit string) {
 }
 
 // usualUnit guesses a unit from the parameter and the size of the numbers. It cannot guess the unit of most gases, such
-// as NO2. The author must fill it in.
+// as NO2. The author of the description must fill in the unit.
 func usualUnit(p parameter.Parameter, f *sample.Field) guess {
 	median, ok := f.Median()
 	span := f.Span()
@@ -325,7 +325,7 @@ func usualUnit(p parameter.Parameter, f *sample.Field) guess {
 	return guess{fillIn, note.Unknown, fmt.Sprintf("ppb, ppm, µg/m³ or mg/m³? The numbers do not tell; %s", span)}
 }
 
-// write writes the section `readings` or `value`.
+// write writes the section `value` for records with one value each, and otherwise the section `readings`.
 func (v *values) write(w *note.Writer) {
 	if v.long != nil {
 		v.long.write(w)
@@ -371,8 +371,8 @@ func (l *long) write(w *note.Writer) {
 	})
 }
 
-// writeNames writes the section `parameters`, which maps names in records to parameters. It is needed if no field has
-// the unit, or if a name is unknown to Vayu or doubtful. `others` are the names to skip.
+// writeNames writes the section `parameters`, which maps names in records to parameters. The section is needed if no
+// field has the unit, or if a name is unknown to Vayu or doubtful. `others` are the names to skip.
 func (l *long) writeNames(w *note.Writer, others []string) {
 	known := l.unit != nil && !slices.ContainsFunc(l.names, func(n named) bool {
 		_, ok := parameter.Parse(n.name)

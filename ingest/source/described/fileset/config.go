@@ -193,7 +193,7 @@ func (c *Config) readStep(s *section.Section, parts []string) step {
 	return by
 }
 
-// checkURL returns an error if a URL cannot be the place of files. Its host must not contain a field.
+// checkURL returns an error if a URL cannot be the place of files, such as a URL with a field {…} in its host.
 func checkURL(text string, local bool) error {
 	u, err := url.Parse(fieldPattern.ReplaceAllString(text, "x"))
 	_, after, _ := strings.Cut(text, "://")

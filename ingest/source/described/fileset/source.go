@@ -16,8 +16,8 @@ import (
 type Params struct {
 	Name     string // field Source of the readings
 	Lookback time.Duration
-	// Lag is the time by which the time of a record may precede the end of its interval. If records state the start of
-	// their interval, Lag is the longest interval. Otherwise it is 0.
+	// Lag is how long before the end of its averaging interval a record's time can be. If records state the start of
+	// the interval, Lag is the longest interval. Otherwise it is 0.
 	Lag    time.Duration
 	Client storage.Client
 	Web    storage.Web         // only Header, Query and Clean are set
@@ -56,7 +56,7 @@ type task struct {
 const (
 	// storeAfter is the number of readings after which the fetch yields them. It yields only between two files.
 	storeAfter = 50_000
-	// chunk is the number of new files at which a fetch reads them, before it lists further dates or partitions.
+	// After a fetch has listed at least `chunk` new files, it reads them before it lists further dates or partitions.
 	chunk = 1000
 	// mostTasks is the largest number of listed files that a fetch keeps before it reads them. It bounds the memory.
 	// The next fetch reads the files beyond that number.
@@ -252,8 +252,8 @@ func (f *fetching) address(part, date map[string]string) string {
 	})
 }
 
-// match returns the fields in the path of a file, or false if the path does not match files.name. The result includes
-// the fields in `date`, which are those of the date in the place of the file, and the fields `path` and `name`.
+// match returns the fields in the path of a file, or false if the path does not match files.name. The result also has
+// the fields `path` and `name`, and the fields in `date`: those of the date in the file's folder, prefix or URL.
 func (f *fetching) match(path string, date map[string]string) (fields map[string]string, ok bool) {
 	name := path
 	if u, err := url.Parse(path); err == nil && u.Host != "" {

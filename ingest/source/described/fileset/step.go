@@ -15,7 +15,7 @@ import (
 // if there is no date, and negative if a larger unit is missing.
 type step int
 
-// fieldPattern matches a field such as {yyyy} in the place of files.
+// fieldPattern matches a field such as {yyyy} in the address of files: a folder, a URL or a prefix in a bucket.
 var fieldPattern = regexp.MustCompile(`\{([a-z][a-z0-9_]*|HH)\}`)
 
 // fieldsOf returns the names of the fields in a text.
@@ -78,8 +78,8 @@ func (s step) next(t time.Time) time.Time {
 	return t.Add(time.Hour)
 }
 
-// dates returns the fields of each year, month, day or hour that overlaps a window, in order. If there is no date, it
-// returns one nil map.
+// dates returns the fields of each year, month, day or hour that overlaps a window, in order. If the names of files
+// have no date, it returns one nil map.
 func (s step) dates(w ingest.Window, zone *time.Location) []map[string]string {
 	if s <= 0 {
 		return []map[string]string{nil}
@@ -98,8 +98,8 @@ func (s step) dates(w ingest.Window, zone *time.Location) []map[string]string {
 // mostSteps is the largest number of maps that the method `dates` returns. It is enough for the hours of twenty years.
 const mostSteps = 200_000
 
-// overlaps reports whether the date in the fields of a file overlaps a window. It returns true if there is no date, and
-// false for an invalid date.
+// overlaps reports whether the date in the fields of a file overlaps a window. If the names of files have no date, it
+// returns true. For an invalid date, it returns false.
 func (s step) overlaps(fields map[string]string, w ingest.Window, zone *time.Location) bool {
 	if s <= 0 {
 		return true

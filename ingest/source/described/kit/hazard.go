@@ -56,7 +56,7 @@ func (r *Report) checkHazards(ctx context.Context, d *described.Description, c *
 	return r.run(ctx, b)
 }
 
-// run runs all checks. It skips them if a fetch from the fake API without a fault fails or yields no readings.
+// run runs all checks. It skips them if a first fetch, during which the API has no fault, fails or yields no readings.
 func (r *Report) run(ctx context.Context, b *bench) (err error) {
 	if b.base, err = b.fetch(ctx, b.api); err != nil || len(b.base.Readings) == 0 {
 		r.add("conformance", Skip, "the fake cannot page the replies of the case %s: %v", b.c.Name(), err)
@@ -208,7 +208,7 @@ func (b *bench) emptyPage(ctx context.Context) (Result, string) {
 	return Pass, "no reading and no error"
 }
 
-// repeatedPage checks for an error or an unreadable partition if the API sends the first page in reply to each request.
+// repeatedPage replies to each request with the first page. The source must report an error or an unreadable partition.
 func (b *bench) repeatedPage(ctx context.Context) (Result, string) {
 	if ok, reason := b.paged(2); !ok {
 		return Skip, reason
@@ -287,7 +287,7 @@ func (b *bench) tooManyRequests(ctx context.Context) (Result, string) {
 	return Pass, fmt.Sprintf("waits %s; %s is an error", shortWait, longWait)
 }
 
-// cutBody checks that a source yields no reading, and an error or an unreadable partition, if a reply is cut off.
+// cutBody cuts off the replies. The source must yield no reading, and report an error or an unreadable partition.
 func (b *bench) cutBody(ctx context.Context) (Result, string) {
 	got, err := b.fetch(ctx, b.onReadings(func(w http.ResponseWriter, r *http.Request, one *collection, start int) {
 		p, err := b.api.page(one, start, start+b.api.size)

@@ -32,7 +32,7 @@ type Recorded struct {
 }
 
 // Record fetches a window of a source, and creates a test case in a new folder from the exchanges. If the fetch fails,
-// the case expects its error. If the case does not repeat the fetch, Record returns the case with an error.
+// the case expects the same error. If a fetch from the case has another result, Record returns the case and an error.
 func Record(ctx context.Context, f described.File, w ingest.Window, folder string) (*Recorded, error) {
 	f.Env = os.LookupEnv
 	d, err := described.Parse(f)

@@ -32,7 +32,7 @@ func (s *Sink) header(names []string, columns map[string]int) error {
 // shownColumns is the largest number of column names in an error.
 const shownColumns = 30
 
-// lack reports whether a table lacks the columns of all given paths, which are alternatives.
+// lack reports whether a table has no column for any of the alternative paths. Without paths, it returns false.
 func lack(columns map[string]int, paths []record.Path) bool {
 	return len(paths) > 0 && !slices.ContainsFunc(paths, func(p record.Path) bool { return !p.Missing(columns) })
 }
@@ -43,7 +43,7 @@ func (m *Mapping) present(columns map[string]int) []measure {
 }
 
 // missing returns an error text about the first required field without a column, or "" if there is none. Of the fields
-// with values, the table needs only one.
+// that hold values, at least one must have a column; the others are then optional.
 func (m *Mapping) missing(names []string, columns map[string]int) string {
 	lacks := func(f *field) bool { return lack(columns, f.paths) }
 	anyValue := false

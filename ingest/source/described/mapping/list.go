@@ -69,13 +69,13 @@ func ReadList(s *section.Section) *List {
 // Names returns the names of the fields.
 func (l *List) Names() []string { return l.names }
 
-// Page calls `visit` for each entry of a page that the key `only` accepts. `entry` has the fields of the entry.
-// `newest` is the time of its newest reading, or zero if unknown. `count` is the number of records in the page.
+// Page calls `visit` for each entry of a page, except entries that the filter `only` (see List) excludes. `entry` has
+// its fields, `newest` the time of its newest reading, or zero if unknown. `count` is the number of records.
 func (w *Walk) Page(reply record.Reply, visit func(entry map[string]string, newest time.Time) error) (count int, err error) {
 	return w.l.Records.Walk(reply, nil, func(f *record.Frame) error { return w.entry(f, visit) })
 }
 
-// Read calls `visit` for each entry in a file that the key `only` accepts.
+// Read calls `visit` for each entry in a file, except entries that the filter `only` (see List) excludes.
 func (l *List) Read(in *table.Input, visit func(map[string]string) error) error {
 	w, f := l.NewWalk(), &record.Frame{}
 	_, err := l.Records.Scan(in, f, func(int64) error {
@@ -87,7 +87,7 @@ func (l *List) Read(in *table.Input, visit func(map[string]string) error) error 
 	return err
 }
 
-// entry calls `visit` for each entry in a record that the key `only` accepts.
+// entry calls `visit` for each entry in a record, except entries that the filter `only` (see List) excludes.
 func (w *Walk) entry(f *record.Frame, visit func(entry map[string]string, newest time.Time) error) error {
 	l := w.l
 	w.walked++

@@ -96,7 +96,7 @@ func Read(root *section.Section, owner Owner) *Mapping {
 	return m
 }
 
-// readBulletin completes the mapping of a description with the section `bulletin`. Keys of readings are then faults.
+// readBulletin completes the mapping of a description with the section `bulletin`. Keys for readings are then faults.
 func (m *Mapping) readBulletin(root *section.Section) *Mapping {
 	m.timeAt = m.need("time.field", m.clock.Field, false)
 	m.need("bulletin.city", m.bulletin.City, false)

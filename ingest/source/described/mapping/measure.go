@@ -214,8 +214,8 @@ func (m *measure) readParameter(s *section.Section) {
 	}
 }
 
-// checkUnits checks that each value has a unit, and that it can be converted to the unit of its parameter. Sub-indices
-// have no unit.
+// checkUnits checks that each value has a unit, and that this unit can be converted to the unit of the parameter.
+// Sub-indices have no unit.
 func (m *measure) checkUnits(s *section.Section) {
 	if m.kind == air.SubIndex {
 		if m.parameter.Valid() && !m.parameter.Indexed() {

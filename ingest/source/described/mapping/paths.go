@@ -45,7 +45,7 @@ func (m *Mapping) optional() []pathsOf {
 	return append(all, m.station.optional()...)
 }
 
-// optional returns the paths of fields of a station that records need not have.
+// optional returns the paths of the station fields that are optional in a record.
 func (d *stationFields) optional() []pathsOf {
 	var all []pathsOf
 	for _, one := range []pathsOf{
@@ -76,8 +76,8 @@ func (s *Sink) notePaths(f *record.Frame) {
 	}
 }
 
-// Note reports to the [ingest.Paths] `to`, for each field of the list, whether any entry that the walk has read has the
-// field. `section` is the name of the list's section in the description: partitions or stations.
+// Note reports to the [ingest.Paths] `to` which fields of the list occur in the entries that the walk has read.
+// `section` is the name of the list's section in the description: partitions or stations.
 func (w *Walk) Note(section string, to *ingest.Paths) {
 	for _, name := range w.l.names {
 		one := pathsOf{section + ".fields." + name, w.l.paths[name]}

@@ -23,8 +23,8 @@ func (s *Sink) noteField(field int, seen bool) {
 	s.seen[field] = s.seen[field] || seen
 }
 
-// renamed returns a text that lists the needed fields that no record has, or "" if there are none. For field i,
-// looked[i] is true if any record was searched for it, and seen[i] is true if any record has it.
+// renamed lists, as text, the needed fields that no record has; "" for none. One field with values is sufficient.
+// looked[i] is true if any record was searched for field i, and seen[i] is true if any record has it.
 func (m *Mapping) renamed(looked, seen []bool) string {
 	anyValue := false
 	for i, f := range m.fields {

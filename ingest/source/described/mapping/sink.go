@@ -11,8 +11,8 @@ import (
 	"vayu/schema/parameter"
 )
 
-// mostUnits is the largest number of units that are noted in a fetch. It bounds the memory if a network states
-// arbitrary texts as units.
+// mostUnits is the maximum length of Sink.units, the units that occur in a fetch. It bounds the memory if a network
+// states arbitrary texts as units.
 const mostUnits = 500
 
 // Sink turns the records of one fetch into readings, and adds these to a builder. It is not safe for concurrent use.
@@ -69,7 +69,7 @@ type added struct {
 }
 
 // NewSink returns a sink that adds readings to b. `listed` maps the id of each station in the station list to the
-// fields of the station. It is nil if there is no station list.
+// fields of the station. Without a station list, `listed` is nil.
 func (m *Mapping) NewSink(b *ingest.Builder, now time.Time, listed map[string]map[string]string) *Sink {
 	s := &Sink{
 		m: m, now: now, builder: b, clock: m.clock, listed: listed, measures: m.measures, extracts: record.NewExtracts(m.extracts),

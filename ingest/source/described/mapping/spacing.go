@@ -39,14 +39,14 @@ func readSpacing(root *section.Section) *spacing {
 	return sp
 }
 
-// note counts in `all` the time since the series' previous record. Once there are mostSeries series, it ignores new ones.
+// note counts in `all` the time since the series' previous record. If there are mostSeries series, it ignores new ones.
 func (sp *spacing) note(all *table.Spacings, f *record.Frame, at time.Time) {
 	if key, _ := f.Text(sp.series); key != "" && (all.Len() < mostSeries || all.Has([]byte(key))) {
 		all.Note([]byte(key), at)
 	}
 }
 
-// of returns the averaging interval of a record in minutes, or 0 if the interval is unknown.
+// The method `of` returns the averaging interval of a record in minutes, or 0 if the interval is unknown.
 func (sp *spacing) of(all *table.Spacings, f *record.Frame) uint16 {
 	key, _ := f.Text(sp.series)
 	d := all.Own([]byte(key))

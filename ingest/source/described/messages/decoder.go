@@ -85,8 +85,8 @@ func (d *Decoder) Commit() {
 // mostSeries is the number of series in d.last above which Commit removes those without a reading in the last d.s.gap.
 const mostSeries = 100_000
 
-// accept reports whether the time of a reading differs by at least d.s.gap (key minimum-gap) from that of the last
-// accepted reading of its series. If so, it stages the time for Commit.
+// accept reports whether a reading is at least d.s.gap (key minimum-gap) earlier or later than the last accepted
+// reading of its series. If so, it stages the reading's time for Commit.
 func (d *Decoder) accept(station string, p parameter.Parameter, at time.Time) bool {
 	if d.s.gap == 0 {
 		return true

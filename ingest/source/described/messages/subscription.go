@@ -87,8 +87,8 @@ func Read(root *section.Section, name string, local bool, m *mapping.Mapping) *S
 }
 
 // defaultSession returns how long the broker keeps messages while the service is down. If a message has no time of its
-// own, it gets the time of its arrival, which is wrong after a delay. For such messages, the session lasts only for the
-// longest averaging interval. MQTT 3.1.1 cannot limit a session. With it, the broker keeps no such messages.
+// own, it gets the time of its arrival, which is wrong after a delay. With MQTT 5, the session of these messages lasts
+// only for the longest averaging interval. MQTT 3.1.1 cannot limit a session, so the broker keeps none of them.
 func (s *Subscription) defaultSession() time.Duration {
 	switch {
 	case !s.mapping.Received():
@@ -190,7 +190,7 @@ func (s *Subscription) readAvailability(a *section.Section) {
 	}
 }
 
-// readDevices reads the fields of devices that the description states, such as their names and positions.
+// readDevices reads the key `devices-only` and the section `devices`, which states names, positions and other fields.
 func (s *Subscription) readDevices(root *section.Section) {
 	all := root.Section("devices")
 	s.devicesOnly = root.Bool("devices-only", false)

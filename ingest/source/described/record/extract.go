@@ -39,7 +39,7 @@ func ReadExtracts(s *section.Section) []Extract {
 	return all
 }
 
-// ExtractedNames returns the names of the fields that all patterns extract.
+// ExtractedNames returns the names of the fields that the patterns extract.
 func ExtractedNames(all []Extract) []string {
 	var names []string
 	for _, e := range all {

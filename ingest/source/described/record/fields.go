@@ -8,8 +8,8 @@ import (
 	"vayu/ingest"
 )
 
-// Limits of the search for fields. It examines the first records and replies of a fetch, and then only one in
-// sampleEvery. It is therefore fast compared with the mapping of records to readings.
+// Limits of the search for fields. The search examines the first records and replies of a fetch, and then one of every
+// sampleEvery (16). It is therefore fast compared with the mapping of records to readings.
 const (
 	firstRecords = 100
 	firstReplies = 10
@@ -45,8 +45,8 @@ func (t *fieldTree) child(name string) *fieldTree {
 	return found
 }
 
-// Search finds the names and types of the fields of records. The result is the fingerprint of a fetch, by which
-// changes of the API are detected.
+// Search finds the names and types of the fields of records, and passes them to Note. They form the fingerprint of a
+// fetch, by which changes of the API are detected.
 type Search struct {
 	// Note is called for each field, and again if the field has a new type.
 	Note func(path string, is ingest.FieldType)

@@ -224,8 +224,8 @@ func (f *Frame) Text(paths []Path) (text string, seen bool) {
 // Number returns a number with a dot as its decimal sign.
 func (f *Frame) Number(text string) string {
 	if f.decimal == ',' {
-		// With a decimal comma, a dot separates thousands: "1.234" means 1234. The exchanged text "1,234" is rejected
-		// as invalid, while the original text would be read as 1.234.
+		// With a decimal comma, a dot separates thousands: "1.234" means 1234. The result "1,234" is rejected as an
+		// invalid number, while the unchanged text would be read as 1.234.
 		return commas.Replace(text)
 	}
 	return text

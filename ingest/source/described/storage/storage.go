@@ -25,8 +25,8 @@ type Object struct {
 
 // Storage is a place with files. Its methods are safe for concurrent use.
 type Storage interface {
-	// List calls `visit` for each file at an address: a path, a URL or a prefix, without fields. If `visit` returns an
-	// error, List returns it. An address without files is no error, but a missing folder or bucket is one.
+	// List calls `visit` for each file at an address: a path, URL or prefix, without fields such as {yyyy}. If `visit`
+	// returns an error, List returns it. An address without files is no error, but a missing folder or bucket is one.
 	List(ctx context.Context, address string, visit func(Object) error) error
 	// Open makes a file readable at a local path. `known` is the version of the file that was read earlier, or "" if
 	// there is none. The error is [ErrUnchanged] if the file still has that version, and [ErrMissing] if the file does

@@ -168,7 +168,7 @@ func (r *Rows) line() (line []byte, at int64, fine bool, err error) {
 	return r.joined, at, true, nil
 }
 
-// open reports whether a quoted cell starts or ends in a text: the text then has an odd number of quotes.
+// open reports whether a text has the start or the end of a quoted cell without the other: its number of quotes is odd.
 func (r *Rows) open(text []byte) bool { return bytes.Count(text, []byte{r.format.quote})%2 == 1 }
 
 // Record returns the text of the last row and the number of its first line, as [ingest.Builder.Describe] needs them.

@@ -153,9 +153,9 @@ func Format(at time.Time, format string) string {
 	return at.UTC().Format(format)
 }
 
-// Of returns the time of a record, or the end of its interval; the zero time if that is invalid. If the record states
-// both ends of the interval, `minutes` is its length; otherwise 0. `reason` is [ingest.None] if time and length are
-// valid. `seen` is false if the record lacks a field of the time. For c.Received, Of returns `now`, cut to the minute.
+// Of returns the time of a record (with an interval, its end), or the zero time if it is invalid. If the record states
+// both ends of the interval, `minutes` is the length; otherwise 0. `reason` is [ingest.None] if time and length are
+// valid. `seen` is false if the record lacks a field of the time. If c.Received is set, Of returns the minute of `now`.
 func (c *Clock) Of(f *record.Frame, now time.Time) (at time.Time, minutes uint16, reason ingest.Reason, seen bool) {
 	if c.Received {
 		return now.UTC().Truncate(time.Minute), 0, ingest.None, true

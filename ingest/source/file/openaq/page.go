@@ -50,7 +50,7 @@ type pageReader struct {
 	stations  map[*location]int
 }
 
-// ParsePage reads a saved page. A position in the page is the number of results before that position.
+// ParsePage reads a saved page from the position in.Start. A position is an index in the list of results.
 func ParsePage(in *table.Input, b *ingest.Builder) error {
 	text, err := in.Text()
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"vayu/ingest"
 )
 
-// HeadBytes is the number of bytes at the beginning of a file from which its format is detected. The portal's exports
-// have a page of text before their table.
+// HeadBytes is the number of bytes at the beginning of a file from which its format is detected. The exports of CPCB's
+// web portal have a page of text before their table.
 const HeadBytes = 64 << 10
 
 // Input is a file that a parser may open several times.
@@ -93,7 +93,7 @@ func Refuse(text string, args ...any) error {
 }
 
 // maxDocument is the size in bytes of the largest document that is read into memory as a whole. The largest known
-// export of the portal has 0.4 MB.
+// export of CPCB's web portal has 0.4 MB.
 const maxDocument = 64 << 20
 
 // Limit returns a reader of r that fails if the document is longer than [maxDocument].

@@ -33,7 +33,7 @@ func (t *Spacings) Len() int { return len(t.known) }
 // Has reports whether Note was called for a station.
 func (t *Spacings) Has(station []byte) bool { return t.known[string(station)] != nil }
 
-// Note counts the time between the station's previous row and a row with the time `at`, unless it exceeds a day.
+// Note counts the time from the station's previous row to a row with the time `at`, if it is above 0 and at most a day.
 func (t *Spacings) Note(station []byte, at time.Time) {
 	s := t.known[string(station)]
 	if s == nil {

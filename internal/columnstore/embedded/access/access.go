@@ -3,7 +3,7 @@
 // libchdb runs every statement as one user of the engine, "default". That user has the rights of analysts. All other
 // rights are in a role. Connections of administrators have the role, and connections of analysts drop it. So the engine
 // itself refuses to write, to read other databases, and to use files and the network. [Guard] refuses what rights do
-// not cover: setting the role again, cancelling queries of others, and functions and clauses that need no right.
+// not cover: setting the role again, cancelling queries of other users, and functions and clauses that need no right.
 package access
 
 import (
@@ -107,8 +107,8 @@ func (l Limits) Arguments() []string {
 	return args
 }
 
-// Settings reduces the settings of a request to the limits of l. It replaces 0 or a value above a limit by the limit,
-// because drivers derive max_execution_time from their own timeouts. The engine checks all other values.
+// Settings reduces the settings of a request to the limits of l. A value of 0 or above a limit is no error but becomes
+// the limit, because drivers derive max_execution_time from their own timeouts. The engine checks all other values.
 func (l Limits) Settings(settings []statement.Setting) ([]statement.Setting, error) {
 	within := make([]statement.Setting, 0, len(settings))
 	for _, s := range settings {
@@ -138,8 +138,8 @@ func Statements() []string { return []string{"SET ROLE NONE", "SET profile = '" 
 
 // Users returns the engine's file of users, in XML.
 //
-// The engine gives every user all rows of system tables. Row policies hide the tables with queries of others, and the
-// tables about the machine. The remaining system tables show only objects that the user may read.
+// The engine gives every user all rows of system tables. Row policies hide the tables with queries of other users, and
+// the tables about the machine. The remaining system tables show only objects that the user may read.
 func Users(l Limits) string {
 	var b strings.Builder
 	text := func(s string) string {

@@ -16,8 +16,8 @@ var tableFunctions = []string{
 	"view", "viewIfPermitted", "viewExplain", "merge", "format", "input",
 }
 
-// functions are the functions that analysts must not use. They read files or use the network, although they need no
-// right. A query can also name a function without parentheses, as in APPLY(file).
+// functions are the functions that analysts must not use. They read files or use the network, but the engine requires
+// no privilege for them. A query can also name a function without parentheses, as in APPLY(file).
 var functions = []string{
 	"file", "catboostEvaluate", "showCertificate", "getServerSetting", "generateSerialID", "logTrace", "aiClassify", "aiEmbed", "aiExtract",
 	"aiFilter", "aiGenerate", "aiRedact", "aiSimilarity", "aiTranslate",
@@ -159,7 +159,7 @@ func (g Guard) settings(text string) error {
 	return nil
 }
 
-// within reports whether a value of a setting is above 0 and within its limit. A setting without a limit can have any.
+// within reports whether a setting's value is above 0 and at most its limit. Without a limit, every value is allowed.
 func (g Guard) within(name, value string) bool {
 	limit, limited := g.limits[name]
 	number, err := strconv.ParseFloat(value, 64)

@@ -1,6 +1,6 @@
 package access
 
-// shown has the system tables that clients of analysts need to complete names and to look up types.
+// shown has the system tables that the client programs of analysts need to complete names and to look up types.
 var shown = []string{
 	"aggregate_function_combinators", "build_options", "collations", "columns", "completions", "contributors", "current_roles",
 	"data_skipping_indices", "data_type_families", "database_engines", "databases", "dictionaries", "documentation", "enabled_roles",
@@ -9,7 +9,7 @@ var shown = []string{
 	"zeros", "zeros_mt",
 }
 
-// hidden has the system tables with rows about queries of others, the machine, or objects of other users. The test
+// hidden has the system tables with rows about the machine, or about queries or objects of other users. The test
 // TestEverySystemTableIsShownOrHidden finds tables that a new version of the engine adds.
 var hidden = []string{
 	"asynchronous_inserts", "asynchronous_loader", "azure_queue_metadata_cache", "azure_queue_settings", "background_schedule_pool",

@@ -59,8 +59,8 @@ func (e *UnsafeLibraryError) Error() string {
 // searched has folders, besides that of the executable, whose node_modules FindLibrary searches.
 var searched []string
 
-// SearchIn adds a folder whose node_modules [FindLibrary] searches. Tests need it, because their executable is
-// temporary.
+// SearchIn adds a folder whose node_modules [FindLibrary] searches. Tests need it, because their executable is in a
+// temporary folder without node_modules.
 func SearchIn(dir string) { searched = append(searched, dir) }
 
 // FindLibrary returns the path of libchdb. If `given` is not empty, FindLibrary tries only that path. Otherwise it

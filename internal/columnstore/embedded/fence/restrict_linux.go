@@ -37,7 +37,7 @@ func Version() int {
 	return v
 }
 
-// restrict restricts this thread and what it executes.
+// restrict applies the rules to this thread and to the programs that the thread executes.
 func restrict(rules Rules, self string) error {
 	fd, flags, err := rules.config().NewRulesetFD(rules.landlock(self)...)
 	if err != nil {

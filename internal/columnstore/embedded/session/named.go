@@ -165,7 +165,7 @@ func (s *namedSession) expire() {
 	}
 }
 
-// prepare sets the database and settings of a request on the connection. They apply to that request only, so prepare
+// prepare sets the database and settings of a request on the connection. Settings apply to one request only, so prepare
 // first restores the values that the settings of the previous request have replaced.
 func (s *namedSession) prepare(q Request) error {
 	if database := cmp.Or(q.Database, s.database); database != s.current {

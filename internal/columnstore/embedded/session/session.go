@@ -1,5 +1,5 @@
 // Package session opens connections to the engine and keeps them open. A connection of the pool runs single statements.
-// A named session is a connection that a client names, and keeps its state between requests.
+// A named session is a connection to which a client has given a name. It keeps its state between requests.
 package session
 
 import (
@@ -182,8 +182,8 @@ func (p *Pool) fresh(key Key) (*Session, error) {
 	return s, nil
 }
 
-// Release makes the session idle, or closes it if it must not be reused. It frees the slot. If a query of the session
-// still runs, both happen when the query ends.
+// Release makes the session idle, or closes it if it must not be reused, and frees the slot. If a query of the session
+// still runs, Release returns at once, and all this happens when the query ends.
 func (s *Session) Release() {
 	if s.over == nil {
 		s.release()
@@ -234,7 +234,7 @@ func (s *Session) Changed(changed bool) {
 func (s *Session) End() { s.bad.Store(true) }
 
 // Failed records that a statement has failed. The engine prepends the output of a failed statement to the connection's
-// next result. So a session of the pool is closed. A named session runs SELECT 1, and its result is discarded.
+// next result. So Failed ends a session of the pool. In a named session, it discards that output with SELECT 1.
 func (s *Session) Failed() {
 	if s.named == nil || s.over != nil || s.Exec("SELECT 1") != nil {
 		s.End()

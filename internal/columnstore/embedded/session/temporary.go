@@ -19,7 +19,7 @@ SETTINGS additional_table_filters = {}, additional_result_filter = '', use_query
 const codeMemoryLimit = 241
 
 // Stored checks the memory that an analyst's session keeps after a statement. Queries have limits of their own, but a
-// temporary table outlives its query, even a failed query. Above a limit, Stored ends the session and returns an error.
+// temporary table outlives its query, even a failed query. Above a limit (see within), it ends the session and fails.
 func (s *Session) Stored(verb, text string) error {
 	if s.named == nil || s.key.User != access.Analyst || s.bad.Load() {
 		return nil

@@ -9,7 +9,7 @@ import (
 )
 
 // headBytes and headTime limit how much of a result is collected before the first byte of the reply. If the result ends
-// within these limits, the headers have its length and counters, and an error sets the status.
+// within these limits, the reply's headers state its length and counters, and an error determines the reply's status.
 const (
 	headBytes = 1 << 20
 	headTime  = 100 * time.Millisecond

@@ -61,8 +61,8 @@ func Limit(w http.ResponseWriter, r *http.Request) *Writer {
 	return &Writer{ResponseWriter: w, control: control}
 }
 
-// extend sets the deadline of the next chunk. It also enforces the limits of the whole reply. The writer of a test may
-// have no deadlines, so errors are ignored.
+// extend sets the deadline of the next chunk. The deadline also enforces leastRate, and is not after Until. The writer
+// of a test may have no deadlines, so errors are ignored.
 func (w *Writer) extend() {
 	deadline := time.Now().Add(w.pace.left())
 	if !w.Until.IsZero() && w.Until.Before(deadline) {
@@ -89,14 +89,14 @@ func (w *Writer) FlushError() error {
 	return w.control.Flush()
 }
 
-// reader is the body of a request with a deadline for each read, and for the whole body so far.
+// reader is the body of a request. Each read has a deadline, which also enforces leastRate for the body so far.
 type reader struct {
 	io.ReadCloser
 	control *http.ResponseController
 	pace    pace
 }
 
-// Read reads from the body. Between two reads there is no deadline. While the statement runs, net/http reads from the
+// Read reads from the body, and then removes the deadline. While the statement runs, net/http reads from the
 // connection, and would treat an exceeded deadline as a disconnect of the client.
 func (r *reader) Read(p []byte) (int, error) {
 	began, left := time.Now(), r.pace.left()

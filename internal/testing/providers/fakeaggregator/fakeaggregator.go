@@ -1,6 +1,6 @@
 // Package fakeaggregator simulates, in memory, a provider of recharges (an aggregator). It is an
 // http.Handler that accepts orders, records what subscribers would have got, and injects faults on
-// request. Like a real aggregator, it carries out one order per reference, unless it is naive.
+// request. Like a real aggregator, it carries out one order per reference, unless providers.Config.Naive is set.
 package fakeaggregator
 
 import (

@@ -1,6 +1,6 @@
 // Package fakebank simulates a bank: an http.Handler that accepts penny drops (deposits of one rupee) and lookups of
 // UPI addresses. It counts the deposits that it would have made, and injects faults on request. As with every connected
-// bank, a repeated reference has no effect, unless the simulator is naive.
+// bank, a repeated reference has no effect, unless the option Naive is set.
 package fakebank
 
 import (
@@ -12,7 +12,7 @@ import (
 //go:embed simulator.yaml
 var description string
 
-// Describe returns the description file of a simulator at a URL. The setting verify.banks lists such files.
+// Describe returns the text of a description file for a simulator at `url`. The setting verify.banks lists such files.
 func Describe(url string) string { return providers.Fill(description, url) }
 
 // Account is the bank's data about an account or a UPI address. Replies omit empty texts.

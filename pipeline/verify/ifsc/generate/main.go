@@ -102,8 +102,8 @@ func (s *source) bank(code string) string {
 	return strings.Join(strings.Fields(name), " ")
 }
 
-// list returns the text of the list: the version of the package, and one line for each pair of
-// a bank's letters and a name
+// list returns the text of the output file. Its first line has the version of the npm package. Each further line is
+// for a pair of a bank's letters and a name:
 //
 //	letters TAB name TAB the suffixes in order, with blanks between
 //

@@ -40,7 +40,7 @@ func (w *Writer) Key(key, value string, certainty Certainty, evidence string, ar
 	w.guess(key, value, scalar(value), certainty, fmt.Sprintf(evidence, args...))
 }
 
-// List writes a key with a list of texts as its value, and records the guess.
+// List writes a key with a list of texts as its value, or with a single text, and records the guess.
 func (w *Writer) List(key string, values []string, certainty Certainty, evidence string, args ...any) {
 	if len(values) == 1 {
 		w.Key(key, values[0], certainty, evidence, args...)

@@ -58,7 +58,7 @@ func TellParticles(each string, named []Named) {
 		low.Parameter, high.Parameter = high.Parameter, low.Parameter
 		low, high = high, low
 	}
-	// PM10 includes PM2.5, so a concentration of PM10 is never lower.
+	// PM10 includes PM2.5, so a concentration of PM10 is never lower than that of PM2.5.
 	compare := func(a, b Named, how string) string {
 		return fmt.Sprintf("PM10 includes PM2.5, and %s has %s, %s than the %s of %s", a.Name, a.Values.Span(), how, b.Values.Span(), b.Name)
 	}

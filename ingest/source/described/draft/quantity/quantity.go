@@ -125,8 +125,8 @@ func onlyUnits(all []string) bool {
 	return true
 }
 
-// readRest interprets the words of the name other than the parameter. It returns false if they mean that the field does
-// not have measured values of the parameter.
+// readRest interprets `rest`, the words of a field name other than the parameter. It returns false if these words mean
+// that the field has no measured values of the parameter.
 func (q *Quantity) readRest(rest []string) bool {
 	if slices.Contains(rest, "raw") && (q.Parameter.Group() == parameter.Organic || q.Parameter.ID() == "nox") {
 		return false // the raw signal of the sensor is not a concentration

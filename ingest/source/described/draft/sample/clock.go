@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// layouts are the time formats that are tried, the more precise ones first.
+// layouts are the time formats that TimeFormat tries, in this order: day/month/year before month/day/year.
 var layouts = []string{
 	"2006-01-02T15:04:05", "2006-01-02T15:04", "2006-01-02 15:04:05",
 	"2006-01-02 15:04", "2006-01-02 15:04:05-07:00", "2006-01-02 15:04:05 -0700", "2006-01-02T15:04:05-0700", "2006/01/02 15:04:05", "2006/01/02 15:04",
@@ -22,7 +22,7 @@ var (
 	latest   = time.Date(2100, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// TimeFormat returns a time format that fits all texts, or "" if there is none. If it is one of the layouts, `also`
+// TimeFormat returns a time format that fits all texts, or "" if there is none. If the format is in `layouts`, `also`
 // lists the other layouts of the same length that fit all texts.
 func TimeFormat(texts []string) (format string, also []string) {
 	if len(texts) == 0 {

@@ -19,7 +19,7 @@ const mostTexts = 60
 type Field struct {
 	Path string // path as in a description
 	Name string // last name of the path
-	// Present counts the values of the field, including empty ones. A record has several values of a field in a list.
+	// Present counts the values of the field, including empty ones. A field in a list has several values in a record.
 	// Nulls counts the empty values: null, "" and markers such as NA.
 	Present, Nulls int
 	All            []string // the values as texts, in the order of the reply
@@ -106,7 +106,7 @@ func (f *Field) usual() []float64 {
 	return all
 }
 
-// Median returns the median of the usual numbers. It returns false if there are none.
+// Median returns the median of the numbers that mark no missing value (see usual). It returns false if there are none.
 func (f *Field) Median() (float64, bool) {
 	all := f.usual()
 	if len(all) == 0 {
@@ -116,7 +116,7 @@ func (f *Field) Median() (float64, bool) {
 	return all[len(all)/2], true
 }
 
-// Within reports whether the field has usual numbers, and all of them are between `least` and `most`.
+// Within reports whether the field has numbers (see usual), and all of them are between `least` and `most`.
 func (f *Field) Within(least, most float64) bool {
 	all := f.usual()
 	return len(all) > 0 && slices.Min(all) >= least && slices.Max(all) <= most
@@ -137,7 +137,7 @@ func (f *Field) Among(words []string) bool {
 	return false
 }
 
-// Sample returns up to three values as a text for a comment.
+// Sample returns up to three values as text for a comment in the draft.
 func (f *Field) Sample() string {
 	var all []string
 	for _, text := range f.Texts[:min(len(f.Texts), 3)] {
@@ -153,7 +153,7 @@ func (f *Field) Sample() string {
 	return strings.ToValidUTF8(out, "")
 }
 
-// Span returns the lowest and the highest of the usual numbers as a text for a comment.
+// Span returns the lowest and the highest number (see usual) as text for a comment in the draft.
 func (f *Field) Span() string {
 	all := f.usual()
 	if len(all) == 0 {
