@@ -78,8 +78,7 @@ func (s *Service) claim(ctx context.Context) bool {
 	return true
 }
 
-// claimWanted makes all claims in one transaction, and stores the result of each in the map `found`, by subscription
-// id.
+// claimWanted makes all claims in one transaction. The map `found` gets the result of each, by subscription id.
 func (s *Service) claimWanted(ctx context.Context, wants []delivery.LaneClaim, found map[string]delivery.Claimed, grant workqueue.Lease, now time.Time) {
 	var all []delivery.Claimed
 	err := s.DB.Update(ctx, func(tx *sqlstore.Tx) (err error) {

@@ -100,8 +100,7 @@ func instantOrNull(micros int64) *string {
 	return &text
 }
 
-// attempts counts the attempts, computes percentiles of their durations, and finds the last success and the last
-// failure.
+// attempts counts the attempts, computes percentiles of their durations, and finds the last success and failure.
 func (t *healthStats) attempts(h *schema.WebhookHealth) {
 	took := make([]int64, len(t.attemptRows))
 	for i := range t.attemptRows {

@@ -64,9 +64,9 @@ func New(c Config) *Outbox {
 // marshal to a JSON object. If it has a method Subject() string, clients can search for the event by that subject. The
 // commit wakes the relay of this process. If Append fails, the caller must roll the transaction back.
 //
-// Ids ascend in the order of calls. On SQLite that is the order of commits. On PostgreSQL concurrent changes may commit
-// in another order, and ids of two processes depend on their clocks. So the order of two events is certain only if the
-// second change has read the first change.
+// Within a process, ids ascend in the order of calls. On SQLite that is the order of commits. On PostgreSQL concurrent
+// changes may commit in another order, and ids of two processes depend on their clocks. So the order of two events
+// there is certain only if one process makes both changes, and the second change has read the first change.
 func (o *Outbox) Append(tx *sqlstore.Tx, account string, world schema.World, event schema.EventType, data any) (id string, err error) {
 	e, err := o.Store(tx, account, world, event, data)
 	if err != nil {

@@ -126,8 +126,8 @@ var errNotAcked = errors.New("the publisher has not acknowledged all events")
 
 // pass publishes the events of the owned outbox partitions, batch after batch from the oldest event, and returns the
 // number of acknowledged events. After an unacknowledged event it skips later events of the same account. So a Kafka
-// partition without a leader blocks only its own accounts. If batches fail, the error is the first one other than
-// ErrYield, else ErrYield. A batch that fails without an acknowledged event ends the pass, unless with ErrPartial.
+// partition without a leader blocks only its own accounts. If batches fail, pass returns the first error other than
+// ErrYield, else ErrYield. It stops after a batch that fails without an acknowledged event, except with ErrPartial.
 func (r *relay) pass(ctx context.Context) (safe int, err error) {
 	blocked := map[string]bool{} // accounts with an unacknowledged event
 	for after := ""; ctx.Err() == nil; {

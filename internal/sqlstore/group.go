@@ -31,7 +31,7 @@ type change struct {
 var errGroup = errors.New("the changes were not committed")
 
 // update queues a change and waits for its result. It returns when the change is done, when ctx ends before the change
-// starts, or when the writer has stopped. A change whose channel `done` is open after the stop was not made.
+// starts, or when the writer has stopped. If the writer has stopped and `done` is open, the change was not made.
 func (s *sqlite) update(ctx context.Context, do func(*Tx) error) error {
 	c := &change{ctx: ctx, do: do, done: make(chan struct{})}
 	queue := s.queue

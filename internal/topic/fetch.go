@@ -114,18 +114,15 @@ func (p *partition) reset() error {
 	reply, err := p.fetcher.ListOffsets(p.over, &kafka.ListOffsetsRequest{Topics: map[string][]kafka.OffsetRequest{
 		p.Topic: {kafka.FirstOffsetOf(p.id), kafka.LastOffsetOf(p.id)},
 	}})
-	var bounds kafka.PartitionOffsets
-	if err == nil {
-		if of := reply.Topics[p.Topic]; len(of) == 0 {
-			err = kafka.UnknownTopicOrPartition
-		} else {
-			bounds, err = of[0], of[0].Error
-		}
+	if err == nil && len(reply.Topics[p.Topic]) == 0 {
+		err = kafka.UnknownTopicOrPartition
+	} else if err == nil {
+		err = reply.Topics[p.Topic][0].Error
 	}
 	if err != nil {
 		return fmt.Errorf("reading the bounds of partition %d: %w", p.id, err)
 	}
-	first, last := bounds.FirstOffset, bounds.LastOffset
+	first, last := reply.Topics[p.Topic][0].FirstOffset, reply.Topics[p.Topic][0].LastOffset
 	switch {
 	case p.offset < first:
 		p.metrics.resets.WithLabelValues(resetExpired).Inc()

@@ -12,7 +12,7 @@ type Recent struct {
 	Count  uint64
 }
 
-// Recent returns the recent readings of all sources.
+// Recent returns the number of recent readings of all sources, and the time at which the latest of them was stored.
 func (r *Rollup) Recent(ctx context.Context) (found Recent, err error) {
 	rows, err := r.conn.Query(ctx, "SELECT toUnixTimestamp64Milli(max(ingested_at)), count() FROM "+r.tables.Database+`.reading
 		WHERE ingested_at > now64(3) - INTERVAL 10 MINUTE`)

@@ -8,7 +8,7 @@ import (
 	"vayu/schema"
 )
 
-// ErrExists means that a request's reference has a transaction, or that its batch item has begun or was rejected.
+// ErrExists means that a ref_id or Idempotency-Key is used already, or that a batch item has begun or was rejected.
 var ErrExists = errors.New("the transaction exists already")
 
 // CreateOnce returns the transaction that `find` finds for a request; then `existed` is true. Otherwise it creates one.

@@ -143,8 +143,8 @@ const selectAudited = `SELECT id, state, state = 'pending' OR EXISTS (SELECT 1 F
 		WHERE a.account_id = t.account_id AND a.mode = t.mode AND a.subject = t.id AND a.action = '%[1]s.' || t.state)
 	FROM %[1]s t WHERE account_id = $1 AND mode = $2 AND id > $3 ORDER BY id LIMIT $4`
 
-// checkAuditLog checks that each final row of v.owner has its audit row. It reads the rows in
-// pages. That is safe, because a row and its audit row are committed together.
+// checkAuditLog checks that each recharge, payment and verification of v.owner in a final state has its audit row. It
+// may read them in pages, although the service runs: a row and its audit row are committed together.
 func (v *verifier) checkAuditLog() error {
 	for _, table := range []string{"recharge", "payment", "verification"} {
 		statement := fmt.Sprintf(selectAudited, table)

@@ -136,7 +136,7 @@ func (a *Alert) recheckLevel(hours []Observation, now time.Time) (Step, bool) {
 	return a.undoLevel(hours[last].At, now), true
 }
 
-// undoLevel returns the step back to the level before the last change. It has an event, because the change had one.
+// undoLevel returns the Step that takes back the last, announced change of level, and resolves the alert as corrected.
 func (a *Alert) undoLevel(hour uint32, now time.Time) Step {
 	s := &a.State
 	step := a.resolve(hour, air.AlertCorrected, a.rule.levelValue(s.Before), now)

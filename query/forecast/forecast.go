@@ -21,7 +21,7 @@ const MaxDays = 3
 // ScoreDays is the number of days over which answers give the score.
 const ScoreDays = 90
 
-// Issue has the forecasts that were issued from one day of data. It is immutable.
+// Issue has the forecasts with the same base day, the last day whose data they use. It is immutable.
 type Issue struct {
 	Base     schema.Day // last day whose data the forecasts use
 	IssuedAt time.Time  // time of the latest forecasts; those of a place can be older (see Place.issuedAt)

@@ -281,8 +281,8 @@ func oneApart(a, b []byte) bool {
 	return len(b) == len(a)+1 && bytes.Equal(a[i:], b[i+1:])
 }
 
-// cost returns the cost of a match of w with a searched word, or noMatch. A short word, or one with digits, must match
-// without typing errors.
+// cost returns the cost of a match of w with the searched word `key`, or noMatch. If `key` is short or has digits, or w
+// is exact, `key` must equal w or its beginning.
 func (w *searchWord) cost(key string, want []rune, set letterSet, digits bool) int {
 	switch {
 	case w.key == key:

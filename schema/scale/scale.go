@@ -1,6 +1,6 @@
 // Package scale computes air quality indices of other countries and organisations: the US Air Quality Index, the
-// European Air Quality Index, and the ratio to WHO's guidelines. It also continues India's index above 500. Package
-// naqi has India's index itself, which is the default, and the index for compliance.
+// European Air Quality Index, and the ratio to WHO's guidelines. It also continues India's index above 500. India's
+// index itself, which is both the default and the index for compliance, is in package naqi.
 package scale
 
 import (

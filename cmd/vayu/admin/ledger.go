@@ -39,8 +39,7 @@ each ledger, and every fault with its recharge or payment.`,
 	return cmd
 }
 
-// verifyLedger checks the ledgers of the named API account, and prints the result. If name is "", it checks all
-// accounts.
+// verifyLedger checks the ledger of the named account, or the ledgers of all if name is "", and prints the result.
 func verifyLedger(ctx context.Context, out io.Writer, db *sqlstore.DB, name string) error {
 	names, err := tool.AccountNames(db.View(ctx))
 	if err != nil {

@@ -7,8 +7,7 @@ import (
 	"vayu/internal/config"
 )
 
-// Roles of instances. By default, an instance has all four. In a larger installation, each role can have its own
-// instances.
+// Roles of instances. By default, an instance has all four. A larger installation can have instances for each role.
 const (
 	// RoleAPI serves API requests. For a recharge or a verification this includes the first call of a provider.
 	RoleAPI = "api"

@@ -94,7 +94,7 @@ func (t *Database) Run(ctx context.Context, settings columnstore.Config, work fu
 	return errors.Join(outcome, err)
 }
 
-// EngineDrain is the time that the engine has to finish its queries and close its tables when it stops.
+// EngineDrain limits how long DB.Run may take to stop. It exceeds the 12 s after which Run kills the engine.
 const EngineDrain = 20 * time.Second
 
 // Worlds returns the migration parameters of the two databases, one for each world (live and sandbox).

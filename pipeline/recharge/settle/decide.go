@@ -109,8 +109,8 @@ func decide(r *record.Record, res *Result) Transition {
 	return v
 }
 
-// afterError returns the transition after a failed call or lookup. A pending order fails only if it was certainly
-// never sent. Otherwise an earlier request may still arrive at the provider.
+// afterError returns the transition after a failed call or lookup. A pending order fails only after a submit call that
+// sent nothing, if no earlier call may have sent it. If the circuit breaker prevented the call, the order is retried.
 func afterError(r *record.Record, res *Result) Transition {
 	switch {
 	case r.State == schema.RechargePending && res.Call == CallSubmit && !res.Resent && errors.Is(res.Err, httpconnector.ErrNotSent) && !res.notCalled():

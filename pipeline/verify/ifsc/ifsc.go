@@ -75,8 +75,8 @@ func unpacked(data []byte) (string, error) {
 	return string(text), err
 }
 
-// newTable reads the list. A line has a bank's four letters, its name, and the last six characters of each of its
-// codes, sorted. Of these six characters, a code omits the beginning that it shares with the code before it.
+// newTable reads the lines of the list: a bank's letters, its name, and the last six characters of its codes, in order.
+// An entry omits the prefix that it shares with the entry before it: "000001 2 10" means 000001, 000002 and 000010.
 func newTable(text string) *table {
 	t := &table{}
 	known := map[string]uint64{}

@@ -1,8 +1,8 @@
 package namematch
 
-// These are the costs of an edit between two sound keys, the phonetic forms of words. Frequent variations of a name
-// are cheap. Edits that make the name of another person cost a wholeEdit. Among these are edits of the last vowel
-// (Anil, Anila), of consonants, and of the vowel of the first syllable (Rohan, Rehan).
+// An edit changes a sound key, the phonetic form of a word. Frequent variations of a name cost 1 or 2. An edit that may
+// result in the name of another person costs a wholeEdit: for example, an edit of the last vowel (Anil, Anila), of a
+// consonant, or of the vowel of the first syllable (Rohan, Rehan).
 const (
 	wholeEdit  = 4
 	looseLimit = 2 // the limit of the function loose: one doubtful vowel, or two silent ones

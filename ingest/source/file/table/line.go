@@ -25,7 +25,7 @@ type Lines struct {
 // Record returns the number and the text of the last line, as [ingest.Builder.Describe] needs them.
 func (l *Lines) Record() (number int64, text string) { return l.number, string(l.line) }
 
-// Number returns the number of the last line, from 1.
+// Number returns the number, from 1, of the line that the last call of Next has read.
 func (l *Lines) Number() int64 { return l.number }
 
 // Next returns the next line without its end, and the offset of its first byte. The line is valid until the next call,
