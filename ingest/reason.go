@@ -152,8 +152,8 @@ func checkSigned(p parameter.Parameter, v float64, reason Reason) Reason {
 var earliest = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // maxClockSkew is how far in the future the time of a reading may be. Stations and this machine use NTP, so five
-// minutes are generous. With a limit of an hour, one station with a fast clock could start the next hour of its city
-// too early.
+// minutes are generous. With a limit of an hour, one station with a fast clock could make the figures of its
+// city move on to the next hour too early.
 const maxClockSkew = 5 * time.Minute
 
 // checkTime returns the reason for rejecting the end of an averaging interval, or [None].

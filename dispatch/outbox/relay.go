@@ -125,9 +125,9 @@ func (o *Outbox) await(ctx context.Context, d time.Duration) (woken bool) {
 var errNotAcked = errors.New("the publisher has not acknowledged all events")
 
 // pass publishes the events of the owned outbox partitions, batch after batch from the oldest event, and returns the
-// number of acknowledged events. After an unacknowledged event it skips later events of the same account. So a Kafka
-// partition without a leader blocks only its own accounts. If batches fail, pass returns the first error other than
-// ErrYield, else ErrYield. It stops after a batch that fails without an acknowledged event, except with ErrPartial.
+// number of acknowledged events. After an unacknowledged event it skips later events of the same account, so a Kafka
+// partition without a leader blocks only its own accounts. The error is the first one of a batch, but any other error
+// replaces ErrYield. A batch with an error and no acknowledged event ends the pass, unless the error is ErrPartial.
 func (r *relay) pass(ctx context.Context) (safe int, err error) {
 	blocked := map[string]bool{} // accounts with an unacknowledged event
 	for after := ""; ctx.Err() == nil; {

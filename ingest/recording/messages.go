@@ -17,8 +17,8 @@ const MessagesFile = "messages.ndjson"
 // Message is a line of the file [MessagesFile].
 type Message struct {
 	Topic string `json:"topic"`
-	// Payload is the payload of the message. A JSON object, array, number or other non-string value is stored
-	// unchanged. Any other payload is stored as a JSON string of its text, which a reader must decode exactly once.
+	// Payload is the payload of the message. Text that is not JSON, or is a JSON string, is stored as a JSON string: a
+	// reader decodes that string once to get the payload, with any quotes. Any other JSON is stored as JSON.
 	Payload  json.RawMessage `json:"payload"`
 	Retained bool            `json:"retained,omitempty"`
 	At       time.Time       `json:"at,omitzero"` // when the message was received; zero means the time of the case

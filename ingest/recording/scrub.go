@@ -114,8 +114,8 @@ func (s *Scrubber) placeholder(kind, value string) string {
 	return s.placeholders[value]
 }
 
-// Body returns a body in which placeholders replace the values of fields for which kindOf returns a kind, and the
-// values that [Scrubber.Text] replaces. The rest of the body is unchanged.
+// Body replaces values in a body with placeholders: strings and numbers in fields that have a kind (see kindOf), and
+// what [Scrubber.Text] replaces. The rest of the body is unchanged.
 func (s *Scrubber) Body(body []byte) []byte {
 	var out bytes.Buffer
 	at := 0

@@ -30,8 +30,8 @@ type change struct {
 // errGroup means that the transaction of a group failed as a whole.
 var errGroup = errors.New("the changes were not committed")
 
-// update queues a change and waits for its result. It returns when the change is done, when ctx ends before the change
-// starts, or when the writer has stopped. If the writer has stopped and `done` is open, the change was not made.
+// update queues a change and returns its result. If ctx ends before the change starts, update returns the error of
+// ctx. If the writer stops first, update returns errEnded. In both cases the change was not made.
 func (s *sqlite) update(ctx context.Context, do func(*Tx) error) error {
 	c := &change{ctx: ctx, do: do, done: make(chan struct{})}
 	queue := s.queue

@@ -37,8 +37,8 @@ func (t *Table[R, P]) One(q sqlstore.Querier, query string, args ...any) (R, boo
 	return sqlstore.One(q, t.Scan, query, args...)
 }
 
-// byIDs returns, by id, the rows that have one of the ids and match the SQL conditions, for all owners. The map lacks
-// the ids of missing rows.
+// byIDs returns the rows with the given ids that match the SQL conditions, by id. It does not check the owner of a row.
+// For an id without such a row, the map has no entry.
 func (t *Table[R, P]) byIDs(q sqlstore.Querier, ids []string, conditions string) (map[string]R, error) {
 	found := make(map[string]R, len(ids))
 	many := t.byID(conditions)

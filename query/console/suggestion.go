@@ -137,6 +137,6 @@ func qualified(name string, known []string) (names []string) {
 	return names
 }
 
-// maxWords is the maximum number of words of a statement that a query for names gets. It also limits the number of
+// maxWords is the maximum number of the statement's words in the query parameter `words`. It also limits the number of
 // aliases that the method `known` reads from the statement.
 const maxWords = 500

@@ -69,7 +69,7 @@ func mediaTypes() string {
 // hundred figures.
 const RowsPerCall = 10_000
 
-// Calls returns how many calls of the quota an export with the given number of rows counts as.
+// Calls returns the number of calls that the quota counts for an export with the given number of rows.
 func Calls(rows uint64) int64 { return int64(max(1, (rows+RowsPerCall-1)/RowsPerCall)) }
 
 // export handles GET /v1/export/{table}.

@@ -85,7 +85,7 @@ type HourlyForecast struct {
 	Score    *ForecastScore `json:"score"`
 }
 
-// ForecastHour is the forecast of the mean of one Indian hour. At is the end of the hour, in UTC.
+// ForecastHour is the forecast of the mean PM2.5 of one hour of the Indian clock. At is the end of the hour, in UTC.
 type ForecastHour struct {
 	At   time.Time   `json:"at"`
 	PM25 Percentiles `json:"pm25"`

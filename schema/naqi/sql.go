@@ -25,7 +25,7 @@ func Functions() []Function {
 	return append(all, Function{"naqi_category", categoryLambda()})
 }
 
-// subIndexLambda tests for NULL first, because multiIf takes a comparison with NULL as false, and least() ignores NULL.
+// subIndexLambda needs ifNull: multiIf takes NULL as false, and least() ignores NULL, so NULL would have the index 500.
 func subIndexLambda(p air.Pollutant) string {
 	edge := breakpoint[p]
 	m := fmt.Sprintf("toInt64(floor(least(x, %g) * %d + 0.5))", float64(edge[6])/micro, int64(micro))

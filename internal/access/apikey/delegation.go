@@ -11,7 +11,7 @@ import (
 // A key can delegate only its own scopes, within its own limits. Otherwise a key with keys:manage
 // would grant everything, from every address, without expiry.
 
-// Inherited returns a copy of the requested specification `wanted`. It takes the limits that the request does not set
+// Inherited returns a copy of the requested specification `wanted`. Limits that the request does not set are copied
 // from the key k. `signatureOpen` is true if the request does not set require_signature. Scopes are not inherited. The
 // caller uses [Record.Covers] to reject scopes that k lacks.
 func (k *Record) Inherited(wanted Spec, signatureOpen bool) Spec {

@@ -3,7 +3,7 @@
 // process. Package columnstore starts, watches and restarts that child.
 //
 // Differences from a ClickHouse server: there are two users ("default" and "analyst"), and the setting final is 1 by
-// default. The process is fenced in: it reads and writes the engine's own files only.
+// default. If the kernel has Landlock, the process can use only its own files and the folders that Config.File names.
 package embedded
 
 import (

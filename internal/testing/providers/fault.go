@@ -78,7 +78,7 @@ func (d *Dice) Fault(names ...string) Fault {
 // noises are the faults that Noise draws at random.
 var noises = []Fault{Drop, Page, Broken}
 
-// enquiry returns the subject of requests without an order, such as status enquiries, for which Dice stores faults.
+// enquiry returns the key under which Dice stores the faults of a subject's requests that are not orders.
 func enquiry(about string) string { return "GET " + about }
 
 // ScriptEnquiry sets the next faults of a subject's requests other than orders. [Dice.Noise] returns these faults. A

@@ -85,8 +85,8 @@ var seriesCSV string
 
 type subscriber struct{ operator, circle string }
 
-// seriesTable has the operator to which each series was first assigned. A series is the first four
-// digits of its numbers, or the first five where four are ambiguous.
+// seriesTable has the operator (or its successor) and the circle to which each series was assigned. A series is the
+// first four digits of its numbers, or the first five where four are ambiguous.
 var seriesTable = sync.OnceValue(func() map[string]subscriber {
 	names := make(map[string]string, len(circles))
 	for _, c := range circles {

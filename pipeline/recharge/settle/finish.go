@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// FinishRow applies a provider's outcome to a pending row. It needs no lease, because only the provider decides.
+	// FinishRow applies a provider's outcome to a pending row. It needs no lease: the outcome may come in a callback.
 	FinishRow = `UPDATE recharge SET state = $3, provider_ref = $4, circle = $5, error_code = $6, error_message = $7, due_at = $8, token = '', finished_at = $9,
 		sent_at = COALESCE($10, sent_at)
 	WHERE id = $1 AND reference = $2 AND state = 'pending'`
