@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, inject, test } from 'vitest';
 import type { Schemas } from '../src/api/client';
 import { facts, number, pastStored, rows, showTable } from './air';
 import { accessible, ask, phone, pictured, signedIn } from './browser';

@@ -50,6 +50,8 @@ export function Legend(props: {
 	scale?: Scale;
 	/** title names the figure whose ranges are shown. */
 	title?: string | undefined;
+	/** empty adds the colour of places and times without a figure. */
+	empty?: boolean;
 }): JSX.Element {
 	const { counts, chosen, choose, scale = 'in' } = props;
 	return (
@@ -94,6 +96,12 @@ export function Legend(props: {
 						<span class="swatch stale" aria-hidden="true" />
 						<span>{t('air.stale')}</span> <b>{counts.get(notReporting)}</b>
 					</button>
+				</li>
+			)}
+			{props.empty && (
+				<li>
+					<span class="swatch aqi-none" aria-hidden="true" />
+					<span>{t('air.legend.empty')}</span>
 				</li>
 			)}
 		</ul>

@@ -327,7 +327,7 @@ function Year(props: {
 						<RangedChart query={query} since={props.since} period={nameOfPeriod('range', period)}>
 							{(entries) => (
 								<>
-									<Legend />
+									<Legend empty />
 									<Calendar
 										key={year}
 										from={period.from}

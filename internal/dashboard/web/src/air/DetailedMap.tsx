@@ -89,21 +89,18 @@ export function DetailedMap(
 	return (
 		<div class="map">
 			<div class="map-layers">
-				{props.onSurface ? (
-					<Select
-						label={t('air.surface')}
-						value={props.surface}
-						options={[
-							['none', t('air.surface.none')],
-							['aqi', t('air.index')],
-							['pm25', 'PM2.5'],
-							['error', t('air.surface.error')],
-						]}
-						change={props.onSurface}
-					/>
-				) : (
-					<p class="hint">{t('air.time.surface')}</p>
-				)}
+				<Select
+					label={t('air.surface')}
+					value={props.surface}
+					options={[
+						['none', t('air.surface.none')],
+						['aqi', t('air.index')],
+						['pm25', 'PM2.5'],
+						['error', t('air.surface.error')],
+					]}
+					disabled={!props.onSurface}
+					change={(surface) => props.onSurface?.(surface)}
+				/>
 			</div>
 			{(props.surface === 'aqi' || props.surface === 'pm25') && (
 				<Legend figure={props.surface} title={`${t('air.surface')}: ${titleOf(props.surface)}`} />
@@ -124,6 +121,7 @@ export function DetailedMap(
 			</div>
 			{props.children}
 			<p class="hint">{t(props.layer === 'cities' ? 'air.map.simple.marks' : 'air.map.marks')}</p>
+			{!props.onSurface && <p class="hint">{t('air.time.surface')}</p>}
 			{props.surface !== 'none' && <p class="hint">{t(props.surface === 'error' ? 'air.surface.error.hint' : 'air.surface.hint')}</p>}
 			<Credit />
 		</div>

@@ -128,12 +128,18 @@ export function Select<V extends string>(props: {
 	class?: string;
 	value: V;
 	options: readonly (readonly [value: V, text: string])[];
+	disabled?: boolean;
 	change: (value: V) => void;
 }): JSX.Element {
 	return (
 		<Labelled label={props.label} name={props.name} class={props.class}>
 			{(control) => (
-				<select {...control} value={props.value} onChange={(event) => props.change(event.currentTarget.value as V)}>
+				<select
+					{...control}
+					disabled={props.disabled}
+					value={props.value}
+					onChange={(event) => props.change(event.currentTarget.value as V)}
+				>
 					{props.options.map(([value, text]) => (
 						<option key={value} value={value}>
 							{text}

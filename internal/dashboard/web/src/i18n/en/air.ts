@@ -9,6 +9,7 @@ export const air = {
 	'air.advice.from': 'Summarised from: {sources}. It does not replace a doctor.',
 	'air.noindex': 'no AQI',
 	'air.nofigure': 'no data',
+	'air.legend.empty': 'No data',
 	'air.layer': 'Map layer',
 	'air.legend': 'AQI categories',
 	'air.search': 'City or pin code',

@@ -11,6 +11,7 @@ export const air: Record<keyof typeof en, string> = {
 	'air.advice.from': 'इनका सार: {sources}। यह डॉक्टर की सलाह की जगह नहीं लेता।',
 	'air.noindex': 'सूचकांक नहीं',
 	'air.nofigure': 'आँकड़ा नहीं',
+	'air.legend.empty': 'आँकड़ा नहीं',
 	'air.layer': 'नक्शे की परत',
 	'air.legend': 'सूचकांक की श्रेणियाँ',
 	'air.search': 'शहर या पिन कोड',
