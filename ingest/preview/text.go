@@ -130,9 +130,11 @@ func Exchanges(w io.Writer, recorder *ingest.Recorder) {
 	}
 }
 
-// Rejections writes the number of rejected values for each reason, the most frequent reason first.
+// Rejections writes the number of rejected values for each reason, the most frequent reason first, and equals by name.
 func Rejections(w io.Writer, rejected ingest.Rejections) {
-	reasons := slices.SortedFunc(maps.Keys(rejected), func(a, b ingest.Reason) int { return rejected[b] - rejected[a] })
+	reasons := slices.SortedFunc(maps.Keys(rejected), func(a, b ingest.Reason) int {
+		return cmp.Or(cmp.Compare(rejected[b], rejected[a]), cmp.Compare(a, b))
+	})
 	for _, reason := range reasons {
 		_, _ = fmt.Fprintf(w, "%9d rejected: %s\n", rejected[reason], reason)
 	}

@@ -19,7 +19,7 @@ import (
 	"vayu/internal/config"
 )
 
-// DefaultFrom is the sender of mails that are written to files, if no sender is set.
+// DefaultFrom is the sender of mails if no sender is set.
 const DefaultFrom = "vayu@localhost"
 
 // limit is the time limit of an attempt to send a mail.

@@ -52,10 +52,10 @@ const (
 	hour       = 3600 // seconds
 )
 
-// Air has the published air of both worlds. Package query implements it. Its methods, and those of Published, are
-// called concurrently.
+// Air has the published air quality of both worlds. Package query implements it. Its methods, and those of Published,
+// are called concurrently.
 type Air interface {
-	// Published returns the published air of a world; nil if this process has published none. The values
+	// Published returns the published air quality of a world; nil if this process has published none. The values
 	// for two publications are unequal, so that a comparison detects a new publication.
 	Published(world schema.World) Published
 	// Chances returns a function that looks up the latest forecasts of a place at each call; nil for no

@@ -86,7 +86,7 @@ func (b *bench) fetchWindow(ctx context.Context, handler http.Handler, w ingest.
 	served := conformance.Serve(ctx, noted, func(address string) {
 		got, err = conformance.Fetch(ctx, b.open(strings.TrimPrefix(address, "http://"), sleep), w, b.c.Now)
 	})
-	if err == nil && len(got.Faults) > 0 {
+	if got != nil && err == nil && len(got.Faults) > 0 {
 		err = errors.New(strings.Join(got.Faults, "; "))
 	}
 	return got, errors.Join(err, served)
