@@ -124,10 +124,10 @@ func (o *Outbox) await(ctx context.Context, d time.Duration) (woken bool) {
 
 var errNotAcked = errors.New("the publisher has not acknowledged all events")
 
-// pass publishes the events of the owned outbox partitions, batch after batch from the oldest event, and returns the
-// number of acknowledged events. After an unacknowledged event it skips later events of the same account, so a Kafka
-// partition without a leader blocks only its own accounts. The error is the first one of a batch, but any other error
-// replaces ErrYield. A batch with an error and no acknowledged event ends the pass, unless the error is ErrPartial.
+// pass publishes the events of the owned outbox partitions in batches, oldest first, and returns the number of
+// acknowledged events. After an unacknowledged event it skips later events of the same account, so a Kafka partition
+// without a leader blocks only its own accounts. If batches fail, pass returns the first error that is not ErrYield,
+// else ErrYield. It ends at a batch with an error and no acknowledged event, unless the error is ErrPartial.
 func (r *relay) pass(ctx context.Context) (safe int, err error) {
 	blocked := map[string]bool{} // accounts with an unacknowledged event
 	for after := ""; ctx.Err() == nil; {

@@ -93,8 +93,8 @@ func (s *Store) addOldest(ctx context.Context, all map[string]*air.SourceProgres
 var (
 	// ErrFuture means that a watermark is in the future. The source would never fetch the readings from now until then.
 	ErrFuture = errors.New("a watermark cannot be in the future")
-	// ErrNoPartition means that no progress of the partition is stored. It was never fetched, or its row was deleted:
-	// by a new watermark of the whole source, by a save with Progress.Restart, or at an age of keepPartitions.
+	// ErrNoPartition means that no progress of the partition is stored. The partition was never fetched, or its row was
+	// deleted: by a watermark of the whole source, by a save with Progress.Restart, or keepPartitions after its update.
 	ErrNoPartition = errors.New("no such partition")
 )
 

@@ -46,7 +46,7 @@ func (s *Service) requireBank(world schema.World) error {
 // doItem creates the verification of a batch record and waits for its end, up to itemWait. Without the wait, a batch
 // would create verifications faster than even a fast bank answers.
 func (s *Service) doItem(ctx context.Context, of item.Item) error {
-	// A 503 about the method means that no bank serves it: the item is rejected. After any other 503 it is retried.
+	// A 503 whose field is fieldMethod (no bank serves the method) rejects the item. After any other 503 it is retried.
 	by := transaction.Rejection{Final: fieldMethod, MaxAge: s.settings.GiveUp, Completed: s.bulkCompleted}
 	return s.Core.DoItem(ctx, of, by, func(ctx context.Context, from transaction.Origin) error {
 		r, _, err := request.Parse(of.Record)

@@ -58,7 +58,7 @@ func hourOfDay(hours []CityHour, first int) int {
 	return most
 }
 
-// HoursOfDays returns, for each day of `hours` from the day `from` on, the end of the hour that represents the day.
+// HoursOfDays returns, for each day in `hours`, the end of the hour that represents it. It omits days before `from`.
 func HoursOfDays(hours []CityHour, from schema.Day) []uint32 {
 	var out []uint32
 	for start := 0; start < len(hours); {

@@ -29,7 +29,7 @@ type Place interface {
 type Reader interface {
 	// Open reads a file. The error is ErrMissing if there is none.
 	Open(ctx context.Context, path string) (io.ReadCloser, error)
-	// List returns the size of each file, by path. It omits files whose paths no run can have written.
+	// List returns the size of each file, by path. It returns only files whose paths have the form that runs use.
 	List(ctx context.Context) (map[string]int64, error)
 	// Settle completes a run that was interrupted after its manifest was durable. It changes nothing else.
 	Settle(ctx context.Context) error
