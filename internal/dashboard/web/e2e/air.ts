@@ -9,7 +9,14 @@ import { command } from './service';
  */
 export async function pastStored(): Promise<void> {
 	const stored = () => command(inject('data'), 'sql', '--mode', 'sandbox', 'SELECT min(day) <= today() - 58 AS stored FROM city_day');
-	await vi.waitFor(async () => expect(await stored()).toMatch(/\b1\b/), { timeout: 800_000, interval: 3000 });
+	const first = async () => (await range('Pune', 70, 'day'))[0]?.date ?? dayBefore(0);
+	await vi.waitFor(
+		async () => {
+			expect(await stored()).toMatch(/\b1\b/);
+			expect((await first()) <= dayBefore(59)).toBe(true);
+		},
+		{ timeout: 800_000, interval: 3000 },
+	);
 }
 
 /**

@@ -3,7 +3,7 @@ import { lazy } from 'preact/compat';
 import { useMemo, useState } from 'preact/hooks';
 import { Link } from 'wouter-preact';
 import { number } from '../format';
-import { cityName, locale, stateBeside, stateOptions, t } from '../i18n';
+import { cityName, locale, stateBeside, stateName, stateOptions, t } from '../i18n';
 import { Time } from '../ui/Badge';
 import { Empty, Fetched } from '../ui/FetchState';
 import { Select } from '../ui/Field';
@@ -231,6 +231,7 @@ function Places(props: { places: readonly Place[]; layer: Layer; filters: Filter
 					)}
 					<div role="status">
 						<p class="hint">
+							{state && <b>{`${stateName(state)}. `}</b>}
 							{t(silent > 0 && !inHour ? 'air.count.reporting' : `air.count.${layer}`, { count: number(shown.length - silent) })}
 							{silent > 0 && ` ${t(inHour ? 'air.time.none.count' : 'air.stale.count', { count: number(silent) })}`}
 							{age && (

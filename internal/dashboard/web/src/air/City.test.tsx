@@ -70,13 +70,30 @@ beforeEach(() => {
 	vi.spyOn(withKey, 'GET').mockImplementation(off as unknown as typeof withKey.GET);
 });
 
-function show(): void {
+function show(client = new QueryClient({ defaultOptions: { queries: { retry: 2 } } })): void {
 	render(
-		<QueryClientProvider client={new QueryClient({ defaultOptions: { queries: { retry: 2 } } })}>
+		<QueryClientProvider client={client}>
 			<City city="Chennai" />
 		</QueryClientProvider>,
 	);
 }
+
+test('a day without data keeps its message while the page fetches it again', async () => {
+	Object.assign(state, { status: 404, code: 'no_data', message: 'No data.' });
+	history.replaceState(null, '', '/dashboard/air/Chennai?date=2016-11-01');
+	const client = new QueryClient({ defaultOptions: { queries: { retry: false } } });
+	show(client);
+	await screen.findAllByText('No data for 1 Nov 2016');
+	let end = (_: unknown) => {};
+	vi.spyOn(api, 'GET').mockImplementation((() => new Promise((done) => (end = done))) as unknown as typeof api.GET);
+	void client.refetchQueries({ queryKey: ['air', 'record'] });
+	await expect.poll(() => client.isFetching({ queryKey: ['air', 'record'] })).toBeGreaterThan(0);
+	const group = screen.getByRole('group', { name: 'On 1 Nov 2016' });
+	within(group).getByText('No data for 1 Nov 2016');
+	expect(within(group).queryByText('Loading …')).toBeNull();
+	end({ data: record('2016-11-01'), response: Response.json({}) });
+	await within(group).findAllByText('302');
+});
 
 test('every year with readings can be chosen, and the calendar begins with the last of them', async () => {
 	show();

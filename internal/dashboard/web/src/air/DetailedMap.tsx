@@ -101,6 +101,7 @@ export function DetailedMap(
 					disabled={!props.onSurface}
 					change={(surface) => props.onSurface?.(surface)}
 				/>
+				{!props.onSurface && <p class="hint">{t('air.time.surface')}</p>}
 			</div>
 			{(props.surface === 'aqi' || props.surface === 'pm25') && (
 				<Legend figure={props.surface} title={`${t('air.surface')}: ${titleOf(props.surface)}`} />
@@ -121,7 +122,6 @@ export function DetailedMap(
 			</div>
 			{props.children}
 			<p class="hint">{t(props.layer === 'cities' ? 'air.map.simple.marks' : 'air.map.marks')}</p>
-			{!props.onSurface && <p class="hint">{t('air.time.surface')}</p>}
 			{props.surface !== 'none' && <p class="hint">{t(props.surface === 'error' ? 'air.surface.error.hint' : 'air.surface.hint')}</p>}
 			<Credit />
 		</div>

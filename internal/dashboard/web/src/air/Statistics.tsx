@@ -162,7 +162,8 @@ function Bars(
 	const [least, most] = [sorted[0], sorted.at(-1)];
 	const text = (mean: number) => `${tenths(mean)} ${unit}`;
 	const means = new Map(course.map(({ at, mean }) => [at, mean]));
-	const short = (mean: number) => (mean < 10 ? tenths(mean) : number(Math.round(mean)));
+	// 24 bars have no room for tenths. A figure is rounded as a reader would round the tenths of the summary.
+	const short = (mean: number) => (mean < 10 || props.slots.length <= 7 ? tenths(mean) : number(Math.round(Number(mean.toFixed(1)))));
 	const summary =
 		least &&
 		most &&
@@ -277,7 +278,7 @@ function Exceeded(props: { of: Statistic | undefined; period: Limit['period'] })
 	if (!of?.evaluated) {
 		return <span class="absent">–</span>;
 	}
-	const text = t(period === '1h' ? 'air.limits.hours' : 'air.limits.days', {
+	const text = t(`air.limits.${period === '1h' ? 'hour' : 'day'}${of.evaluated === 1 ? '' : 's'}`, {
 		exceeded: number(of.exceeded ?? 0),
 		count: number(of.evaluated),
 	});

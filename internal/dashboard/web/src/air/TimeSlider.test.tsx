@@ -58,6 +58,19 @@ test('a move of the slider chooses its last position, and the end is the present
 	expect(chosen).toEqual([last, undefined]);
 });
 
+test('on a phone, where an hour is two pixels wide, buttons move the slider by an hour', () => {
+	const chosen: (string | undefined)[] = [];
+	const at = '2026-11-20T07:30:00Z';
+	render(<TimeSlider last={last} at={at} shown={at} failed={false} change={(one) => chosen.push(one)} />);
+	fireEvent.click(screen.getByRole('button', { name: 'One hour earlier' }));
+	fireEvent.click(screen.getByRole('button', { name: 'One hour earlier' }));
+	vi.advanceTimersByTime(1000);
+	expect(chosen).toEqual(['2026-11-20T05:30:00Z']);
+	fireEvent.click(screen.getByRole('button', { name: 'One hour later' }));
+	vi.advanceTimersByTime(1000);
+	expect(chosen).toEqual(['2026-11-20T05:30:00Z', '2026-11-20T06:30:00Z']);
+});
+
 test('play shows the next hour only after the present one has arrived, and ends at the present', () => {
 	const chosen: (string | undefined)[] = [];
 	const at = '2026-11-20T07:30:00Z';

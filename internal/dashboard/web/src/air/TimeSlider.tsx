@@ -63,6 +63,10 @@ export function TimeSlider(props: {
 		}
 		setPlaying(!playing);
 	};
+	const move = (to: number) => {
+		setPlaying(false);
+		setPosition(to);
+	};
 	const label = hourAt(here);
 	const until = label ? hourText(label) : t('air.time.now');
 	return (
@@ -72,19 +76,24 @@ export function TimeSlider(props: {
 			</button>
 			<div class="time-range">
 				<label for={id}>{t('air.time')}</label>
-				<input
-					id={id}
-					type="range"
-					min={0}
-					max={week}
-					step={1}
-					value={here}
-					aria-valuetext={until}
-					onInput={(event) => {
-						setPlaying(false);
-						setPosition(Number(event.currentTarget.value));
-					}}
-				/>
+				<div class="time-row">
+					<button type="button" aria-label={t('air.time.before')} disabled={here <= 0} onClick={() => move(here - 1)}>
+						‹
+					</button>
+					<input
+						id={id}
+						type="range"
+						min={0}
+						max={week}
+						step={1}
+						value={here}
+						aria-valuetext={until}
+						onInput={(event) => move(Number(event.currentTarget.value))}
+					/>
+					<button type="button" aria-label={t('air.time.after')} disabled={here >= week} onClick={() => move(here + 1)}>
+						›
+					</button>
+				</div>
 				<div class="time-ends hint" aria-hidden="true">
 					<span>{t('air.time.week')}</span>
 					<span>{t('air.time.now')}</span>
