@@ -1,5 +1,5 @@
-import { QueryClient, QueryClientProvider } from '@tanstack/preact-query';
-import { fireEvent, render, screen, within } from '@testing-library/preact';
+import { notifyManager, QueryClient, QueryClientProvider } from '@tanstack/preact-query';
+import { act, fireEvent, render, screen, within } from '@testing-library/preact';
 import { beforeEach, expect, test, vi } from 'vitest';
 import { api, withKey } from '../api/client';
 import { before, today } from '../dates';
@@ -86,8 +86,12 @@ test('a day without data keeps its message while the page fetches it again', asy
 	await screen.findAllByText('No data for 1 Nov 2016');
 	let end = (_: unknown) => {};
 	vi.spyOn(api, 'GET').mockImplementation((() => new Promise((done) => (end = done))) as unknown as typeof api.GET);
-	void client.refetchQueries({ queryKey: ['air', 'record'] });
-	await expect.poll(() => client.isFetching({ queryKey: ['air', 'record'] })).toBeGreaterThan(0);
+	await act(async () => {
+		void client.refetchQueries({ queryKey: ['air', 'record'] });
+		await expect.poll(() => client.isFetching({ queryKey: ['air', 'record'] })).toBeGreaterThan(0);
+		// The components have this notice before the one that is scheduled here.
+		await new Promise<void>((done) => notifyManager.schedule(done));
+	});
 	const group = screen.getByRole('group', { name: 'On 1 Nov 2016' });
 	within(group).getByText('No data for 1 Nov 2016');
 	expect(within(group).queryByText('Loading …')).toBeNull();
