@@ -113,3 +113,27 @@ func (b *Builder) At(position int64) {
 		b.err = b.flush()
 	}
 }
+
+// Check returns the reason for rejecting a complete reading, or [None].
+func Check(r *air.Reading, now time.Time) Reason {
+	switch {
+	case r.Station == "":
+		return NoStation
+	case !r.Parameter.Valid(), r.Kind == air.SubIndex && !r.Parameter.Indexed():
+		return UnknownPollutant
+	}
+	if reason := checkTime(r.At, now); reason != None {
+		return reason
+	}
+	if reason := checkSigned(r.Parameter, r.Value, CheckValue(r.Value)); reason != None {
+		return reason
+	}
+	least, most := 0.0, float64(mostIndex)
+	if r.Kind == air.Concentration {
+		least, most = r.Parameter.Range()
+	}
+	if r.Value < least || r.Value > most {
+		return OutOfRange
+	}
+	return None
+}

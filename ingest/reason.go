@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"vayu/schema/air"
 	"vayu/schema/parameter"
 )
 
@@ -163,30 +162,6 @@ func checkTime(at, now time.Time) Reason {
 		return FutureTime
 	case at.Before(earliest):
 		return AncientTime
-	}
-	return None
-}
-
-// Check returns the reason for rejecting a complete reading, or [None].
-func Check(r *air.Reading, now time.Time) Reason {
-	switch {
-	case r.Station == "":
-		return NoStation
-	case !r.Parameter.Valid(), r.Kind == air.SubIndex && !r.Parameter.Indexed():
-		return UnknownPollutant
-	}
-	if reason := checkTime(r.At, now); reason != None {
-		return reason
-	}
-	if reason := checkSigned(r.Parameter, r.Value, CheckValue(r.Value)); reason != None {
-		return reason
-	}
-	least, most := 0.0, float64(mostIndex)
-	if r.Kind == air.Concentration {
-		least, most = r.Parameter.Range()
-	}
-	if r.Value < least || r.Value > most {
-		return OutOfRange
 	}
 	return None
 }

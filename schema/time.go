@@ -63,5 +63,13 @@ func (d Day) String() string {
 // FormatTime formats a time for replies and events: RFC 3339 in UTC, in whole seconds.
 func FormatTime(at time.Time) string { return at.UTC().Format(time.RFC3339) }
 
+// FormatMillis formats a stored time (microseconds since 1970 in UTC): RFC 3339 in UTC, with three decimals of a second.
+func FormatMillis(micros int64) string {
+	return time.UnixMicro(micros).UTC().Format("2006-01-02T15:04:05.000Z")
+}
+
+// FormatExact formats a time: RFC 3339 in UTC, with six decimals of a second.
+func FormatExact(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000000Z") }
+
 // FormatMicros formats a stored time (microseconds since 1970 in UTC) as [FormatTime] does.
 func FormatMicros(micros int64) string { return FormatTime(time.UnixMicro(micros)) }

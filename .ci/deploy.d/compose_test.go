@@ -153,7 +153,7 @@ func TestComposeNetworks(t *testing.T) {
 	subnet := p.Networks["edge"].Ipam.Config[0].Subnet
 	for name, s := range vayus(p) {
 		if got := *s.Environment["VAYU_PROXIES"]; got != subnet {
-			t.Errorf("%s believes %s, the proxy is in %s", name, got, subnet)
+			t.Errorf("%s trusts %s, and the proxy is in %s", name, got, subnet)
 		}
 	}
 }

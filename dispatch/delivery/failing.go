@@ -194,7 +194,7 @@ func (s *Service) alert(tx *sqlstore.Tx, webhook string) error {
 	if err != nil {
 		return err
 	}
-	data := WebhookFailing{Webhook: webhook, Since: instant(since)}
+	data := WebhookFailing{Webhook: webhook, Since: schema.FormatMillis(since)}
 	var status int
 	err = tx.QueryRow(selectNewest, webhook).Scan(&data.Stage, &status, &data.Error)
 	if err == nil {
@@ -226,7 +226,7 @@ func (s *Service) endFailure(ctx context.Context, t results) error {
 			return err
 		}
 		return s.tell(tx, t.webhook, schema.EventWebhookRecovered, func(url string) any {
-			return WebhookRecovered{Webhook: t.webhook, URL: url, Since: instant(since), RecoveredAt: instant(t.acknowledged)}
+			return WebhookRecovered{Webhook: t.webhook, URL: url, Since: schema.FormatMillis(since), RecoveredAt: schema.FormatMillis(t.acknowledged)}
 		})
 	})
 }
@@ -252,8 +252,4 @@ func withoutQuery(address string) string {
 		return ""
 	}
 	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
-}
-
-func instant(micros int64) string {
-	return time.UnixMicro(micros).UTC().Format("2006-01-02T15:04:05.000Z")
 }

@@ -86,7 +86,7 @@ func scanAttempt(d *schema.Delivery, world schema.World) func(sqlstore.Scanner) 
 		var body []byte
 		var signature, received string
 		err := row.Scan(&a.Number, &at, &micros, &a.Stage, &status, &a.Error, &body, &signature, &received)
-		a.At, a.DurationMS = shownInstant(at), milliseconds(micros)
+		a.At, a.DurationMS = schema.FormatMillis(at), milliseconds(micros)
 		if status != 0 {
 			a.HTTPStatus = &status
 		}

@@ -96,7 +96,7 @@ func instantOrNull(micros int64) *string {
 	if micros == 0 {
 		return nil
 	}
-	text := shownInstant(micros)
+	text := schema.FormatMillis(micros)
 	return &text
 }
 

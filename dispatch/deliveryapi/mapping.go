@@ -11,9 +11,6 @@ import (
 	"vayu/schema"
 )
 
-// instant is the format of times in replies: RFC 3339 in UTC with milliseconds.
-const instant = "2006-01-02T15:04:05.000Z"
-
 // These are the columns and tables that scanShown reads. The join finds the last attempt of a delivery by the
 // primary key of the table "attempt", so a page costs one lookup per delivery.
 const (
@@ -36,13 +33,13 @@ func scanShown(now time.Time, more ...any) func(sqlstore.Scanner) (schema.Delive
 			&last.at, &last.duration, &last.stage, &last.status, &last.text,
 		}, more...)...)
 		d.LastAttempt = last.shown(d.Made)
-		d.CreatedAt = shownInstant(created)
+		d.CreatedAt = schema.FormatMillis(created)
 		if d.State == schema.DeliveryWaiting && (token == "" || due <= now.UnixMicro()) {
-			text := shownInstant(due)
+			text := schema.FormatMillis(due)
 			d.NextAttemptAt = &text
 		}
 		if finished.Valid {
-			text := shownInstant(finished.Int64)
+			text := schema.FormatMillis(finished.Int64)
 			d.FinishedAt = &text
 		}
 		d.RetryOf, d.RetriedAs = optional(retryOf), optional(retriedAs)
@@ -62,7 +59,7 @@ func (l *lastScan) shown(n int) *schema.LastAttempt {
 		return nil
 	}
 	a := schema.LastAttempt{
-		Number: n, At: shownInstant(l.at.Int64), DurationMS: milliseconds(l.duration.Int64), Stage: schema.Stage(l.stage.String), Error: l.text.String,
+		Number: n, At: schema.FormatMillis(l.at.Int64), DurationMS: milliseconds(l.duration.Int64), Stage: schema.Stage(l.stage.String), Error: l.text.String,
 	}
 	if status := int(l.status.Int64); status != 0 {
 		a.HTTPStatus = &status
@@ -71,8 +68,6 @@ func (l *lastScan) shown(n int) *schema.LastAttempt {
 }
 
 func milliseconds(micros int64) float64 { return float64(micros) / 1000 }
-
-func shownInstant(micros int64) string { return time.UnixMicro(micros).UTC().Format(instant) }
 
 func optional(text string) *string {
 	if text == "" {

@@ -104,3 +104,7 @@ func (cache *Cache) Snapshot() *Snapshot { return cache.snapshot.Load() }
 
 // Get returns a subscription by id, or nil.
 func (cache *Cache) Get(id string) *Subscription { return cache.Snapshot().byID.Get(id) }
+
+// Refresh reads all changes into the cache now. It fails after Config.Timeout. A process calls it after its own changes,
+// and before it matches events. The background refresh and Fresh also read the changes of other processes.
+func (cache *Cache) Refresh(ctx context.Context) error { return cache.follower.Refresh(ctx) }

@@ -28,10 +28,6 @@ func (cache *Cache) newFollower() *tablecache.Follower {
 	})
 }
 
-// Refresh reads all changes into the cache now. It fails after Config.Timeout. A process calls it after its own changes,
-// and before it matches events. The background refresh and Fresh also read the changes of other processes.
-func (cache *Cache) Refresh(ctx context.Context) error { return cache.follower.Refresh(ctx) }
-
 // Fresh refreshes the cache if the last refresh is older than maxAge. It fails after Config.Timeout. After an error the
 // caller must not sign, because a cached secret may have been rotated. After success the caller may sign with the
 // cached secrets for 100 ms.

@@ -2,6 +2,7 @@ package subscription
 
 import (
 	"math"
+	"time"
 
 	"vayu/internal/tablecache"
 	"vayu/schema"
@@ -29,4 +30,10 @@ type audienceKey struct {
 // Matching returns the subscriptions to an event type, including paused ones. The result is read-only.
 func (s *Snapshot) Matching(account string, world schema.World, event schema.EventType) []*Subscription {
 	return s.byAudience.Get(audienceKey{schema.Owner{Account: account, World: world}, event})
+}
+
+// Saw reports whether the subscription existed at the time of an event, within schema.WebhookClockMargin. A
+// subscription must not get older events, which a replay or a reset of Kafka offsets can deliver up to a month later.
+func (s *Subscription) Saw(at time.Time) bool {
+	return s.createdAt <= at.Add(schema.WebhookClockMargin).UnixMicro()
 }

@@ -29,12 +29,6 @@ type Subscription struct {
 	unreadable    bool  // a stored secret cannot be decrypted
 }
 
-// Saw reports whether the subscription existed at the time of an event, within schema.WebhookClockMargin. A
-// subscription must not get older events, which a replay or a reset of Kafka offsets can deliver up to a month later.
-func (s *Subscription) Saw(at time.Time) bool {
-	return s.createdAt <= at.Add(schema.WebhookClockMargin).UnixMicro()
-}
-
 // Secrets returns the secrets with which an attempt at a time must be signed, newest first. It returns none if the
 // current secret cannot be decrypted. The result is read-only.
 func (s *Subscription) Secrets(now time.Time) []string {

@@ -93,20 +93,6 @@ func (p *pass) authorize(c *httpapi.Call, route *httpapi.Route, now time.Time) *
 	return nil
 }
 
-// Verify checks the signature of a call if its key requires one. It implements httpapi.Pass.
-func (p *pass) Verify(c *httpapi.Call) error {
-	if c.BySession { // a session was created by a signed call or with a mailed link, and its calls need no signature
-		return nil
-	}
-	err := p.service.verifySignature(c, p.key)
-	if err != nil {
-		p.service.metrics.refusedBy(err)
-		return err
-	}
-	p.unsigned = false
-	return nil
-}
-
 // Reserve raises the call's reservation to n calls of the account's quota. It implements httpapi.Pass.
 func (p *pass) Reserve(_ *httpapi.Call, n int64) error {
 	left, ok := p.usage.Reserve(n)

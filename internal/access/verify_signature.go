@@ -54,3 +54,17 @@ func (s *Service) spend(ctx context.Context, key string, sent signature.Signatur
 		return nil
 	})
 }
+
+// Verify checks the signature of a call if its key requires one. It implements httpapi.Pass.
+func (p *pass) Verify(c *httpapi.Call) error {
+	if c.BySession { // a session was created by a signed call or with a mailed link, and its calls need no signature
+		return nil
+	}
+	err := p.service.verifySignature(c, p.key)
+	if err != nil {
+		p.service.metrics.refusedBy(err)
+		return err
+	}
+	p.unsigned = false
+	return nil
+}

@@ -36,7 +36,7 @@ func TestWrongImportIsFound(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"ingest/loader.go:4: imports query: stages do not know each other; declare the interface you need and let cmd hand it in"}
+	want := []string{"ingest/loader.go:4: imports query: a stage does not import another; declare the interface that you need, and pass it in cmd"}
 	if diff := cmp.Diff(want, texts(faults)); diff != "" {
 		t.Errorf("faults (-want +got):\n%s", diff)
 	}
@@ -57,13 +57,13 @@ func TestRules(t *testing.T) {
 	for name, c := range map[string]struct{ path, text, want string }{
 		"cmd imports all":                     {"cmd/vayu/a.go", `import ("vayu/ingest"; "vayu/internal/lifecycle"; "vayu/schema")`, ""},
 		"stage imports below":                 {"query/a.go", `import ("vayu/internal/lifecycle"; "vayu/schema"; "vayu/query/places")`, ""},
-		"stage imports stage":                 {"query/places/a.go", `import "vayu/pipeline/airquality"`, "stages do not know"},
-		"test imports stage":                  {"query/a_test.go", `import "vayu/ingest"`, "stages do not know"},
+		"stage imports stage":                 {"query/places/a.go", `import "vayu/pipeline/airquality"`, "a stage does not import"},
+		"test imports stage":                  {"query/a_test.go", `import "vayu/ingest"`, "a stage does not import"},
 		"test of a stage uses the outbox":     {"pipeline/a_test.go", `import "vayu/dispatch/outbox"`, ""},
-		"stage imports the outbox":            {"pipeline/a.go", `import "vayu/dispatch/outbox"`, "stages do not know"},
+		"stage imports the outbox":            {"pipeline/a.go", `import "vayu/dispatch/outbox"`, "a stage does not import"},
 		"test support imports stage":          {"internal/testing/chaos/a.go", `import "vayu/dispatch/outbox"`, ""},
 		"stage imports cmd":                   {"query/a.go", `import "vayu/cmd/vayu"`, "nothing imports cmd"},
-		"internal imports stage":              {"internal/lifecycle/a.go", `import "vayu/ingest"`, "no opinion"},
+		"internal imports stage":              {"internal/lifecycle/a.go", `import "vayu/ingest"`, "does not import stages"},
 		"internal downwards":                  {"internal/columnstore/a.go", `import "vayu/internal/columnstore/embedded"`, ""},
 		"internal upwards":                    {"internal/columnstore/embedded/a.go", `import "vayu/internal/columnstore"`, "internalMay"},
 		"internal test uses its test package": {"internal/columnstore/a_test.go", `import "vayu/internal/columnstore/columnstoretest"`, ""},
@@ -87,11 +87,11 @@ func TestRules(t *testing.T) {
 		"word in TypeScript":                  {"query/a.ts", "const told = 1;\n", "told"},
 		"word in the glossary":                {"docs/glossary.md", "| term | never asked |\n", ""},
 		"word in a migration":                 {"schema/migrations/a.sql", "-- asked\n", ""},
-		"init":                                {"query/a.go", `func init() {}`, "init runs unasked"},
+		"init":                                {"query/a.go", `func init() {}`, "init runs in every"},
 		"method init":                         {"query/a.go", `type t int; func (t) init() {}`, ""},
-		"unknown folder":                      {"lib/a.go", ``, "no folder of the house"},
+		"unknown folder":                      {"lib/a.go", ``, "not in the list of top-level"},
 		"made folder":                         {"node_modules/a/a.go", `import "vayu/cmd"; func init() {}`, ""},
-		"file at the root":                    {"main.go", ``, "beside go.mod"},
+		"file at the root":                    {"main.go", ``, "folder of go.mod"},
 		"does not parse":                      {"query/a.go", `func (`, "expected"},
 		"function without doc":                {"query/a.go", `func Do() {}`, "Do is exported"},
 		"doc of another name":                 {"query/a.go", "// Doing is.\nfunc Do() {}", "Do is exported"},

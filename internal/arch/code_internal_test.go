@@ -31,11 +31,11 @@ func (f *file) checkPackage() {
 		}
 	}
 	if f.path == path.Base(f.path) {
-		f.faultf(f.tree.Name.Pos(), "no Go file stands beside go.mod")
+		f.faultf(f.tree.Name.Pos(), "the folder of go.mod has no Go files")
 	}
 	for _, decl := range f.tree.Decls {
 		if fn, ok := decl.(*ast.FuncDecl); ok && fn.Recv == nil && fn.Name.Name == "init" {
-			f.faultf(fn.Pos(), "init runs unasked; build what is needed where it is needed")
+			f.faultf(fn.Pos(), "init runs in every program that imports the package; call a function where the value is needed")
 		}
 	}
 }

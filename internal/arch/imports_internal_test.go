@@ -54,18 +54,18 @@ func forbidden(from, to string, test bool) string {
 		return ""
 	case slices.Contains(stages, source):
 		if slices.Contains(stages, target) && target != source {
-			return "stages do not know each other; declare the interface you need and let cmd hand it in"
+			return "a stage does not import another; declare the interface that you need, and pass it in cmd"
 		}
 	case source == "internal":
 		if slices.Contains(stages, target) && !within(from, []string{testSupport}) {
-			return "internal has no opinion about what the stages do"
+			return "internal does not import stages"
 		}
 		if target == "internal" {
 			return downwards(strings.TrimPrefix(from, "internal/"), strings.TrimPrefix(to, "internal/"), test)
 		}
 	case source == "schema":
 		if target != "schema" && (!test || target != "internal") {
-			return "schema is the vocabulary and imports only itself"
+			return "schema imports only itself"
 		}
 	}
 	return ""

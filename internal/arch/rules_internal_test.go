@@ -54,7 +54,7 @@ var internalMay = map[string][]string{
 	"apidoc":                      {"httpapi", "httpapi/server"},
 	"arch":                        {},
 	"backupfile":                  {},
-	"columnstore":                 {"columnstore/embedded", "columnstore/embedded/chdb", "config", "tracing"},
+	"columnstore":                 {"columnstore/embedded", "columnstore/embedded/chdb", "config", "sleep", "tracing"},
 	"columnstore/backup":          {"backupfile", "columnstore", "columnstore/migration"},
 	"columnstore/columnstoretest": {"columnstore", "columnstore/embedded", "columnstore/embedded/chdb", "columnstore/migration", "config"},
 	"columnstore/embedded": {

@@ -25,7 +25,7 @@ func checkTop(fsys fs.FS) []Fault {
 	for _, e := range entries {
 		name := e.Name()
 		if e.IsDir() && !strings.HasPrefix(name, ".") && !slices.Contains(topFolders, name) && !slices.Contains(madeFolders, name) {
-			faults = append(faults, Fault{Path: name, Text: "is no folder of the house; see internal/arch"})
+			faults = append(faults, Fault{Path: name, Text: "is not in the list of top-level folders; see internal/arch"})
 		}
 	}
 	return faults

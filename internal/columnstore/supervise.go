@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"vayu/internal/columnstore/embedded"
+	"vayu/internal/sleep"
 )
 
 const (
@@ -28,11 +29,7 @@ const (
 
 // supervise keeps an engine running until ctx ends. With Config.Share it may use the engine of another process.
 func (db *DB) supervise(ctx context.Context) error {
-	pause := backoffFirst
-	for first := true; ; first = false {
-		if !first {
-			db.metrics.restarts.Inc()
-		}
+	for failures := 0; ; failures++ {
 		began := time.Now()
 		err := db.once(ctx)
 		db.metrics.up.Set(0)
@@ -44,19 +41,18 @@ func (db *DB) supervise(ctx context.Context) error {
 		}
 		db.endpoint.lose(err)
 		if time.Since(began) > healthyLife || errors.Is(err, errHeld) {
-			pause = backoffFirst
+			failures = 0
 		}
+		pause := sleep.Backoff(failures, backoffFirst, backoffLast)
 		if errors.Is(err, errHeld) {
 			db.log.Info("waiting for another process with the data directory", "error", err, "pause", pause)
 		} else {
 			db.log.Error("the ClickHouse engine ended; restarting it", "error", err, "after", time.Since(began).Round(time.Millisecond), "pause", pause)
 		}
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
+		if !sleep.For(ctx, pause) {
 			return nil
 		}
-		pause = min(2*pause, backoffLast)
+		db.metrics.restarts.Inc()
 	}
 }
 

@@ -1,6 +1,8 @@
 package httpapi
 
 import (
+	"cmp"
+	"encoding/json"
 	"net/http"
 	"strconv"
 	"strings"
@@ -252,4 +254,17 @@ func (x *exchange) age(resp *Response) {
 	if resp.Stale {
 		x.constant("X-SERVICE-Stale", staleMark)
 	}
+}
+
+// render sets the default status and encodes Value into Body. If the status is 200 and Cache is set, it also adds the
+// ETag of an encoded Value. It runs before anything is sent, so an encoding error can still become an error reply.
+func (resp *Response) render() (err error) {
+	resp.Status = cmp.Or(resp.Status, http.StatusOK)
+	if resp.Value != nil {
+		resp.Body, err = json.Marshal(resp.Value)
+		if resp.Status == http.StatusOK && resp.Cache != nil && resp.ETag == nil {
+			resp.ETag = []string{ETag(resp.Body)}
+		}
+	}
+	return err
 }

@@ -1,9 +1,7 @@
 package httpapi
 
 import (
-	"cmp"
 	"encoding/hex"
-	"encoding/json"
 	"io"
 	"maps"
 	"net/http"
@@ -163,19 +161,6 @@ var (
 	// A browser that gets this header uses only HTTPS for one year, as browser makers recommend.
 	onlyTLS = []string{"max-age=31536000"}
 )
-
-// render sets the default status and encodes Value into Body. If the status is 200 and Cache is set, it also adds the
-// ETag of an encoded Value. It runs before anything is sent, so an encoding error can still become an error reply.
-func (resp *Response) render() (err error) {
-	resp.Status = cmp.Or(resp.Status, http.StatusOK)
-	if resp.Value != nil {
-		resp.Body, err = json.Marshal(resp.Value)
-		if resp.Status == http.StatusOK && resp.Cache != nil && resp.ETag == nil {
-			resp.ETag = []string{ETag(resp.Body)}
-		}
-	}
-	return err
-}
 
 // isPacked reports whether a media type is a compressed format. A further compression would only enlarge such a body.
 func isPacked(contentType []string) bool {

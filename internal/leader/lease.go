@@ -19,12 +19,12 @@ type leaseRow struct {
 	lease        time.Duration
 }
 
-// serverNow is SQL for the time of the database server in Unix microseconds.
-const serverNow = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)"
+// ServerNow is a PostgreSQL expression for the time of the database server, in Unix microseconds.
+const ServerNow = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)"
 
 func (r leaseRow) available(ctx context.Context) (bool, error) {
 	var free bool
-	err := r.db.View(ctx).QueryRow("SELECT holder = $2 OR until <= "+serverNow+" FROM leader WHERE name = $1", r.name, r.holder).Scan(&free)
+	err := r.db.View(ctx).QueryRow("SELECT holder = $2 OR until <= "+ServerNow+" FROM leader WHERE name = $1", r.name, r.holder).Scan(&free)
 	if errors.Is(err, sql.ErrNoRows) {
 		return true, nil
 	}
@@ -37,9 +37,9 @@ func (r leaseRow) available(ctx context.Context) (bool, error) {
 func (r leaseRow) acquire(ctx context.Context) (mine bool, err error) {
 	err = r.db.Update(ctx, func(tx *sqlstore.Tx) error {
 		n, err := tx.Exec(`
-			INSERT INTO leader (name, holder, until) VALUES ($1, $2, `+serverNow+` + CAST($3 AS BIGINT))
+			INSERT INTO leader (name, holder, until) VALUES ($1, $2, `+ServerNow+` + CAST($3 AS BIGINT))
 			ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until
-			WHERE leader.holder = excluded.holder OR leader.until <= `+serverNow,
+			WHERE leader.holder = excluded.holder OR leader.until <= `+ServerNow,
 			r.name, r.holder, r.lease.Microseconds())
 		mine = n == 1
 		return err
@@ -51,7 +51,7 @@ func (r leaseRow) acquire(ctx context.Context) (mine bool, err error) {
 }
 
 func (r leaseRow) held(ctx context.Context) (mine bool, err error) {
-	err = r.db.View(ctx).QueryRow("SELECT EXISTS (SELECT 1 FROM leader WHERE name = $1 AND holder = $2 AND until > "+serverNow+")", r.name, r.holder).Scan(&mine)
+	err = r.db.View(ctx).QueryRow("SELECT EXISTS (SELECT 1 FROM leader WHERE name = $1 AND holder = $2 AND until > "+ServerNow+")", r.name, r.holder).Scan(&mine)
 	if err != nil {
 		return false, fmt.Errorf("reading leader lease %q: %w", r.name, err)
 	}

@@ -7,12 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"vayu/internal/leader"
 	"vayu/internal/sleep"
 	"vayu/internal/sqlstore"
 )
-
-// serverNow is an SQL expression for the time of the database server, in Unix microseconds.
-const serverNow = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000000 AS BIGINT)"
 
 // readLeases reads the valid leases of the group's members and jobs into v, unless this instance shares no jobs. It
 // deletes the leases of members that expired more than keepMembers ago.
@@ -38,7 +36,7 @@ func (s *sharer) readLeases(ctx context.Context, v *view) error {
 			v.taken[strings.TrimPrefix(name, prefix)] = true
 		}
 		return nil
-	}, "SELECT name, until - "+serverNow+" FROM leader WHERE name LIKE $1 || '%'", prefix)
+	}, "SELECT name, until - "+leader.ServerNow+" FROM leader WHERE name LIKE $1 || '%'", prefix)
 	slices.Sort(v.members)
 	if err != nil {
 		return fmt.Errorf("reading the leases of group %q: %w", s.Group, err)
@@ -47,7 +45,7 @@ func (s *sharer) readLeases(ctx context.Context, v *view) error {
 		return nil
 	}
 	return s.DB.Update(ctx, func(tx *sqlstore.Tx) error {
-		_, err := tx.Exec("DELETE FROM leader WHERE name LIKE $1 || '%' AND until < "+serverNow+" - CAST($2 AS BIGINT)",
+		_, err := tx.Exec("DELETE FROM leader WHERE name LIKE $1 || '%' AND until < "+leader.ServerNow+" - CAST($2 AS BIGINT)",
 			memberName(s.Group, "", ""), keepMembers.Microseconds())
 		return err
 	})
@@ -64,7 +62,7 @@ var ErrPlace = errors.New("running instances use another store")
 func (s *sharer) checkPlace(ctx context.Context) error {
 	for s.Place != "" {
 		var other string
-		err := s.DB.View(ctx).QueryRow("SELECT COALESCE(max(name), '') FROM leader WHERE name LIKE $1 AND name NOT LIKE $2 AND until > "+serverNow,
+		err := s.DB.View(ctx).QueryRow("SELECT COALESCE(max(name), '') FROM leader WHERE name LIKE $1 AND name NOT LIKE $2 AND until > "+leader.ServerNow,
 			memberName(s.Group, "", "%"+placeEnd+"%"), memberName(s.Group, "", s.Place+placeEnd+"%")).Scan(&other)
 		if err == nil && other != "" {
 			return fmt.Errorf("%w (%s), and this instance uses %s", ErrPlace, strings.TrimPrefix(strings.Split(other, placeEnd)[0], memberName(s.Group, "", "")), s.Place)
@@ -79,7 +77,7 @@ func (s *sharer) checkPlace(ctx context.Context) error {
 
 // Members returns the number of running instances of a group, on PostgreSQL. `local` corresponds to [Config.Local].
 func Members(ctx context.Context, db *sqlstore.DB, group, local string) (n int, err error) {
-	err = db.View(ctx).QueryRow("SELECT count(*) FROM leader WHERE name LIKE $1 || '%' AND until > "+serverNow, memberName(group, local, "")).Scan(&n)
+	err = db.View(ctx).QueryRow("SELECT count(*) FROM leader WHERE name LIKE $1 || '%' AND until > "+leader.ServerNow, memberName(group, local, "")).Scan(&n)
 	if err != nil {
 		return 0, fmt.Errorf("reading the members of group %q: %w", group, err)
 	}

@@ -70,7 +70,7 @@ func EraseAll(ctx context.Context, db *DB, account string, erasures []Erasure) (
 	for i, e := range erasures {
 		_, left := e.statements()
 		if err := db.View(ctx).QueryRow(left, account).Scan(&done[i].Left); err != nil {
-			return nil, fmt.Errorf("counting what is left in %s: %w", e.Table, err)
+			return nil, fmt.Errorf("counting the rows left in %s: %w", e.Table, err)
 		}
 	}
 	return done, nil

@@ -120,7 +120,7 @@ func (q *Queue[R]) claim(ctx context.Context, p *Pool, all []dueRows, own Lease,
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("claiming from %s what is due of %s: %w", q.Table.Name, p.provider.Name, err)
+		return nil, fmt.Errorf("claiming due rows of %s for %s: %w", q.Table.Name, p.provider.Name, err)
 	}
 	if q.OnClaimed != nil {
 		q.OnClaimed()

@@ -272,3 +272,13 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		}, []string{"upstream", "outcome"}),
 	}
 }
+
+// release unbinds the connection after the answer was read.
+func (a *attempt) release() {
+	a.mu.Lock()
+	on := a.conn
+	a.mu.Unlock()
+	if on != nil {
+		on.attempt.CompareAndSwap(a, nil)
+	}
+}

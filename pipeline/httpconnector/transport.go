@@ -158,13 +158,3 @@ func (a *attempt) trace(ctx context.Context) context.Context {
 		},
 	})
 }
-
-// release unbinds the connection after the answer was read.
-func (a *attempt) release() {
-	a.mu.Lock()
-	on := a.conn
-	a.mu.Unlock()
-	if on != nil {
-		on.attempt.CompareAndSwap(a, nil)
-	}
-}

@@ -64,3 +64,16 @@ func (c *Core[R, P]) AwaitReplayed(ctx context.Context, r R, wait time.Duration,
 	defer remove()
 	return c.Await(ctx, c.reread(ctx, r), updates, wait, enough) // r may have finished before Add
 }
+
+// Notify sends a result to all waiters of an id.
+func (w *Waiters[T]) Notify(id string, result T) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, one := range w.waiting[id] {
+		select {
+		case <-one: // discard the older result
+		default:
+		}
+		one <- result
+	}
+}

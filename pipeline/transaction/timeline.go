@@ -152,12 +152,12 @@ func (o *Summary) sentAt(latest time.Time) time.Time {
 }
 
 func singleStep(at time.Time, act schema.StepAct, answer schema.StepAnswer) schema.Step {
-	return schema.Step{At: formatTime(at), Until: formatTime(at), Times: 1, Act: act, Answer: answer}
+	return schema.Step{At: schema.FormatExact(at), Until: schema.FormatExact(at), Times: 1, Act: act, Answer: answer}
 }
 
 func appendSteps(out []schema.Step, steps []Step) []schema.Step {
 	for _, s := range steps {
-		out = append(out, schema.Step{At: formatTime(s.First), Until: formatTime(s.Last), Times: s.Times, Act: s.Act, Answer: s.Answer})
+		out = append(out, schema.Step{At: schema.FormatExact(s.First), Until: schema.FormatExact(s.Last), Times: s.Times, Act: s.Act, Answer: s.Answer})
 	}
 	return out
 }
@@ -170,10 +170,8 @@ func (t *Table[R, P]) nextPoll(q sqlstore.Querier, id string) (string, error) {
 	if err != nil || !found {
 		return "", err
 	}
-	return formatTime(time.UnixMicro(due)), nil
+	return schema.FormatExact(time.UnixMicro(due)), nil
 }
-
-func formatTime(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000000Z") }
 
 // Step is one or several steps of a timeline. It has an act, such as a call or a callback, and the kind of the
 // answer. Consecutive steps with the same act and answer are one Step, and Times is their number.

@@ -42,19 +42,6 @@ func (w *Waiters[T]) Add(id string) (updates <-chan T, remove func()) {
 	}
 }
 
-// Notify sends a result to all waiters of an id.
-func (w *Waiters[T]) Notify(id string, result T) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, one := range w.waiting[id] {
-		select {
-		case <-one: // discard the older result
-		default:
-		}
-		one <- result
-	}
-}
-
 // Counts returns the number of waiters by id, for tests.
 func (w *Waiters[T]) Counts() map[string]int {
 	w.mu.Lock()

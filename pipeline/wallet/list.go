@@ -140,8 +140,7 @@ func subjectIn(f *schema.RequestErrors, params map[string]string) (subject strin
 }
 
 func (l statementLine) toWire() schema.WalletEntry {
-	const micro = "2006-01-02T15:04:05.000000Z"
 	return schema.WalletEntry{
-		Subject: l.subject, Kind: l.kind, At: time.UnixMicro(l.at).UTC().Format(micro), Available: l.available, Held: l.held,
+		Subject: l.subject, Kind: l.kind, At: schema.FormatExact(time.UnixMicro(l.at)), Available: l.available, Held: l.held,
 	}
 }

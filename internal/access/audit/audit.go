@@ -142,7 +142,7 @@ func hashText(h hash.Hash, text string) {
 // wire returns the row of the audit log as the API returns it.
 func (r *chainRow) wire(sum []byte) (schema.AuditRow, error) {
 	out := schema.AuditRow{
-		Seq: r.seq, At: time.UnixMicro(r.at).UTC().Format("2006-01-02T15:04:05.000000Z"),
+		Seq: r.seq, At: schema.FormatExact(time.UnixMicro(r.at)),
 		Actor: r.Actor, Action: r.Action, Subject: r.Subject, RequestID: r.Request, Client: r.Client,
 		Hash: fmt.Sprintf("%x", sum),
 	}

@@ -97,3 +97,14 @@ func (c *Counters) dayOf(now time.Time) *day {
 }
 
 func periodOf(now time.Time) string { return now.UTC().Format("2006-01") }
+
+// Begin starts a call of an operation with a key. The parameter `template` is the operation's path template, such as
+// /v1/keys/{id}. Usage is counted by template, because paths with ids would yield an unbounded number of rows.
+func (a *Account) Begin(world schema.World, method, template, key string, now time.Time) Call {
+	d := a.counters.dayOf(now)
+	c := Call{account: a, row: usageRow{date: d.date, method: method, path: template, key: key}, at: now.Unix()}
+	if world == schema.Live {
+		c.row.month = a.monthIn(d)
+	}
+	return c
+}

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"vayu/internal/httpapi"
-	"vayu/schema"
 )
 
 // Call is one API call of an account, from its admission to its end.
@@ -16,17 +15,6 @@ type Call struct {
 	limit int64
 	// reserved is the part of the quota that is reserved for this call. It is 0 if the call is not counted towards it.
 	reserved int64
-}
-
-// Begin starts a call of an operation with a key. The parameter `template` is the operation's path template, such as
-// /v1/keys/{id}. Usage is counted by template, because paths with ids would yield an unbounded number of rows.
-func (a *Account) Begin(world schema.World, method, template, key string, now time.Time) Call {
-	d := a.counters.dayOf(now)
-	c := Call{account: a, row: usageRow{date: d.date, method: method, path: template, key: key}, at: now.Unix()}
-	if world == schema.Live {
-		c.row.month = a.monthIn(d)
-	}
-	return c
 }
 
 // Admit reserves one call of the account's quota, and reports whether the quota had a call left. If `exempt` is true,

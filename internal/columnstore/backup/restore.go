@@ -136,7 +136,7 @@ func (r *restore) table(ctx context.Context, database string, t Table) error {
 		want += f.Hash
 	}
 	if total.rows != t.Rows() || hash(total.hash) != want {
-		return fmt.Errorf("what was stored is not what the backup read: %d rows with the hash %016x, and the backup has %d with %016x",
+		return fmt.Errorf("the restored rows differ from the backup: %d rows with the hash %016x, and the backup has %d with %016x",
 			total.rows, total.hash, t.Rows(), uint64(want))
 	}
 	return nil

@@ -97,15 +97,6 @@ func closeWrite(c net.Conn) error {
 	return net.ErrClosed
 }
 
-// Begin returns the block of header lines for the next reply. The router calls Begin for each request.
-func (c *conn) Begin() *HeaderBlock {
-	if c.head == nil { // otherwise the previous request got no reply, and its block can be reused
-		c.head = headerBlocks.Get().(*HeaderBlock)
-	}
-	c.head.lines = c.head.lines[:0]
-	return c.head
-}
-
 // Write sends p. If p starts with a status line, except 1xx, Write inserts the router's header lines after that line.
 // The rest of p contains no other status line, because net/http flushes after each reply. It implements net.Conn.
 func (c *conn) Write(p []byte) (int, error) {

@@ -66,3 +66,12 @@ func HeaderBlockOf(r *http.Request) *HeaderBlock {
 	}
 	return nil
 }
+
+// Begin returns the block of header lines for the next reply. The router calls Begin for each request.
+func (c *conn) Begin() *HeaderBlock {
+	if c.head == nil { // otherwise the previous request got no reply, and its block can be reused
+		c.head = headerBlocks.Get().(*HeaderBlock)
+	}
+	c.head.lines = c.head.lines[:0]
+	return c.head
+}

@@ -81,7 +81,7 @@ func (c columns) read(cells []string, l Layout, line *Line) error {
 	if line.Status, ok = l.status(status); !ok && status == "" {
 		return errors.New("it has no status")
 	} else if !ok {
-		return fmt.Errorf("nothing is known of the status %q; say with --statuses what it means", short(status))
+		return fmt.Errorf("the status %q is unknown; add it with --statuses", short(status))
 	}
 	var err error
 	if line.Amount, err = parseAmount(cells[c.amount]); err != nil {

@@ -152,12 +152,12 @@ function Air(props: { where: Subject; title: string }): JSX.Element {
 	const loading = !record.data || advice.isLoading;
 	const drawn = useRef(false);
 	// A new fetch of a record without data clears the error of the last one. Until it ends, the page keeps its message.
-	const asked = JSON.stringify([where, date]);
+	const wanted = JSON.stringify([where, date]);
 	const empty = useRef<string>();
 	if (record.data || record.error) {
-		empty.current = record.error instanceof Problem && record.error.code === 'no_data' ? asked : undefined;
+		empty.current = record.error instanceof Problem && record.error.code === 'no_data' ? wanted : undefined;
 	}
-	const missing = !record.data && empty.current === asked;
+	const missing = !record.data && empty.current === wanted;
 	drawn.current ||= !loading || missing;
 	if (!record.data && record.error instanceof Problem && record.error.status === 503) {
 		return (
