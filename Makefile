@@ -14,12 +14,12 @@ BUILD     := CGO_ENABLED=0 $(GO) build -trimpath
 # test ends and prints its stacks.
 TIMEOUT   ?= 40m
 # SQLite is C code translated to Go. Race detection would make it three times slower, and it has
-# no Go races of its own. Its allocator, the validator of JSON schemas and the parser of YAML have no goroutines.
+# no Go races of its own. Its allocator and the validator of JSON schemas have no goroutines.
 # The callers of all of them stay instrumented. A package with generic code must not be in the list:
 # the linker could use its copies of generic functions, as of sync.Map, in all packages, and the
 # detector would report races that do not exist.
 # -race also checks conversions of pointers. The driver of SQLite converts pointers to the memory of its allocator only.
-UNRACED   := modernc.org/sqlite/lib modernc.org/libc modernc.org/memory github.com/santhosh-tekuri/jsonschema/v6 go.yaml.in/yaml/v3
+UNRACED   := modernc.org/sqlite/lib modernc.org/libc modernc.org/memory github.com/santhosh-tekuri/jsonschema/v6
 # Without debug information (-w) the linker takes half of the time. Stack traces do not need it.
 RACE      := -race -ldflags=-w $(UNRACED:%=-gcflags=%=-race=false) -gcflags=modernc.org/sqlite=-d=checkptr=0
 # Packages without goroutines, whose tests compute much: a tenth of all processor time with -race. Tests of other packages
