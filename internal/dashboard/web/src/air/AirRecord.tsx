@@ -110,6 +110,7 @@ export function Pollutants(props: { record: Detail; date: string | undefined }):
 	const estimated = rows.some((row) => row.estimated);
 	return (
 		<Card title={t('air.pollutants')} class="parts">
+			<p class="hint on-phone">{t('air.subindex.bar')}</p>
 			<Table
 				caption={t('air.pollutants')}
 				compact

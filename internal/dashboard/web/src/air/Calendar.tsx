@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useLayoutEffect, useMemo, useState } from 'preact/hooks';
 import { locale, t } from '../i18n';
 import { bandOf, toneOf } from './category';
-import { months, step, weeks } from './days';
+import { halves, months, step, weeks } from './days';
 import type { Entry } from './series';
 import { useWidth } from './width';
 import './calendar.css';
@@ -51,7 +51,7 @@ export function Calendar(props: {
 	const { frame, width } = useWidth();
 	const fits = (count: number) => count * weekWidth + weekdayWidth <= width;
 	const half = Math.ceil(columns.length / 2);
-	const parts = fits(half) && !fits(columns.length) ? [columns.slice(0, half), columns.slice(half)] : [columns];
+	const parts = fits(half) && !fits(columns.length) ? halves(columns, Math.floor((width - weekdayWidth) / weekWidth)) : [columns];
 	const scrolls = !fits(half);
 	const { week, weekday } = columnsOf(width);
 	// Without a chosen day, the newest day with figures is in sight.

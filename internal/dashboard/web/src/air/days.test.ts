@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { months, step, weeks } from './days';
+import { halves, months, step, weeks } from './days';
 
 test('weeks run from Monday to Sunday and contain only days of the range', () => {
 	// 2026-11-18 is a Wednesday.
@@ -30,6 +30,29 @@ test('months cover all weeks', () => {
 	expect(found.reduce((sum, month) => sum + month.weeks, 0)).toBe(of.length);
 	expect(found[0]?.date.slice(0, 7)).toBe('2025-11');
 	expect(found.at(-1)?.date.slice(0, 7)).toBe('2026-11');
+});
+
+test('the name of a month is above the week with its first day', () => {
+	// 2026-06-01 is a Monday, and 2026-10-01 a Thursday.
+	const found = months(weeks('2026-05-25', '2026-10-11'));
+	expect(found.map(({ date, weeks }) => `${date.slice(0, 7)} ${weeks}`)).toEqual([
+		'2026-05 1',
+		'2026-06 4',
+		'2026-07 4',
+		'2026-08 5',
+		'2026-09 4',
+		'2026-10 2',
+	]);
+});
+
+test('halves begin with a month, if both have room', () => {
+	const year = weeks('2025-12-01', '2026-11-30');
+	const [first, second] = halves(year, 30);
+	expect(first.length + second.length).toBe(year.length);
+	expect(second[0]?.[0]).toBe('2026-06-01');
+	expect(halves(year, 27).map((part) => part.length)).toEqual([26, 27]);
+	// Weeks without a month's start near the middle are divided there.
+	expect(halves(weeks('2026-06-08', '2026-06-28'), 2).map((part) => part.length)).toEqual([2, 1]);
 });
 
 test.each([

@@ -21,18 +21,18 @@ export function weeks(from: string, to: string): Week[] {
 	return found;
 }
 
-/** Month is a heading above the weeks that begin in it. */
+/** Month is a heading above weeks: from the week with its first day to the one before that of the next month. */
 export interface Month {
 	/** date is a date in the month. */
 	date: string;
 	weeks: number;
 }
 
-/** months returns the headings of weeks. A week belongs to the month of its first shown day. */
+/** months returns the headings of weeks. A week belongs to the month of its last shown day. */
 export function months(of: readonly Week[]): Month[] {
 	const found: Month[] = [];
 	for (const week of of) {
-		const date = week.find((one) => one !== undefined);
+		const date = week.findLast((one) => one !== undefined);
 		if (!date) {
 			continue;
 		}
@@ -44,6 +44,24 @@ export function months(of: readonly Week[]): Month[] {
 		}
 	}
 	return found;
+}
+
+/**
+ * halves divides weeks into two parts, at the start of the month that is nearest to the middle, so that no part ends
+ * with a single week of a month. Neither part has more than `most` weeks, which is at least half of all weeks.
+ */
+export function halves(of: readonly Week[], most: number): [Week[], Week[]] {
+	let at = Math.ceil(of.length / 2);
+	let start = 0;
+	let nearest = Number.POSITIVE_INFINITY;
+	for (const month of months(of)) {
+		const away = Math.abs(start - of.length / 2);
+		if (away < nearest && start <= most && of.length - start <= most) {
+			[at, nearest] = [start, away];
+		}
+		start += month.weeks;
+	}
+	return [of.slice(0, at), of.slice(at)];
 }
 
 /** step returns the date that a key moves to, limited to first and last. It is undefined for other keys. */
