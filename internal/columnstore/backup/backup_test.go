@@ -282,7 +282,7 @@ func TestFailedRestoreLeavesNothing(t *testing.T) {
 			d.Migrations = append(d.Migrations, d.Migrations[0])
 			d.Migrations[1].Version++
 		}), k.databases, "newer version of this program"},
-		"contents that differ": {manifest, edited(func(m *backup.Manifest) { m.Databases[0].Tables[2].Files[1].Hash++ }), k.databases, "table reading: what was stored is not"},
+		"contents that differ": {manifest, edited(func(m *backup.Manifest) { m.Databases[0].Tables[2].Files[1].Hash++ }), k.databases, "table reading: the restored rows differ from the backup"},
 	} {
 		if err := os.WriteFile(c.path, c.text, 0o600); err != nil {
 			t.Fatal(err)
