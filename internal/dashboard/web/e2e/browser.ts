@@ -175,5 +175,7 @@ export async function pictured(page: Page, name: string): Promise<void> {
 	await page.emulateMedia({ colorScheme: null });
 	if (before) {
 		await page.setViewportSize(before);
+		// A form that unfolds has new fields. A text that is typed before would be lost.
+		await drawn(page);
 	}
 }
