@@ -348,7 +348,6 @@ func TestImpossibleConditions(t *testing.T) {
 		`{"condition":{"metric":"aqi","over":300},"hysteresis":301}`:                            "hysteresis",
 		`{"condition":{"metric":"aqi","over":300},"hysteresis":-1}`:                             "hysteresis",
 		`{"condition":{"metric":"aqi","over":300},"minimum_interval":-1}`:                       "minimum_interval",
-		`{"condition":{"metric":"aqi","over":300},"minimum_interval":"500ms"}`:                  "minimum_interval",
 		`{"condition":{"metric":"aqi","over":300},"quiet_hours":{"from":"25:00","to":"07:00"}}`: "quiet_hours.from",
 		`{"condition":{"metric":"aqi","over":300},"quiet_hours":{"from":"07:00","to":"07:00"}}`: "quiet_hours.to",
 		`{"condition":{"metric":"aqi","over":300,"under":1}}`:                                   "condition",
