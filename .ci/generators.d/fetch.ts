@@ -17,7 +17,7 @@ async function data<T>(call: Promise<{ data?: T; error?: unknown; response: Resp
 const now = await data(client.GET("/v1/aqi", { params: { query: { city: "Delhi", interval: "day", kinds: "reference" } } }));
 if (!("aqi" in now)) throw new Error("the record has no aqi");
 const many = await data(client.GET("/v1/aqi", { params: { query: { cities: "Delhi,Mumbai" } } }));
-if (!("count" in many) || many.count !== 2) throw new Error("the request names two cities");
+if (!("count" in many) || many.count !== 2) throw new Error("the reply does not have two cities");
 await data(client.GET("/v1/cities", { params: { query: { limit: 100 } } }));
 const near = await data(client.GET("/v1/stations", { params: { query: { radius_km: 25, limit: 1 } } }));
 const station = await data(client.GET("/v1/stations/{id}", { params: { path: { id: near.data[0].id } } }));

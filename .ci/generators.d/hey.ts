@@ -8,7 +8,7 @@ const options = { throwOnError: true } as const;
 const now = await api.getAirQuality({ ...options, query: { city: "Delhi", interval: "day", kinds: "reference" } });
 if (!("aqi" in now.data)) throw new Error("the record has no aqi");
 const many = await api.getAirQuality({ ...options, query: { cities: "Delhi,Mumbai" } });
-if (!("count" in many.data) || many.data.count !== 2) throw new Error("the request names two cities");
+if (!("count" in many.data) || many.data.count !== 2) throw new Error("the reply does not have two cities");
 await api.listCities({ ...options, query: { limit: 100 } });
 const stations = (await api.listStations({ ...options, query: { radius_km: 25, limit: 1 } })).data;
 if (!("data" in stations)) throw new Error("the list is GeoJSON");

@@ -55,8 +55,8 @@ func (c *Call) readBody(w http.ResponseWriter, route *Route) error {
 	return nil
 }
 
-// noBody checks a call of an endpoint that takes no body. It returns an error if the announced length is not zero. If
-// no length is announced, it returns an error if the body is not empty.
+// noBody returns an error if the request has a body: if its Content-Length is not zero or, without a Content-Length, if
+// the body is not empty.
 func (c *Call) noBody() error {
 	if c.Request.ContentLength < 0 {
 		if n, err := io.ReadFull(c.Request.Body, make([]byte, 1)); n == 0 && errors.Is(err, io.EOF) {

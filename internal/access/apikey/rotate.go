@@ -95,7 +95,7 @@ func RemoveExpiry(tx *sqlstore.Tx, holder string) error {
 	revision, err := account.NextRevision(tx)
 	if err == nil {
 		_, err = tx.Exec(`UPDATE api_key SET expires_at = NULL, revision = $2 WHERE account_id = $1 AND revoked_at IS NULL AND expires_at IS NOT NULL
-			AND NOT EXISTS (SELECT 1 FROM api_key n WHERE n.rotated_from = api_key.id)`, holder, revision)
+			AND NOT EXISTS (SELECT 1 FROM api_key n WHERE n.account_id = api_key.account_id AND n.rotated_from = api_key.id)`, holder, revision)
 	}
 	if err != nil {
 		return fmt.Errorf("removing the expiry of keys: %w", err)
