@@ -36,9 +36,9 @@ func (s *Service) claimLoop(ctx context.Context) {
 	}
 }
 
-// claim claims deliveries for lanes with room, and reports whether a lane needed deliveries. While the store cannot
-// record outcomes, it claims nothing. An attempted delivery whose outcome is not recorded may have lost its lease, so a
-// claim could send that delivery again.
+// claim claims deliveries for lanes (one per endpoint) with room in memory, and reports whether a lane needed
+// deliveries. While the store cannot record outcomes, it claims nothing. An attempted delivery whose outcome is not
+// recorded may have lost its lease, so a claim could send that delivery again.
 func (s *Service) claim(ctx context.Context) bool {
 	if s.recordingStalled.Load() {
 		return false
@@ -78,7 +78,7 @@ func (s *Service) claim(ctx context.Context) bool {
 	return true
 }
 
-// claimWanted makes all claims in one transaction. The map `found` gets the result of each, by subscription id.
+// claimWanted makes the claims `wants` in one transaction. It stores their results in `found`, by subscription id.
 func (s *Service) claimWanted(ctx context.Context, wants []delivery.LaneClaim, found map[string]delivery.Claimed, grant workqueue.Lease, now time.Time) {
 	var all []delivery.Claimed
 	err := s.DB.Update(ctx, func(tx *sqlstore.Tx) (err error) {
@@ -94,7 +94,7 @@ func (s *Service) claimWanted(ctx context.Context, wants []delivery.LaneClaim, f
 	}
 }
 
-// untilNextClaim returns how long the claim loop sleeps before it claims again.
+// untilNextClaim returns how long claimLoop sleeps before it claims deliveries again.
 func (s *Service) untilNextClaim() time.Duration {
 	if s.recordingStalled.Load() {
 		return claimRetry

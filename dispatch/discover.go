@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// discoverEvery is how often this instance queries the store for due deliveries that its queue does not know. They
-	// appear, for example, when another instance has crashed, or when a client has resumed a webhook.
+	// discoverEvery is how often this instance queries the store for due deliveries that its queue lacks. Such
+	// deliveries appear, for example, when another instance has crashed, or when a client has resumed a webhook.
 	discoverEvery = time.Second
 	// The duration of a query grows with the number of subscriptions. discoverLoop sleeps for discoverShare times the
 	// duration, but at least for discoverEvery and at most for maxDiscoverEvery.

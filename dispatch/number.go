@@ -19,7 +19,7 @@ const numberTimeout = time.Second
 // numberEvents is the prefix of the types of events that contain a mobile number.
 const numberEvents = "recharge."
 
-// body returns the body of an attempt: the envelope (JSON of the event). If the subscription has unmasked mobile
+// body returns the body of an attempt: the envelope (JSON of the event). If the subscription is to get unmasked mobile
 // numbers, body replaces the masked number in the envelope. It returns false if the lookup of the number fails. The
 // caller then releases the delivery, and a later attempt sends it.
 func (s *Service) body(ctx context.Context, w *work, sub *subscription.Subscription) ([]byte, bool) {

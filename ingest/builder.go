@@ -16,8 +16,8 @@ import (
 // 1.5 times as long.
 const batchRows = 1 << 18
 
-// batchMissing is the number of missing values, or of bulletins, that makes a batch full. The loader queries the stored
-// reading of each missing value, so a larger number would make the query too large.
+// batchMissing is the number of missing values that makes a batch full, and also that of bulletins (AQIs of agencies).
+// The loader queries the stored reading of each missing value, so a larger number would make the query too large.
 const batchMissing = 1 << 16
 
 // Builder turns parsed readings into batches. A source creates a Builder, describes its stations, adds readings, and

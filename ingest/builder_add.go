@@ -39,8 +39,8 @@ func (b *Builder) Station(s air.Station) int {
 	return len(b.stations) - 1
 }
 
-// Add adds a reading of the station with this index, and sets the ids of its station and source. It does not add a
-// reading that violates the rules, but counts it as rejected. It returns an error only if a full batch was not stored.
+// Add adds a reading of the station with this index, and sets the ids of its station and source. If [Check] rejects
+// the reading, Add only counts it as rejected. It returns an error only if a full batch was not stored.
 func (b *Builder) Add(station int, r air.Reading) error {
 	if b.err != nil {
 		return b.err
@@ -98,10 +98,10 @@ func (b *Builder) note(station int, at time.Time) {
 	}
 }
 
-// Field reports a field or column of the source's records to the recorder. See [Fingerprint].
+// Field reports to the recorder a field or column of the source's records. See [Fingerprint].
 func (b *Builder) Field(path string, is FieldType) { b.recorder.Field(path, is) }
 
-// Unit reports the unit that a record states for a parameter to the recorder, in the spelling of the source.
+// Unit reports to the recorder the unit that a record states for a parameter, in the spelling of the source.
 func (b *Builder) Unit(p parameter.Parameter, unit string) { b.recorder.Unit(p.ID(), unit) }
 
 // At sets the present position in the input. The builder has processed all values before that position, so an
@@ -114,7 +114,7 @@ func (b *Builder) At(position int64) {
 	}
 }
 
-// Check returns the reason for rejecting a complete reading, or [None].
+// Check returns the reason to reject a reading, or [None] for a valid one. The reading must have all its fields.
 func Check(r *air.Reading, now time.Time) Reason {
 	switch {
 	case r.Station == "":

@@ -91,7 +91,7 @@ func (f *Fingerprint) field(path string, is FieldType) {
 	f.Fields[strings.Clone(path)] = was | is
 }
 
-// unit adds a unit of a parameter, unless f has maxUnits units of it, or units of maxFields parameters.
+// unit adds a unit of a parameter, unless f has maxUnits units of that parameter, or has units of maxFields parameters.
 func (f *Fingerprint) unit(parameter, unit string) {
 	unit = strings.ToValidUTF8(unit[:min(len(unit), maxFieldName)], "")
 	all := f.Units[parameter]

@@ -80,6 +80,6 @@ func (r *Recorder) paths() *Paths {
 	return r.Paths
 }
 
-// Paths returns the [Paths] to which a source reports where it searched for fields. It is nil if the caller of the
-// fetch has set none.
+// Paths returns the [Paths] in which a source records its searches for fields, or nil if the caller of the fetch has
+// set none.
 func (b *Builder) Paths() *Paths { return b.recorder.paths() }

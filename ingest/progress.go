@@ -4,8 +4,8 @@ import "time"
 
 // Progress describes how far a source is fetched. A [ProgressStore] keeps it across restarts.
 type Progress struct {
-	// Revision counts the changes of a watermark by operators. If the stored revision differs, a save fails with
-	// [ErrRevised].
+	// Revision counts the changes of the watermark by operators. If it differs from the stored revision, a save fails
+	// with [ErrRevised].
 	Revision int64
 	// Config is the hash of the configuration with which the source was last fetched, see [Run.ConfigSHA256].
 	Config string

@@ -22,7 +22,7 @@ func (s *Service) listCities(c *httpapi.Call) (httpapi.Response, error) {
 	return s.list(c, station.Cities)
 }
 
-// listStations handles GET /v1/stations: public stations, or the account's own ones.
+// listStations handles GET /v1/stations: public stations or, with the parameter "own", the account's own stations.
 func (s *Service) listStations(c *httpapi.Call) (httpapi.Response, error) {
 	if own, given := c.Params["own"]; given {
 		return s.listOwnStations(c, own, c.Params)
@@ -47,8 +47,8 @@ func (s *Service) list(
 	return resp, err
 }
 
-// page returns a page that depends only on the snapshot, and on the URL and the Accept header of a call. It calls
-// `render` if the page is not in memory.
+// page returns a page from memory, or calls `render` for it. The page must depend only on the snapshot, and on the URL
+// and the Accept header of the call.
 func (w *worldState) page(c *httpapi.Call, snap *snapshot.Snapshot, now time.Time, render func() (httpapi.Response, error)) (httpapi.Response, error) {
 	return w.lists.Get(snap, now, c.URL.Path+"?"+c.URL.RawQuery+"\n"+strings.Join(c.Header["Accept"], ","), render)
 }

@@ -15,7 +15,7 @@ import (
 	"vayu/schema/air"
 )
 
-// scaled answers a query for one place with its index on another scale.
+// scaled answers a query for one place. The answer has the index of the place on the scale that the query names.
 func (s *Service) scaled(
 	c *httpapi.Call, w *worldState, snap *snapshot.Snapshot, q *request.Query, now time.Time,
 ) (resp httpapi.Response, err error) {
@@ -59,8 +59,8 @@ func (s *Service) answers(
 	return func(n int) (httpapi.Response, error) { return all[n].Answer(&w.scaled, snap, q.Scale) }
 }
 
-// unscaled answers a query for one place, without its index on another scale. If the cache has the answer with that
-// index, unscaled returns the cached answer.
+// unscaled answers a query for one place without the index on the scale that the query names. If the cache has the
+// answer with that index, unscaled returns the cached answer.
 func (s *Service) unscaled(c *httpapi.Call, w *worldState, snap *snapshot.Snapshot, q *request.Query, now time.Time) *scales.Unscaled {
 	u := w.scaled.Lookup(snap, q, now)
 	if u.Whole || u.Err != nil {
@@ -193,7 +193,7 @@ func (s *Service) pastOf(
 	return label, dated, of, err
 }
 
-// scaledRange answers a query for a range of days or hours with the index of each record on another scale.
+// scaledRange answers a query for a range of days or hours. Each record has its index on the scale that q names.
 func (s *Service) scaledRange(c *httpapi.Call, w *worldState, snap *snapshot.Snapshot, q *request.Query) (resp httpapi.Response, err error) {
 	label, dated, of, err := s.pastOf(c, w, snap, q)
 	if err != nil {

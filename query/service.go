@@ -72,8 +72,8 @@ const (
 	// refreshTimeout limits a refresh of a snapshot. It is long, because the first refresh after an import of several
 	// years reads all hourly rows of the stations.
 	refreshTimeout = 2 * time.Minute
-	// listPeriod is how long a cached page may be used. The ages of data that the page states are then too low, but
-	// the error is small, because the ages are in hours.
+	// listPeriod is how long a cached page may be used. The ages of data on a cached page can be too low by this time.
+	// That does not matter, because pages state ages in whole hours.
 	listPeriod = 10 * time.Second
 	// maxLists and maxListBytes limit the cached pages of each world to 32 MB. A page above maxListBytes is not cached.
 	maxLists, maxListBytes = 800, 40 << 10

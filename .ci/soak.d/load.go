@@ -106,7 +106,7 @@ func (f *Flow) Percentiles() (p50, p99 time.Duration) {
 	return f.times[len(f.times)/2], f.times[len(f.times)*99/100]
 }
 
-// flows returns the kinds of requests that Load sends. Test events are not among them, because a command fires these.
+// flows returns the kinds of requests that Load sends. It omits test events, because a command fires them.
 func flows(s *Service, cities []string) []*Flow {
 	city := func(n int) string { return url.QueryEscape(cities[n%len(cities)]) }
 	mobiles := []string{"9000000001", "9000000002", "9000000003", "9000000006", "9000000009"}

@@ -15,7 +15,7 @@ import (
 	_ "modernc.org/sqlite" // the driver of the state store
 )
 
-// Sample has the measures at the end of a window.
+// Sample has the measures at the end of a window (one simulated hour).
 type Sample struct {
 	Window               int
 	Memory, EngineMemory float64            // resident, MB
@@ -154,7 +154,7 @@ func (r *Report) Flat(name string, all []Sample, of func(Sample) float64, share,
 		before, after, half[0].Window, of(all[0]), max(before*share, slack))
 }
 
-// Linear checks growth per event or request: in the second half of `all` at most 1.1 × that of the first, plus `slack`.
+// Linear checks growth per event or request. In the second half, it may be 1.1 × that of the first half, plus `slack`.
 func (r *Report) Linear(name string, all []Sample, of func(Sample) float64, slack float64) {
 	first, mid, last := all[0], all[len(all)/2], all[len(all)-1]
 	before, after := of(mid)-of(first), of(last)-of(mid)

@@ -120,7 +120,7 @@ func (s *Soak) proveWindows(ctx context.Context) error {
 	return nil
 }
 
-// proveCopies makes a last backup, restores it into another folder, and compares it with the service.
+// proveCopies makes a last backup, restores it into another folder, and compares the restored data with the service's.
 func (s *Soak) proveCopies(ctx context.Context) error {
 	to := filepath.Join(s.dir, "backup-last")
 	if _, err := s.Vayu(ctx, nil, "backup", to); err != nil {

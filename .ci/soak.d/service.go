@@ -107,7 +107,7 @@ func (s *Service) Stop() error {
 	}
 }
 
-// Upgrade stops the service. With the new program it rotates the encryption key of the state store, and starts again.
+// Upgrade stops the service, rotates the state store's encryption key with the new program, and starts that program.
 func (s *Service) Upgrade(ctx context.Context, program string) error {
 	if err := s.Stop(); err != nil {
 		return fmt.Errorf("stopping for the upgrade: %w", err)
@@ -243,7 +243,7 @@ func (s *Service) Query(ctx context.Context, user, sql string) (string, error) {
 
 type stop struct{ error }
 
-// eventually calls `do` until `do` succeeds or returns an error of type stop, but not after `limit`.
+// eventually calls `do` until `do` succeeds, `do` returns an error of type stop, or the time `limit` has passed.
 func eventually(ctx context.Context, limit time.Duration, do func() error) error {
 	for end := time.Now().Add(limit); ; {
 		err := do()

@@ -13,10 +13,10 @@ import (
 
 const (
 	// boundEvery is how often the service compares the number of a webhook's waiting deliveries with Config.Backlog.
-	// The comparison reads one index entry for each waiting delivery, up to the limit. It reads rows of deliveries
-	// only if there are more than the limit.
+	// The comparison reads one index entry for each waiting delivery, up to Config.Backlog. It reads rows of
+	// deliveries only if more than Config.Backlog deliveries wait.
 	boundEvery = 10 * time.Second
-	// An endpoint is dead if it acknowledged no delivery for deadAfter, although an attempted delivery waited so long.
+	// An endpoint is dead if it acknowledged nothing for deadAfter, while a delivery with a failed attempt was waiting.
 	deadAfter = 10 * time.Minute
 	// boundMost is the maximum number of a webhook's deliveries that are marked as failed after one comparison.
 	boundMost = 10_000
@@ -31,10 +31,10 @@ const (
 	// newer than this delivery.
 	selectAcknowledged = "SELECT finished_at FROM delivery WHERE webhook_id = $1 AND state = 'delivered' ORDER BY id DESC LIMIT 1"
 	countWaiting       = "SELECT count(*) FROM delivery WHERE webhook_id = $1 AND state = 'waiting'"
-	// selectOldest sorts all waiting deliveries to find the oldest. It runs only if their number exceeds the
-	// limit.
+	// selectOldest sorts all waiting deliveries of a webhook to find the oldest. It runs only if their number exceeds
+	// Config.Backlog.
 	selectOldest = "SELECT id FROM delivery WHERE webhook_id = $1 AND state = 'waiting' ORDER BY id LIMIT $2"
-	// recordBacklog adds $4 to the number of deliveries of a webhook that failed because of the limit.
+	// recordBacklog adds $4 to the number of deliveries of a webhook that failed because of Config.Backlog.
 	recordBacklog = `INSERT INTO webhook_backlog (webhook_id, reached_at, most, failed) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (webhook_id) DO UPDATE SET reached_at = excluded.reached_at, most = excluded.most, failed = webhook_backlog.failed + excluded.failed`
 	deleteBacklog = "DELETE FROM webhook_backlog WHERE reached_at <= $1"
@@ -45,9 +45,9 @@ const (
 var failOldest = sqlstore.NewBatchStatement(1, "UPDATE delivery SET state = 'failed', token = '', finished_at = $1 WHERE id IN (", "?",
 	") AND state = 'waiting' AND (token = '' OR due_at <= $1)")
 
-// bound limits the backlogs of paused and dead webhooks: it marks the oldest waiting deliveries above the limit as
+// bound limits the backlogs of paused and dead webhooks to Config.Backlog: it marks their oldest waiting deliveries as
 // failed. It keeps the deliveries of other webhooks: their backlog exceeds the limit only if this service is slow.
-// Several instances may run bound at the same time.
+// Several instances may call `bound` at the same time.
 func (s *Service) bound(ctx context.Context) error {
 	if s.Backlog == 0 {
 		return nil
@@ -96,7 +96,7 @@ func (s *Service) dead(ctx context.Context, webhook string) (bool, error) {
 	return acknowledged <= before, err
 }
 
-// boundOne marks the oldest waiting deliveries of a webhook above the limit as failed, at most boundMost in one call.
+// boundOne marks the oldest waiting deliveries of a webhook as failed, at most boundMost, until s.Backlog still wait.
 func (s *Service) boundOne(ctx context.Context, webhook string) error {
 	var waiting int
 	view := s.DB.View(ctx)

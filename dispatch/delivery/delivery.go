@@ -47,7 +47,7 @@ type LaneClaim struct {
 }
 
 // Claimed is the result of a LaneClaim. Rows are the leased deliveries. Next is when to claim for the subscription
-// again, possibly in the past; zero if the subscription has no other waiting delivery.
+// again, possibly in the past. It is zero if no further delivery of the subscription waits.
 type Claimed struct {
 	Webhook string
 	Rows    []Row

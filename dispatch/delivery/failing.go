@@ -19,8 +19,8 @@ const (
 	// watchEvery is how often the watcher reads attempts, and the length of the time range that one statement reads.
 	// With a longer range, a statement could time out.
 	watchEvery = time.Minute
-	// watchAgain is the length of the time range that two successive calls of `look` both read. A transaction may
-	// commit its attempts up to 30 s after their timestamps, and the clocks of instances differ.
+	// watchAgain is the length of the time range that two successive calls of `look` both read. Without it, look
+	// could miss attempts: they may be committed 30 s after their timestamps, and the clocks of instances differ.
 	watchAgain = 2 * time.Minute
 )
 

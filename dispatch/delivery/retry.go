@@ -16,8 +16,8 @@ var ErrNotFound = schema.NewProblem(schema.NotFound, "", "There is no such deliv
 // Original is a delivery that is retried manually.
 type Original struct{ ID, Event, Webhook string }
 
-// LockOriginal finds and locks a delivery of an owner. It returns an error if the delivery was retried before, if its
-// webhook was deleted, or if the delivery is waiting and has a lease or is due.
+// LockOriginal finds and locks a delivery of an owner. It returns an error if the delivery was retried before, if an
+// attempt of it is in progress or due, or if its webhook was deleted.
 func LockOriginal(tx *sqlstore.Tx, of schema.Owner, id string, now time.Time) (Original, error) {
 	d := Original{ID: id}
 	if !schema.IsID(id) {

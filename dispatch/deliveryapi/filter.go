@@ -184,7 +184,7 @@ func (f *filter) ids(q *query) {
 	}
 }
 
-// instants adds the time range as conditions on created_at, because ids are exact to the millisecond only.
+// instants adds the exact time range as conditions on created_at. The method `ids` is exact to a millisecond only.
 func (f *filter) instants(q *query) {
 	if f.from != math.MinInt64 {
 		q.and("d.created_at >= ", f.from)

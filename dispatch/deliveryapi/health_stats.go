@@ -119,7 +119,7 @@ func (t *healthStats) attempts(h *schema.WebhookHealth) {
 	h.Attempts.Count, h.Attempts.MedianMS, h.Attempts.P95MS = len(took), percentile(took, 50), percentile(took, 95)
 }
 
-// percentile returns a nearest-rank percentile of durations, in milliseconds; nil for no durations.
+// percentile returns a nearest-rank percentile of durations, in milliseconds. It returns nil if there are no durations.
 func percentile(sorted []int64, percent int) *float64 {
 	if len(sorted) == 0 {
 		return nil

@@ -53,7 +53,7 @@ type lastScan struct {
 	stage, text          sql.NullString
 }
 
-// shown returns the attempt in the form of the API; nil if there is no attempt. n is the number of the attempt.
+// shown returns the attempt in the form of the API; nil if there is no attempt. `n` is the number of the attempt.
 func (l *lastScan) shown(n int) *schema.LastAttempt {
 	if !l.at.Valid {
 		return nil

@@ -95,7 +95,7 @@ func call[T any](ctx context.Context, c *Client, method, path string, body any) 
 	return reply, nil
 }
 
-// remedies are texts that are appended to error messages of the service, by error code.
+// remedies maps error codes of the service to the texts that are appended to its error messages.
 var remedies = map[schema.Code]string{
 	schema.InsufficientScope: "; the key lacks the scope webhooks:manage, `vayu key create` makes one that has it",
 	schema.InvalidWebhookURL: "; start the service with --webhook-local, so that webhooks may go to this machine",

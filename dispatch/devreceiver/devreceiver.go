@@ -85,7 +85,7 @@ func New(c Config) (*Listener, error) {
 const stopTimeout = 5 * time.Second
 
 // Run receives deliveries until ctx ends. If there is a Client, Run first creates a subscription, and deletes it at the
-// end. It also deletes subscriptions to the same address that a killed run has left.
+// end. It also deletes subscriptions to the same address from earlier runs that were killed.
 func (l *Listener) Run(ctx context.Context) error {
 	certificate, err := Certificate(l.Data)
 	if err != nil {

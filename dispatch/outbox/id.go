@@ -47,8 +47,8 @@ func (i *ids) next(now time.Time) (string, time.Time, error) {
 	return idPrefix + id.String(), now, nil
 }
 
-// idAt returns the lowest id in the millisecond of a time in microseconds. It returns "" for a time before 1970, and an
-// id above all others for a time that a ULID cannot represent.
+// idAt returns the lowest id of the millisecond that contains the time `micros`, in Unix microseconds. It returns ""
+// for a time before 1970, and an id above all others for a time that a ULID cannot represent.
 func idAt(micros int64) string {
 	id, ok := pagination.FirstID(idPrefix, micros)
 	if !ok && micros > 0 {

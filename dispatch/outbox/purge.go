@@ -23,7 +23,7 @@ const (
 	purgePause = 50 * time.Millisecond
 )
 
-// purge deletes expired events once an hour until ctx ends. If it fails, the purge an hour later deletes the rest.
+// purge deletes expired events once an hour until ctx ends. If a purge fails, the next one deletes the rest.
 func (o *Outbox) purge(ctx context.Context) {
 	for sleep.For(ctx, purgeDelay); ctx.Err() == nil; sleep.For(ctx, purgeEvery) {
 		o.metrics.purging.Observe(ctx, o.purgeOnce(ctx))

@@ -126,8 +126,8 @@ var errNotAcked = errors.New("the publisher has not acknowledged all events")
 
 // pass publishes the events of the owned outbox partitions in batches, oldest first, and returns the number of
 // acknowledged events. After an unacknowledged event it skips later events of the same account, so a Kafka partition
-// without a leader blocks only its own accounts. If batches fail, pass returns the first error that is not ErrYield,
-// else ErrYield. It ends at a batch with an error and no acknowledged event, unless the error is ErrPartial.
+// without a leader blocks only its own accounts. A batch that fails without an acknowledged event ends the pass, unless
+// its error is ErrPartial. pass returns ErrYield only if no batch failed with another error.
 func (r *relay) pass(ctx context.Context) (safe int, err error) {
 	blocked := map[string]bool{} // accounts with an unacknowledged event
 	for after := ""; ctx.Err() == nil; {
@@ -146,8 +146,8 @@ func (r *relay) pass(ctx context.Context) (safe int, err error) {
 	return safe, err
 }
 
-// batch reads the next events, publishes them, and deletes the acknowledged ones. It returns all events that it has
-// read, and the number of acknowledged ones. It returns no events if the store fails.
+// batch reads the next events after the id `after`, publishes them, and deletes the acknowledged ones. It returns all
+// events that it has read, and the number of acknowledged ones. If the store fails, it returns no events.
 func (r *relay) batch(ctx context.Context, after string, blocked map[string]bool) (all []Event, safe int, err error) {
 	r.batching.Lock()
 	defer r.batching.Unlock()

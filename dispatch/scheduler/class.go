@@ -14,18 +14,18 @@ const (
 	classes = iota
 )
 
-// group has the lanes of one class, and counts their items.
+// group has the lanes of one class (a lane is the queue of one endpoint), and counts their items.
 type group[T any] struct {
 	ring     ring[T]            // lanes that have items and a free slot, in round-robin order
 	due      timeHeap[*lane[T]] // lanes that need a claim, by time
 	inFlight int
-	// buffered counts items that wait in memory, and reservations for items.
+	// buffered counts the items in memory that are not in flight, and the room reserved for further items.
 	buffered int
 }
 
-// budget returns how many more items of a class may be buffered. A class other than quick buffers at most one item
-// for each free slot of its share. Further items could wait in memory until their leases expire, and releasing an
-// item costs more than claiming it later.
+// budget returns how many more items of a class may be buffered. A class other than `quick` buffers at most one item
+// for each free slot of its share. Further items could wait in memory until their leases expire, and releasing an item
+// costs more than claiming it later.
 func (q *Queue[T]) budget(c class) int {
 	if c == quick {
 		return math.MaxInt
@@ -58,7 +58,7 @@ func (q *Queue[T]) hasClassSlot(c class) bool {
 	return q.groups[c].inFlight < q.share(c)
 }
 
-// startsOf returns the token bucket that limits how many attempts of a class other than quick start per second.
+// startsOf returns the token bucket that limits the starts of attempts per second in class c, which is not `quick`.
 func (q *Queue[T]) startsOf(c class) *tokenBucket {
 	if c == failing {
 		return &q.failingStarts
@@ -66,8 +66,8 @@ func (q *Queue[T]) startsOf(c class) *tokenBucket {
 	return &q.starts
 }
 
-// quickLimit is the duration from which an attempt counts as slow. It is half of `horizon`, the time for which a lane
-// buffers deliveries ahead. A shorter attempt frees its slot too soon to delay other endpoints.
+// quickLimit is the duration from which an attempt counts as slow: half of `horizon`, for which a lane (one per
+// endpoint) buffers deliveries in advance. A shorter attempt frees its slot too soon to delay other endpoints.
 const quickLimit = horizon / 2
 
 func classOf(e Result) class {

@@ -2,8 +2,8 @@ package scheduler
 
 import "time"
 
-// Next returns an item whose attempt must start now, and the id of its lane. `ok` is false if no item may start. After
-// the attempt, the caller calls Done or Abandon for the lane. Items whose leases end too soon are left to Expired.
+// Next returns an item whose attempt must start now, and the id of its lane; `ok` is false if there is none. After the
+// attempt, the caller calls Done or Abandon for the lane. Expired returns the items whose leases end too soon.
 func (q *Queue[T]) Next(now time.Time) (id string, value T, ok bool) {
 	q.refill(now)
 	for q.inFlight < q.limits.All {
@@ -42,12 +42,12 @@ func (q *Queue[T]) NextStart(now time.Time) (at time.Time) {
 	return q.orNextToken(at)
 }
 
-// In one of reverseEvery calls, pickLane tries the classes in reverse order. Otherwise busy quick lanes could starve
-// all other lanes.
+// reverseEvery is the number of calls of pickLane of which one tries the classes in reverse order. Without that call,
+// busy quick lanes could starve all other lanes.
 const reverseEvery = 8
 
 // pickLane finds the next lane that may send, and removes it from its ring. It returns nil if no lane may send. It
-// tries the classes in order, but in one of reverseEvery calls in reverse.
+// tries the classes in order, or in reverse order if reverseEvery divides the number of the call.
 func (q *Queue[T]) pickLane(now time.Time) *lane[T] {
 	q.picks++
 	for i := range class(classes) {

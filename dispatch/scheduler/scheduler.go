@@ -2,7 +2,7 @@
 // attempts in flight.
 //
 // A lane buffers in memory only the deliveries that it can send soon. The others stay in the store until the queue
-// claims them. A lane with short attempts buffers more deliveries, but gets no more slots.
+// claims them. Lanes with short attempts buffer more deliveries than lanes with long ones, but get no more slots.
 //
 // The attempts in flight are also limited for each host and for all lanes together. The part of these limits that a
 // lane may use depends on its class: how the last attempt at its endpoint ended. Slow and failing lanes cannot use all
@@ -77,7 +77,7 @@ func New[T any](l Limits) *Queue[T] {
 	}
 }
 
-// Add appends items to their lane. The caller has reserved or claimed them before. `until` is the end of their lease.
+// Add appends items to their lane. Reserve or Claims has reserved room for them. `until` is the end of their lease.
 func (q *Queue[T]) Add(id string, items []T, until time.Time) {
 	l := q.lane(id)
 	q.addReserved(l, -len(items))

@@ -18,8 +18,8 @@ func windowOf(slots int, took time.Duration) int {
 	return max(most, slots)
 }
 
-// needsClaim reports whether a lane should claim items: it has none to send, or has room for a quarter of its window.
-// Claiming each item separately would cost more than the attempts.
+// needsClaim reports whether a lane should claim items: it has none to send or reserved, or has room for a quarter of
+// its window. Claiming each item separately would cost more than the attempts.
 func (q *Queue[T]) needsClaim(l *lane[T]) bool {
 	room := q.room(l)
 	return room > 0 && (l.items.empty() && l.reserved == 0 || 4*room >= q.window(l))

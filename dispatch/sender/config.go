@@ -21,12 +21,12 @@ const (
 	// keptHeader is how many bytes of a response's header a [Result] contains. Each value is cut to keptValue bytes.
 	keptHeader = 2 << 10
 	keptValue  = 512
-	// defaultTimeout is the default of Config.Timeout: the time that the API's documentation gives a receiver to answer.
+	// defaultTimeout is the default of Config.Timeout: the time that the API documents for a receiver to answer.
 	defaultTimeout = 5 * time.Second
-	// grace limits the time for reading the body of a response. Only the status decides the result of the attempt. But the
-	// body helps to find a fault, and the connection can be reused only after the end of the body. Half a second is
-	// several round trips around the earth. Without this limit, a slow body could extend the attempt to its timeout of 5
-	// s.
+	// grace limits the time for reading the body of a response. Only the status decides the result of the attempt. But
+	// the body helps to find a fault, and the connection can be reused only after the end of the body. Half a second is
+	// several round trips around the earth. Without this limit, a slow body could extend the attempt to its full
+	// timeout.
 	grace = 500 * time.Millisecond
 	// idleTimeout is how long a connection may be idle. Node, Apache and uvicorn close idle connections after 5 s by
 	// default. If the receiver closes the connection first, a request sent at that moment fails.
@@ -34,11 +34,11 @@ const (
 	// readBuffer is the size of a connection's read buffer in bytes. A usual response fits into it. It also limits how
 	// much net/http logs of an unsolicited response.
 	readBuffer = 1 << 10
-	// sessions is the number of TLS sessions that are cached. A session contains the receiver's certificates, at most 256
-	// KiB.
+	// sessions is the number of TLS sessions that are cached. A session contains the receiver's certificates, at most
+	// 256 KiB.
 	sessions = 128
-	// closeTimeout limits the time to close a TLS connection. With the limit of crypto/tls, 5 s, a receiver that does not
-	// read could double the time of an attempt.
+	// closeTimeout limits the time to close a TLS connection. With the limit of crypto/tls, 5 s, a receiver that does
+	// not read could double the time of an attempt.
 	closeTimeout = 100 * time.Millisecond
 	// defaultPerHost is the default of Config.PerHost. It equals the default concurrency of an endpoint.
 	defaultPerHost = 8
@@ -72,9 +72,9 @@ func New(c Config) *Sender {
 	if c.Idle <= 0 {
 		c.Idle = defaultIdle
 	}
-	// net/http continues a dial after its request has ended, because a later request may use the connection. So the dial
-	// and the handshake have their own timeouts. The dial's timeout is slightly longer than the attempt's, so that the
-	// attempt times out first.
+	// net/http continues a dial after its request has ended, because a later request may use the connection. So the
+	// dial and the handshake have their own timeouts. The dial's timeout is slightly longer than the attempt's, so that
+	// the attempt times out first.
 	dialer := &net.Dialer{Timeout: c.Timeout + c.Timeout/16, Resolver: c.Resolver}
 	if c.Control != nil {
 		dialer.Control = func(network, address string, conn syscall.RawConn) error {

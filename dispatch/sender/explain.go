@@ -53,8 +53,8 @@ func isRefused(err error) bool {
 	return is
 }
 
-// timedOut reports whether an error is a timeout of the kernel or of net/http. Such a timeout counts as the timeout of
-// the attempt, and may occur just before it. A DNS timeout does not count, because it is the resolver's own limit.
+// timedOut reports whether an error is a timeout of the kernel or of net/http. Such a timeout may occur just before the
+// attempt's own timeout, and counts as that one. A DNS timeout does not count, because it is the resolver's own limit.
 func timedOut(err error) bool {
 	var name *net.DNSError
 	var timeout net.Error
@@ -153,7 +153,7 @@ func explainExchange(err error) string {
 	case closed(err):
 		return textClosed
 	case errors.As(err, &op) && op.Op == "remote error":
-		// In TLS 1.3 the receiver may reject the handshake after the sender has finished it.
+		// In TLS 1.3 the receiver may reject the handshake after the sender has finished it, so the alert arrives here.
 		return textAlert
 	default:
 		return textNoHTTP

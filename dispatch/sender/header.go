@@ -17,7 +17,7 @@ const (
 	Cut = "…"
 )
 
-// secretNames are parts of names of headers, in lower case. A header whose name contains one may have a secret value.
+// secretNames are texts in lower case. If the name of a header contains one of them, the header's value may be secret.
 var secretNames = []string{"cookie", "auth", "token", "secret", "password", "-key", "apikey", "jwt", "credential", "session", "csrf"}
 
 // userInfo matches the user name and the password in a URL.
@@ -46,7 +46,7 @@ func headerText(h http.Header) string {
 	return b.String()
 }
 
-// masked replaces the parts of a header's value that may be secret by Masked. It removes user and password from URLs.
+// masked replaces the parts of a header's value that may be secret by Masked. From links, it removes user and password.
 func masked(name, value string) string {
 	lower := strings.ToLower(name)
 	for _, part := range secretNames {

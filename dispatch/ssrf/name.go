@@ -6,8 +6,8 @@ import (
 )
 
 // The method deniedName denies the names in these lists and their subdomains. Public DNS does not have them, or
-// resolves them to addresses that Control denies. Because of the lists, a client gets the error already when it
-// creates a subscription, not after eight failed attempts.
+// resolves them to addresses that [Guard.Control] denies. Because of the lists, a client gets the error when it
+// creates a subscription. Otherwise it would see it only after eight failed attempts of a delivery.
 var (
 	// machineNames are names of the machine itself (RFC 6761 6.3, /etc/hosts of Debian).
 	machineNames = []string{"localhost", "localdomain", "ip6-localhost", "ip6-loopback", "broadcasthost"}

@@ -26,9 +26,9 @@ type Guard struct {
 	allow  []netip.Prefix // in the form that the function unmapped returns
 	ports  []uint16       // ascending
 	public *ssrf.Guardian
-	// `local` means that the operator allows a network. Then the guard accepts names that are valid only inside a
-	// network, and any port after a name. `loopback` means that an allowed network overlaps the loopback addresses.
-	// Then the guard also accepts the names of this machine.
+	// `local` means that the operator allows a network. Then the guard also accepts host names that are valid only
+	// inside a network, and every port in a URL with a host name. `loopback` means that an allowed network overlaps the
+	// loopback addresses. Then the guard also accepts the names of this machine.
 	local, loopback bool
 }
 

@@ -85,8 +85,8 @@ func New(c Config) *Cache {
 	return cache
 }
 
-// Run refreshes the cache and purges unused rows until ctx ends. It retries after errors
-// of the store and returns nil.
+// Run refreshes the cache, and purges the rows of deleted subscriptions without deliveries, until ctx ends. It retries
+// after errors of the store and returns nil.
 func (cache *Cache) Run(ctx context.Context) error {
 	var parts sync.WaitGroup
 	parts.Go(func() { cache.follower.Run(ctx) })
@@ -105,6 +105,6 @@ func (cache *Cache) Snapshot() *Snapshot { return cache.snapshot.Load() }
 // Get returns a subscription by id, or nil.
 func (cache *Cache) Get(id string) *Subscription { return cache.Snapshot().byID.Get(id) }
 
-// Refresh reads all changes into the cache now. It fails after Config.Timeout. A process calls it after its own changes,
-// and before it matches events. The background refresh and Fresh also read the changes of other processes.
+// Refresh reads all changes into the cache now. It fails after Config.Timeout. A process calls it after its own
+// changes, and before it matches events. Between these calls, the background refresh and Fresh update the cache.
 func (cache *Cache) Refresh(ctx context.Context) error { return cache.follower.Refresh(ctx) }

@@ -12,8 +12,8 @@ import (
 
 const (
 	purgeEvery = 10 * time.Minute
-	// purgeAfter is the minimum time between the deletion of a subscription and the purge of its row. By then, the caches
-	// of all instances have long read the deletion.
+	// purgeAfter is the minimum time between the deletion of a subscription and the purge of its row. By then, the
+	// caches of all instances have long read the deletion.
 	purgeAfter = time.Hour
 	// purgeGroup is the maximum number of rows that a transaction deletes. On SQLite all other
 	// writes wait for the transaction.
@@ -27,7 +27,7 @@ func (cache *Cache) purge(ctx context.Context) {
 	}
 }
 
-// purgeCounted runs purgeOnce and counts a failure, which the next purge retries.
+// purgeCounted runs purgeOnce, and counts and logs a failure. The next purge deletes the rest.
 func (cache *Cache) purgeCounted(ctx context.Context) {
 	if err := cache.purgeOnce(ctx); err != nil && ctx.Err() == nil {
 		cache.metrics.purgeFailures.Inc()

@@ -160,8 +160,8 @@ func (s *Subscription) decrypt(c *encryption.Cipher, secret, previous []byte, no
 	return err
 }
 
-// logUnreadable logs the ids of up to maxLogged subscriptions whose secrets cannot be decrypted, and the number if
-// there are more.
+// logUnreadable logs the ids of up to maxLogged subscriptions whose secrets cannot be decrypted. If there are more, it
+// also logs the number of all such subscriptions.
 func (r *reading) logUnreadable() {
 	logged := 0
 	for id, err := range r.unreadable {

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// maxAge is the maximum age of the last refresh. Fresh refreshes the cache if it is older.
+	// maxAge is the maximum age of the last refresh. If the last refresh is older, Fresh refreshes the cache.
 	maxAge = 200 * time.Millisecond
 	// rotateDelay is the delay between the commit of a rotation and the reply to the client. It is the sum of maxAge and
 	// the 100 ms for which an instance may sign after a call of Fresh. So after the delay, every instance signs with the

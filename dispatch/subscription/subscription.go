@@ -29,8 +29,8 @@ type Subscription struct {
 	unreadable    bool  // a stored secret cannot be decrypted
 }
 
-// Secrets returns the secrets with which an attempt at a time must be signed, newest first. It returns none if the
-// current secret cannot be decrypted. The result is read-only.
+// Secrets returns the secrets with which an attempt at the time `now` must be signed, newest first. It returns none if
+// the current secret cannot be decrypted. The result is read-only.
 func (s *Subscription) Secrets(now time.Time) []string {
 	if len(s.secrets) > 1 && now.UnixMicro() >= s.previousUntil {
 		return s.secrets[:1]

@@ -35,7 +35,7 @@ type Parts struct {
 	Registry prometheus.Registerer
 }
 
-// RollUp has the function Run, which computes the hourly and daily values of one world, and the function Stored.
+// RollUp has two functions of one world. Run computes hourly and daily values. Stored describes recent readings.
 type RollUp struct {
 	// [Assemble] copies Run to [World.RollUp], and Stored to [World.Stored].
 	Run    func(ctx context.Context) error

@@ -61,7 +61,7 @@ func newScheduler(w World, log *slog.Logger) *scheduler {
 }
 
 // changed wakes the roll-up of new readings. If `wait` is true, changed on the leader waits until the next roll-up has
-// ended. A backfill sets `wait`, so that it does not store readings faster than the roll-up can process them.
+// ended. Backfill runs of a feed set `wait`, so that they store readings no faster than the roll-up processes them.
 func (r *scheduler) changed(ctx context.Context, wait bool) {
 	r.mu.Lock()
 	done := r.next

@@ -32,7 +32,7 @@ const (
 	readingsFile = "readings.csv"
 	missingFile  = "missing.csv"
 	rejectedFile = "rejected.csv"
-	// bulletinsFile has the expected bulletins. A source of readings has no such file.
+	// bulletinsFile has the expected bulletins. It is absent from a case for a source of readings.
 	bulletinsFile = "bulletins.csv"
 	stationsFile  = "stations.csv"
 )
@@ -156,7 +156,7 @@ func (c *Case) files() []string {
 	return all
 }
 
-// Readings returns the number of expected readings, or of expected bulletins.
+// Readings returns the number of expected readings and bulletins.
 func (c *Case) Readings() (int, error) {
 	readings, _, err := c.expected(readingsFile)
 	bulletins, _, failed := c.expected(bulletinsFile)

@@ -16,7 +16,7 @@ type Opener func(c *Case) (ingest.Source, error)
 // Fault is a difference between the expected and the actual behaviour of a source.
 type Fault struct {
 	// Part is the failed step of the check. "result" compares a fetch with the expected result. "again" is a second
-	// fetch. "cancelled" is a fetch with an ended context. In "refused", the function yield returns an error.
+	// fetch. "cancelled" is a fetch with an ended context. In "refused", the function `yield` returns an error.
 	Part string
 	Text string
 }
@@ -149,7 +149,7 @@ func (k *checking) fetchCancelled(ctx context.Context) {
 // errRefused is the error of a store that cannot store a batch.
 var errRefused = errors.New("the store is down")
 
-// fetchRefused fetches twice with a function yield that returns an error. It checks that each fetch calls that function
+// fetchRefused fetches twice with a function `yield` that returns an error. It checks that each fetch calls `yield`
 // once, and returns its error. The second fetch must therefore yield the refused batch again.
 func (k *checking) fetchRefused(ctx context.Context) {
 	src, err := k.open(k.c)

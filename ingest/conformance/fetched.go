@@ -12,7 +12,7 @@ import (
 	"vayu/schema/air"
 )
 
-// Fetched has everything that a fetch yielded, as lines of the files of a case.
+// Fetched has everything that a fetch yielded. Its texts are lines of the files of a test case, such as readings.csv.
 type Fetched struct {
 	Readings []string // lines of readings.csv
 	Missing  []string // lines of missing.csv

@@ -29,8 +29,8 @@ func ParseUpdate[T text](s T) (time.Time, bool) {
 	return ParseTime(s)
 }
 
-// ParseTime parses a time of the network's exports in Indian Standard Time. The date is DD-MM-YYYY, DD-Mon-YYYY or
-// YYYY-MM-DD, followed by blanks, " - " or "T". The clock is HH:MM or HH:MM:SS, and 24:00 is the end of the day.
+// ParseTime parses a time in CPCB's exports, in Indian Standard Time. The date is DD-MM-YYYY, DD-Mon-YYYY or
+// YYYY-MM-DD, followed by blanks, " - " or "T". The time of day is HH:MM or HH:MM:SS, and 24:00 is the end of the day.
 // ParseTime does not call time.Parse, which would take most of the time of an import.
 func ParseTime[T text](s T) (time.Time, bool) {
 	s = trim(s)

@@ -223,7 +223,7 @@ func attribute(t xml.StartElement, name string) string {
 	return ""
 }
 
-// index computes the AQI of a station: the largest Avg, under the rules of the National AQI.
+// index computes the AQI of a station by the rules of the National AQI. The attributes Avg have the sub-indices.
 func (s *feedStation) index() (aqi int, dominant air.Pollutant, ok bool) {
 	indices := naqi.None()
 	for _, f := range s.pollutants {

@@ -110,9 +110,9 @@ func afterAgency(text, city string) bool {
 	return slices.ContainsFunc(states, ends) || city != "" && key == gazetteer.Key(city) || len(gazetteer.Lookup(text)) > 0
 }
 
-// NormalizeName converts a name from tables outside the network to the form of [Split]. It adds a missing blank after
-// the hyphen ("Ballygunge, Kolkata -WBPCB"). It removes a city or state after the agency ("Maninagar, Ahmedabad - GPCB
-// Ahmedabad").
+// NormalizeName converts a station's name from tables of other publishers than CPCB to the form of [Split]. It adds a
+// missing blank after the hyphen ("Ballygunge, Kolkata -WBPCB"). It removes a city or state after the agency
+// ("Maninagar, Ahmedabad - GPCB Ahmedabad").
 func NormalizeName(name string) string {
 	name = air.CleanPlace(name)
 	if i := strings.LastIndex(name, " -"); i >= 0 && i+2 < len(name) && name[i+2] != ' ' && strings.Contains(name[:i], ",") {

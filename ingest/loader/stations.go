@@ -159,8 +159,8 @@ func (l *Loader) canonical(ctx context.Context, readings []air.Reading) ([]air.R
 	return readings, nil
 }
 
-// storeChanges writes the log of changes, then the new aliases and the changed stations. A crash between these writes
-// may thus repeat a line of the log, but loses none.
+// storeChanges writes the log of changes, then the new aliases and the changed stations. After a crash between these
+// writes, the log may get the same changes again, but it lacks no change.
 func (l *Loader) storeChanges(ctx context.Context) error {
 	b := l.cache
 	if len(b.Changes) > 0 {

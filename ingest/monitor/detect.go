@@ -12,7 +12,7 @@ import (
 // Limits states which behaviour of a source is normal.
 type Limits struct {
 	// MaxSilence is the largest normal age of the newest reading. If it is zero or negative, the source sends at
-	// irregular times. The monitor then checks only the runs and fields of the source.
+	// irregular times. The monitor then checks neither the age nor the number of its readings.
 	MaxSilence time.Duration
 }
 
@@ -21,11 +21,11 @@ type Limits struct {
 const (
 	// The monitor compares the fields and units of the last runs only if there are at least leastCompared earlier runs.
 	leastCompared = 8
-	// A field is gone if at least leastCompared earlier runs had it, and at least the share goneFrom of the runs up to
-	// its last occurrence. The problem ends if the field returns, the configuration changes, or a week has passed.
+	// A field is gone if none of the last fieldRuns runs has it, although at least leastCompared earlier runs had it.
+	// Its share of the runs up to its last occurrence must be at least goneFrom. The problem ends if the field returns,
+	// the configuration changes, or a week has passed.
 	goneFrom = 0.9
-	// A field or unit is new if it first occurred in one of the last runs. newUntil is the share of the week's runs
-	// that count as the last ones, see isNew.
+	// A field or unit is new if it first occurred in the newest runs: the share newUntil of a week's runs, see isNew.
 	newUntil = 0.2
 	// If a source has more fields than mostFields, the monitor does not compare them. Their names are then probably
 	// data, such as station ids.
@@ -142,8 +142,8 @@ func (s *share) isNew(total int) bool {
 	return float64(s.earliest) <= max(fieldRuns, newUntil*float64(total))
 }
 
-// changedUnits returns the parameters with new units (see isNew), if enough earlier runs state a unit of the parameter.
-// `stays` has all of them. `begins` has those whose new unit occurs only in the last fieldRuns runs.
+// changedUnits returns the new units (see isNew) of parameters for which at least leastCompared earlier runs state a
+// unit. `stays` has all of them. `begins` has those that occur only in the last fieldRuns runs.
 func (f *facts) changedUnits(total int) (begins, stays []string) {
 	earlier := make(map[string]int)
 	for _, s := range f.units {

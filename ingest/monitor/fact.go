@@ -145,7 +145,7 @@ func (t *tables) readFields(ctx context.Context, now time.Time, of func(string) 
 	})
 }
 
-// readHours reads how many readings each hour has. If several runs fetched the same hour, the largest number counts.
+// readHours reads the number of readings of each source and hour. If several runs fetched an hour, the maximum counts.
 func (t *tables) readHours(ctx context.Context, now time.Time, of func(string) *facts) error {
 	var source string
 	var hour, n uint32

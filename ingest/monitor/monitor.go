@@ -28,7 +28,7 @@ type Events interface {
 	Append(tx *sqlstore.Tx, account string, world schema.World, event schema.EventType, data any) (id string, err error)
 }
 
-// Operators returns the accounts of operators. An operator has an active key of the given world with the scope
+// Operators returns the accounts of operators: those with an active key of the given world that has the scope
 // sources:read.
 type Operators func(tx *sqlstore.Tx, world schema.World, now time.Time) ([]string, error)
 

@@ -11,7 +11,7 @@ import (
 	"vayu/schema/air"
 )
 
-// Numbers of consecutive checks that must find the beginning or the end of a problem. Checks are a minute apart.
+// A problem begins when beginsAfter checks in a row find it, and ends when endsAfter do not. Checks run each minute.
 const (
 	beginsAfter = 3
 	endsAfter   = 5
@@ -33,7 +33,7 @@ type key struct {
 // counter counts the consecutive checks that contradict the present state of a problem.
 type counter struct{ begins, ends int }
 
-// observe counts a check. It reports whether an `active` (present) problem ends, or an absent problem begins.
+// observe counts a check of a problem that is present (`active`) or absent. It reports whether this state changes.
 func (c *counter) observe(active bool, f finding) (changes bool) {
 	if active {
 		c.begins = 0
@@ -64,7 +64,7 @@ type Store struct {
 // Stores has the Store of each world (live and sandbox).
 type Stores [len(schema.Worlds)]*Store
 
-// NewStores returns the stores of both worlds. scope returns [Store.Scope] of a world.
+// NewStores returns the stores of both worlds. The function `scope` returns the [Store.Scope] of a world.
 func NewStores(db *sqlstore.DB, scope func(schema.World) (string, error)) (all Stores, err error) {
 	for _, w := range schema.Worlds {
 		text, err := scope(w)

@@ -130,7 +130,7 @@ func Exchanges(w io.Writer, recorder *ingest.Recorder) {
 	}
 }
 
-// Rejections writes the number of rejected values for each reason, the most frequent reason first, and equals by name.
+// Rejections writes the number of rejected values for each reason: the largest number first, equal numbers by reason.
 func Rejections(w io.Writer, rejected ingest.Rejections) {
 	reasons := slices.SortedFunc(maps.Keys(rejected), func(a, b ingest.Reason) int {
 		return cmp.Or(cmp.Compare(rejected[b], rejected[a]), cmp.Compare(a, b))

@@ -82,7 +82,7 @@ const (
 	deleteForgotten = deletePartitions + " AND updated_at < $3"
 )
 
-// keepPartitions is how long Save keeps a partition's row after the last fetch (even a failed one) or SetWatermark.
+// keepPartitions is how long Save keeps a partition's row after the last fetch (even a failed fetch) or SetWatermark.
 const keepPartitions = 90 * 24 * time.Hour
 
 // Save implements [ingest.ProgressStore].

@@ -94,7 +94,7 @@ var (
 	// ErrFuture means that a watermark is in the future. The source would never fetch the readings from now until then.
 	ErrFuture = errors.New("a watermark cannot be in the future")
 	// ErrNoPartition means that no progress of the partition is stored. The partition was never fetched, or its row was
-	// deleted: by a watermark of the whole source, by a save with Progress.Restart, or keepPartitions after its update.
+	// deleted: by SetWatermark for the whole source, by Save with Restart, or because it was older than keepPartitions.
 	ErrNoPartition = errors.New("no such partition")
 )
 

@@ -40,7 +40,7 @@ func missingColumn(name string) error {
 	return schema.NewProblem(schema.InvalidRequest, name, "The column "+name+" is missing.")
 }
 
-// arrowRow decodes a row. A value of the wrong type is a fault of the row.
+// arrowRow decodes a row. If a value has the wrong type, the returned row has only a `fault`.
 func arrowRow(b *arrowstream.Batch, i int) row {
 	var r row
 	for _, text := range [...]struct {

@@ -142,7 +142,7 @@ func noStation(r *row, known int) *fault {
 	return &fault{ingest.NoStation, "station", "The station is not registered. Send PUT /v1/stations/" + r.Station + ", or a latitude and longitude with its first reading."}
 }
 
-// reject counts a rejected row. The reply lists the first maxRejected of them.
+// reject counts a rejected row. The reply lists only the first maxRejected rejected rows.
 func (p *pushed) reject(index int, f *fault) {
 	p.counts[f.reason]++
 	p.reply.RejectedTotal++

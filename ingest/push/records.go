@@ -42,7 +42,7 @@ type RejectedReading struct {
 	Raw []byte // the reading as the client sent it; the whole body if its part in the body is unknown
 }
 
-// Runs has the ID of the run of each world.
+// Runs has the ID of the current run of the source [Source] in each world.
 type Runs [len(schema.Worlds)]uint64
 
 // StoreRecords stores the valid readings of records durably. The results are in the order of the records. It is

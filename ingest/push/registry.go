@@ -26,8 +26,7 @@ const (
 	// cacheLifetime is the maximum age of cached stations. It is short because another instance may register stations
 	// of the same account.
 	cacheLifetime = 10 * time.Second
-	// If a reading names a station that is not among the account's cached stations, the cache is used only up to the
-	// age freshLifetime.
+	// freshLifetime is the maximum age of the cached stations if a reading names a station that is not among them.
 	freshLifetime = time.Second
 	// registryTimeout bounds the reads and writes of one call of registry.register or registry.stations.
 	registryTimeout = 5 * time.Second

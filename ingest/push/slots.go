@@ -32,7 +32,7 @@ func newSlots() slots {
 }
 
 // acquire waits for a slot for a request of an account. The caller must call `release`. The error is or wraps a
-// *schema.Problem: the account already uses all its slots, or no slot becomes free before ctx ends or slotTimeout.
+// *schema.Problem: the account uses all its slots, or no slot becomes free within slotTimeout, or ctx ends.
 func (s slots) acquire(ctx context.Context, account string) (release func(), err error) {
 	s.mu.Lock()
 	full := s.used[account] == slotsPerAccount

@@ -66,8 +66,8 @@ func (w *stationRequest) station(account, name string) (station, error) {
 // position after a larger move.
 const movedKilometres = 5
 
-// replaces checks whether s can replace `old`, the registered station or nil. `requested` is the value of the field
-// `published`. If `old` is published, s becomes published, and inherits a missing licence or attribution.
+// replaces checks whether s can replace `old`, the registered station or nil. `requested` is the request's field
+// `published`. If `old` is published, s becomes published, and takes over its licence and attribution if s has none.
 func (s *station) replaces(old *station, requested *bool) error {
 	if old != nil && old.Published {
 		switch {

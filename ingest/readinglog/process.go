@@ -31,7 +31,7 @@ const (
 	headerRows  = "dead-rows"  // number of rejected readings
 )
 
-// accountID matches account ids. Without headerAccount, a matching key is the account's id. Any other key is a station.
+// accountID matches account ids. Without headerAccount, a matching message key is the account; any other is a station.
 var accountID = regexp.MustCompile(`^acc_[0-9A-Za-z]{1,60}$`)
 
 // process stores a batch of records. A record that cannot be read becomes a dead letter. So does a record with a

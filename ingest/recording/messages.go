@@ -17,14 +17,14 @@ const MessagesFile = "messages.ndjson"
 // Message is a line of the file [MessagesFile].
 type Message struct {
 	Topic string `json:"topic"`
-	// Payload is the payload of the message. Text that is not JSON, or is a JSON string, is stored as a JSON string: a
-	// reader decodes that string once to get the payload, with any quotes. Any other JSON is stored as JSON.
+	// Payload is the payload of the message. A payload in JSON is stored as JSON, unless it is a JSON string. Any other
+	// payload is encoded as a JSON string, which a reader must decode once.
 	Payload  json.RawMessage `json:"payload"`
 	Retained bool            `json:"retained,omitempty"`
 	At       time.Time       `json:"at,omitzero"` // when the message was received; zero means the time of the case
 }
 
-// OfMessages makes a case from received messages. The case's time is the time of the last message.
+// OfMessages makes a test case from received messages. The time of the test case is that of the last message.
 func OfMessages(exchanges []ingest.Exchange) (*Recording, error) {
 	if len(exchanges) == 0 {
 		return nil, errors.New("recording messages: none has arrived")

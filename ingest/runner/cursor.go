@@ -54,7 +54,7 @@ func (r *Runner) tryLoadPlan(ctx context.Context, f *feedRun) (due time.Time, er
 	f.plan = newFetchPlan(f.Feed, first, last, now)
 	f.revision, f.config = stored.Revision, stored.Config
 	r.metrics.feed(f.Feed, f.interval(now))
-	// Until a reading comes, the gauge has the present time, so that its age is the time since the start.
+	// Until a reading comes, the gauge has the time of the start. The age of the newest reading then counts from it.
 	r.metrics.newest.WithLabelValues(f.Name).Set(float64(now.Unix()))
 	r.noteNewest(f, last)
 	if stored.Newest.After(last) && !stored.Newest.Before(since) {

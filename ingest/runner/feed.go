@@ -20,24 +20,24 @@ type Feed struct {
 	Source ingest.Source
 	// ConfigSHA256 is the SHA-256 of the source's configuration, hexadecimal. The journal stores it with each run.
 	ConfigSHA256 string
-	// Schedule has five cron fields in Indian time ("5 * * * *"), or "@every 10m". Default "@hourly". A feed without
-	// stored progress also runs at once.
+	// Schedule has five cron fields in Indian time ("5 * * * *"), or "@every 10m". The default is "@hourly". A feed
+	// without stored progress also runs at once.
 	Schedule string
 	// Jitter is the upper bound of a random delay of each scheduled run. It spreads the load on a public server.
-	// Default none.
+	// By default there is no delay.
 	Jitter time.Duration
-	// Timeout bounds one fetch. Default 10 minutes.
+	// Timeout bounds one fetch. The default is 10 minutes.
 	Timeout time.Duration
-	// Lookback is the part of the previous window that the next run fetches again, for late data. Default 3 hours.
+	// Lookback is the part of the previous window that the next run fetches again, for late data (default 3 hours).
 	Lookback time.Duration
 	// History is the age of the oldest readings that a new source fetches, or 0 for a source without history.
 	History time.Duration
-	// Step is the longest window of one backfill run, and limits the window of a scheduled run. Default 7 days.
+	// Step is the longest window of one backfill run, and limits the window of a scheduled run (default 7 days).
 	Step time.Duration
 	// AnyWindow means that the source can fetch any past window. Other sources can fetch only their newest readings.
 	AnyWindow bool
 	// MaxSilence is the largest normal age of the newest reading. The default is 6 hours, or three intervals of the
-	// schedule if these are longer. Negative means that readings arrive at irregular times, as in a folder of files.
+	// schedule if these are longer. A negative value means that readings arrive at irregular times, as files do.
 	MaxSilence time.Duration
 }
 

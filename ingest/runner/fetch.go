@@ -111,7 +111,7 @@ func (r *Runner) storeUnstored(
 
 // transfer fetches a window and stores its batches in order. It parses the next batch while it stores the previous one.
 // After each acknowledged batch it calls `stored`, always from one goroutine, and then releases the batch. If `load` or
-// `stored` fails, `left` has that batch and the later fetched ones, in order, and the caller owns them.
+// `stored` fails for a batch, `left` has this batch and those fetched after it, in order. The caller owns them.
 func transfer(ctx context.Context, src ingest.Source, w ingest.Window, load, stored func(context.Context, *ingest.Batch) error) (left []*ingest.Batch, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -22,10 +22,10 @@ const (
 	maxBehind   = 7 * 24 * time.Hour
 )
 
-// windows returns the partitions to fetch, with their windows. A new partition has the run's window w. The window of
-// a known one begins at its watermark minus the lookback, and ends at most one step after the watermark. A watermark in
-// the future counts as w.To. windows omits partitions that are fetched up to w.To, or whose newest reading is before
-// their window. The partitions are sorted by the start of their windows, but failing partitions come last.
+// windows returns the partitions to fetch, with their windows. A new partition gets `w`, the window of the run. The
+// window of a known one begins feed.Lookback before its watermark, and ends at most feed.BackfillStep after it. A
+// watermark in the future counts as w.To. windows omits partitions already fetched up to w.To, and those whose newest
+// reading is before their window. It sorts the others by the start of their windows, with failing partitions last.
 func (p *partitionPlan) windows(listed []ingest.Partition, w ingest.Window, feed Feed, now time.Time) []ingest.Partition {
 	wanted := make([]ingest.Partition, 0, len(listed))
 	for _, part := range listed {
@@ -64,7 +64,7 @@ func rank(p ingest.Partition) int {
 }
 
 // apply updates the states with the results of partitions, and returns the changed states. `w` is the window of the
-// run, and `lookback` is that of the feed.
+// run, and `lookback` is Feed.Lookback.
 func (p *partitionPlan) apply(results []ingest.PartitionResult, w ingest.Window, lookback time.Duration, now time.Time) map[string]ingest.PartitionProgress {
 	if p.states == nil {
 		p.states = make(map[string]ingest.PartitionProgress)

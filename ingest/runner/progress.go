@@ -11,7 +11,7 @@ import (
 )
 
 // save stores the progress of a feed and of `partitions`. If the store returns [ingest.ErrRevised], an operator has
-// changed the progress, so save discards the new one. After another error, the next call of save also stores it.
+// changed the progress, so save discards this one. After any other error, the next call also stores these partitions.
 func (r *Runner) save(ctx context.Context, f *feedRun, partitions map[string]ingest.PartitionProgress) {
 	p := ingest.Progress{
 		Revision: f.revision, Config: f.ConfigSHA256, Watermark: f.plan.watermark, Target: f.plan.target, Newest: f.newest,

@@ -7,8 +7,8 @@ import (
 )
 
 // StartStream sets the gauges of a stream, which has no scheduled runs. maxSilence is the largest normal age of its
-// newest reading, or 0 if readings arrive at irregular times. The age of a stream that never yields a reading counts
-// from now.
+// newest reading, or 0 if readings arrive at irregular times. Until the stream yields its first reading, the age counts
+// from the time `now`.
 func (m *Metrics) StartStream(source string, maxSilence time.Duration, now time.Time) {
 	if maxSilence > 0 {
 		m.maxSilence.WithLabelValues(source).Set(maxSilence.Seconds())

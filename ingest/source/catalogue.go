@@ -204,7 +204,7 @@ func (c *Catalogue) Stream(name string) (*described.Description, error) {
 // Names returns the names of all sources, sorted.
 func (c *Catalogue) Names() []string { return slices.Sorted(maps.Keys(c.entries)) }
 
-// NamesOf returns the names of the sources of a world, sorted.
+// NamesOf returns the names of the sources of a world (live or sandbox), sorted.
 func (c *Catalogue) NamesOf(world schema.World) []string {
 	return slices.DeleteFunc(c.Names(), func(name string) bool { return c.entries[name].World != world })
 }

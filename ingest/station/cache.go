@@ -92,7 +92,7 @@ func (b *Cache) Describe(s air.Station) (refused bool) {
 // reading each minute, and a network can have a million sensors, so a row for each reading would be too much.
 const seenInterval = time.Hour
 
-// KeepSeen copies LastSeen of each station from an earlier cache to b, if it is later there. b has the stored times.
+// KeepSeen updates each LastSeen in b if the earlier cache has a later time. The stored times, which b has, may lag.
 func (b *Cache) KeepSeen(earlier *Cache) {
 	for id, s := range b.Known {
 		if was, ok := earlier.Known[id]; ok && was.LastSeen.After(s.LastSeen) {
@@ -170,8 +170,8 @@ func positionText(s *air.Station) string {
 	return fmt.Sprintf("%g,%g", s.Latitude, s.Longitude)
 }
 
-// ApplyRules applies the present rules to stations that an older version of the program stored. It sets outdated and
-// missing cities, and links duplicates.
+// ApplyRules applies the present rules to stations that an older version of the program stored. It updates outdated
+// cities, adds missing ones, and links duplicate stations.
 func (b *Cache) ApplyRules() {
 	b.needIndex()
 	for _, id := range sortedIDs(b.Known) {
@@ -239,8 +239,8 @@ func (b *Cache) linkTwin(id string) {
 	}
 }
 
-// match returns the known station that the reference station s describes under another id. A name with "formerly known
-// as" may match two stations of one network. match then links the two stations.
+// match returns the known station that the reference station s describes under another id. If s matches two known
+// stations of one network (by its present and its former name, for example), match links them to each other.
 func (b *Cache) match(s *air.Station) (into, reason string, same bool) {
 	if s.Kind != air.Reference {
 		return "", "", false

@@ -39,7 +39,7 @@ var agencies = map[string]string{
 // on the same road. Two such stations are therefore one station only if they lie within sameSpot of each other.
 var transferred = map[string]string{"imd": "iitm"}
 
-// setAgency sets the agency that the words `tokens` name, and reports whether it is known. If they are the old
+// setAgency sets the agency that the words `tokens` name, and reports whether it is known. If `tokens` is the old
 // abbreviation of a renamed agency, t.agency becomes the present abbreviation, and t.old the old one.
 func (t *title) setAgency(tokens []string) bool {
 	key := strings.Join(tokens, "")
@@ -51,7 +51,7 @@ func (t *title) setAgency(tokens []string) bool {
 	return ok
 }
 
-// knownAgency reports whether the words of a station name (tokens) name a known agency.
+// knownAgency reports whether `tokens`, words of a station's name, name a known agency.
 func knownAgency(tokens []string) bool {
 	_, ok := agencies[strings.Join(tokens, "")]
 	return ok
@@ -59,7 +59,7 @@ func knownAgency(tokens []string) bool {
 
 const formerly = "formerly known as"
 
-// parseTitle splits a station's name into its parts. city is the station's city, which the name may repeat.
+// parseTitle splits a station's name into its parts. `city` is the station's city, which the name may repeat.
 func parseTitle(name, city string) title {
 	var t title
 	lower := strings.ToLower(air.CleanPlace(name))
@@ -127,9 +127,9 @@ func splitWords(text string) []string {
 }
 
 // Limits of the distance between two descriptions of one station. Feeds and files may state positions that differ by
-// kilometres. If agency, city and place are equal, the limit is therefore movedKilometres. If the spelling of the
-// place differs or an agency is missing, the limit is sameSpot. Among 603 stations, the nearest two with the same
-// agency are 1.0 km apart.
+// kilometres. If agency, city and place are equal, the limit is therefore movedKilometres. If the spelling of the place
+// differs or an agency is missing, the limit is sameSpot. Among 603 stations, the nearest two with the same agency are
+// 1.0 km apart, so that sameSpot keeps them apart.
 const (
 	sameSpot    = 0.25 // km
 	twinSpot    = 0.1  // km, for stations of two networks
@@ -223,7 +223,7 @@ func point(s *air.Station) geo.Point {
 // stations; see [samePhysicalStation].
 var aliasable = []string{"openaq"}
 
-// mayAlias reports whether readings of one station (alias) may be stored under the id of another station (into).
+// mayAlias reports whether readings of the station `alias` may be stored under the id of the station `into`.
 func mayAlias(alias *air.Station, into *air.Station) bool {
 	if alias.Network() == into.Network() {
 		return true

@@ -32,8 +32,8 @@ func (b *Cache) needIndex() {
 	}
 }
 
-// add indexes a station by its position and its names. The index keeps entries of earlier positions and names, so
-// callers must compare a result with the present station.
+// add indexes a station by its position and, if it is a reference station, by its names. The index keeps entries of
+// earlier positions and names, so callers must compare a result with the present station.
 func (x *stationIndex) add(s *air.Station) {
 	if s.Located() {
 		appendNew(x.cells, cellOf(point(s)), s.ID)
@@ -75,7 +75,7 @@ func (x *stationIndex) near(p geo.Point) []string {
 	return found
 }
 
-// named returns the reference stations in the city of s whose names contain the given place (see parseTitle).
+// named returns the reference stations in the city of s with `place` as present or former place (see parseTitle).
 func (x *stationIndex) named(s *air.Station, place string) []string {
 	if place == "" {
 		return nil

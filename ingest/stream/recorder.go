@@ -15,14 +15,14 @@ import (
 )
 
 const (
-	// runLength is the duration of a run. A reading has the ID of its run, which identifies the messages of ten
-	// minutes.
+	// runLength is the duration of a run. The run ID of a reading therefore identifies the ten minutes in which its
+	// message was processed.
 	runLength = 10 * time.Minute
 	// recordEvery is the interval at which a run in progress is recorded. If the process is killed, the counts of at
 	// most this interval are lost. No reading is lost.
 	recordEvery = 15 * time.Second
-	// maxPending is the largest number of ended runs that wait for the journal while its writes fail. Older runs are
-	// dropped.
+	// maxPending is the largest number of ended runs that wait while writes to the journal fail. If more runs end, the
+	// oldest runs are dropped.
 	maxPending = 100
 	// lastRecord limits the time to write the last run when the service stops.
 	lastRecord = 5 * time.Second

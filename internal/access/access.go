@@ -86,7 +86,7 @@ func (s Settings) Validate() []error {
 // rate still fits into an int.
 const mostKeysWorth = 1_000_000
 
-// Service admits API calls by the accounts and keys in the store, which it caches. It implements httpapi.Access.
+// Service checks API calls against the accounts and keys in the store, and caches both. It implements httpapi.Access.
 type Service struct {
 	Config
 

@@ -120,7 +120,7 @@ func allows(list []netip.Prefix, client netip.Addr) bool {
 	return false
 }
 
-// End counts a call and settles its quota reservation, before the header is written. It implements httpapi.Pass.
+// End counts a call and settles its quota reservation, before the reply's header is sent. It implements httpapi.Pass.
 func (p *pass) End(c *httpapi.Call, status int) {
 	counted := int64(0)
 	if counts(status) && !p.unsigned {
@@ -135,8 +135,8 @@ func isExempt(route *httpapi.Route) bool {
 	return route.Scope == string(schema.AccountRead) || route.Scope == string(schema.KeysManage) || strings.HasPrefix(route.Path, session.Path)
 }
 
-// isDashboardRead reports whether a call signs in or switches the mode, or is a read by a browser session of data about
-// the account. Such data are keys, usage, audit log, sessions, webhooks and the SSE stream (Server-Sent Events). These
+// isDashboardRead reports whether a call signs in, switches the mode, or reads data about the account in a browser
+// session. Such data are keys, usage, audit log, sessions, webhooks and the SSE stream (Server-Sent Events). These
 // calls count as usage but not towards the quota. Otherwise looking at the dashboard would use up the quota. Other
 // calls of a session, for example about readings or recharges, count as calls of a key do.
 func isDashboardRead(c *httpapi.Call, route *httpapi.Route) bool {

@@ -54,7 +54,7 @@ type keyHash [sha256.Size]byte
 // keyMap maps the hash of a key to the cached key.
 type keyMap = tablecache.Map[keyHash, *cachedKey]
 
-// keyCache caches every account and every valid key. The sweep removes expired keys. Lookups by hash take no lock.
+// keyCache caches every account and every valid key. The method sweep removes ended keys. Lookups by hash take no lock.
 type keyCache struct {
 	byHash atomic.Pointer[keyMap]
 	ended  endedKeys

@@ -23,7 +23,7 @@ const Manifest = "manifest.json"
 // ErrDamaged means that a file differs from what was written.
 var ErrDamaged = errors.New("the file is damaged")
 
-// NewFolder creates the folder of a backup, or fails if it is not empty.
+// NewFolder creates the folder of a backup. It fails if the folder exists and is not empty.
 func NewFolder(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("making the folder of the backup: %w", err)

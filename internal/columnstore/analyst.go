@@ -11,7 +11,7 @@ import (
 	"vayu/internal/config"
 )
 
-// Analyst is a read-only user of a server or cluster, with limits. The embedded engine has one user, see [Analysts].
+// Analyst is a read-only user of a server or cluster, with limits. [Analysts] configures the embedded engine's analyst.
 type Analyst struct {
 	Name      string   // letters, digits, underscore
 	Hash      string   // SHA-256 of the password, 64 hexadecimal digits

@@ -112,7 +112,7 @@ func (e *endpoint) dial(ctx context.Context, _ string) (net.Conn, error) {
 	}
 }
 
-// transport adds a user and password to each request. The engine creates the passwords at its first start.
+// transport adds user and password to each request, because the engine creates the passwords only at its first start.
 type transport struct {
 	where   *endpoint
 	next    *http.Transport

@@ -62,7 +62,7 @@ type servers struct {
 	next      *http.Transport
 }
 
-// RoundTrip sends a request with the user and password of the DSN.
+// RoundTrip sends a request, with the user and password of the DSN, to the first server that accepts a connection.
 func (s servers) RoundTrip(r *http.Request) (*http.Response, error) {
 	for i, address := range s.addresses {
 		try := r.Clone(r.Context())

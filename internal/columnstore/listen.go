@@ -7,8 +7,8 @@ import (
 	"vayu/internal/config"
 )
 
-// Listen is a further address of the embedded engine, at which analysts of other machines reach it. Only the user
-// analyst can use it. The address of administrators and of the service stays loopback.
+// Listen is a further address of the embedded engine, for analysts on other machines. Only the user analyst can connect
+// to this address. Administrators and the service use another address, which stays loopback.
 type Listen struct {
 	// Address is host:port. If it is empty, there is no further address.
 	Address string `yaml:"address" help:"further address of the embedded engine for the user analyst, host:port; needs TLS unless it is loopback"`
@@ -36,7 +36,7 @@ func (l Listen) Validate() []error {
 	return f
 }
 
-// child returns the Listen of the engine's process. An engine that a command runs for itself gets no further address.
+// child converts l for the engine's process. An engine that a command runs for itself gets no further address.
 func (l Listen) child(command bool) embedded.Listen {
 	if command {
 		l.Address = ""

@@ -23,7 +23,7 @@ const (
 	backoffFirst = 100 * time.Millisecond
 	// backoffLast limits the pause, which doubles with each restart.
 	backoffLast = 5 * time.Second
-	// healthyLife is a duration. If an engine has run for longer, the next pause is backoffFirst again.
+	// healthyLife is how long an engine must run so that the pause after its end is backoffFirst again.
 	healthyLife = time.Minute
 )
 
@@ -70,7 +70,7 @@ func (db *DB) once(ctx context.Context) error {
 	return db.child(ctx)
 }
 
-// errHeld means that this process must wait: another process has locked the data directory, or db.guest is set.
+// errHeld means that this process cannot run an engine now: another process has the data directory, or db.guest is set.
 var errHeld = errors.New("another process has the data directory")
 
 // follow uses the engine of another process, until that engine ends.
@@ -220,8 +220,8 @@ var defaultHealth = health{every: 2 * time.Second, timeout: 10 * time.Second, ma
 // errHung means that the engine runs but does not answer.
 var errHung = errors.New("the engine does not answer")
 
-// watch pings the engine until it ends or hangs, the function `same` returns an error, or ctx ends. p is nil for an
-// engine of another process. Such an engine counts as hung after one failed ping, a child after health.maxMissed.
+// watch pings the engine until the engine ends or hangs, `same` returns an error, or ctx ends. A child counts as hung
+// after health.maxMissed failed pings, and an engine of another process (p is nil) after one.
 func (db *DB) watch(ctx context.Context, address string, p *process, same func() error) error {
 	var gone chan struct{} // nil for an engine of another process
 	lostLimit := 1

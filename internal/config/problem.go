@@ -41,7 +41,7 @@ func Invalid(key, format string, args ...any) error {
 // Faults collects errors about settings. Validate methods use it.
 type Faults []error
 
-// Check adds an error about one setting, as Invalid makes it, if `ok` is false.
+// Check adds the error that [Invalid] returns for the other arguments, if `ok` is false.
 func (f *Faults) Check(ok bool, key, format string, args ...any) {
 	if !ok {
 		*f = append(*f, Invalid(key, format, args...))
@@ -70,8 +70,8 @@ func (p Problem) Error() string {
 // Unwrap returns the cause, so that errors.Is and errors.As see it.
 func (p Problem) Unwrap() error { return p.Err }
 
-// Problems are all errors of the configuration in order of detection. Errors of the sources come before
-// errors of the Validate methods.
+// Problems are all errors of the configuration in order of detection. Errors in files, flags and environment
+// variables come before errors of the Validate methods.
 type Problems []Problem
 
 // Error returns a text with one line for each problem.

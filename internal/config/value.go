@@ -19,7 +19,7 @@ const (
 	TiB Size = 1 << 40
 )
 
-// sizeUnits has the units in the order in which they are tried. A unit comes before shorter units that are its ending.
+// sizeUnits has the units in the order in which they are tried. TB, for example, comes before B, with which it ends.
 var sizeUnits = []struct {
 	suffix string
 	bytes  Size

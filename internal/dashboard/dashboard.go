@@ -147,7 +147,7 @@ var guards = map[string][]string{
 		"publickey-credentials-get=(), usb=()"},
 }
 
-// docsPolicy is the Content-Security-Policy of /docs. The viewer openapi-explorer has inline styles.
+// docsPolicy is the Content-Security-Policy of /docs. It permits the inline styles of the viewer openapi-explorer.
 var docsPolicy = []string{strings.Replace(guards["Content-Security-Policy"][0], "style-src 'self'", "style-src 'self' 'unsafe-inline'", 1)}
 
 // assets is the folder of files whose names contain a hash of their content.

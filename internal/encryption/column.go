@@ -18,7 +18,7 @@ func (c Column) Encrypt(b *Cipher, plain []byte, key ...string) []byte {
 	return b.Encrypt(plain, c.AssociatedData(key...))
 }
 
-// Decrypt decrypts the value of the row with this key. The error is ErrFormat, ErrWrongKey or ErrCorrupt.
+// Decrypt decrypts the value of the row with the primary key `key`. The error is ErrFormat, ErrWrongKey or ErrCorrupt.
 func (c Column) Decrypt(b *Cipher, encrypted []byte, key ...string) ([]byte, error) {
 	return b.Decrypt(encrypted, c.AssociatedData(key...))
 }

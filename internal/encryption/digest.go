@@ -36,7 +36,7 @@ func (b *Cipher) Digest(purpose string, data ...[]byte) []byte {
 	return mac.Sum(nil)
 }
 
-// encryptDigestKey encrypts the digest key for table setting, in base64.
+// encryptDigestKey encrypts the digest key. The result is in base64, for the table "setting".
 func (b *Cipher) encryptDigestKey(key []byte) string {
 	return base64.StdEncoding.EncodeToString(b.Encrypt(key, digestKeyPlace))
 }

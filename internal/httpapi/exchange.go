@@ -145,7 +145,7 @@ func (x *exchange) bySession(path string) *http.Request {
 	return &r
 }
 
-// set writes one of the router's headers. The parameter value must not contain line breaks.
+// set writes one of the router's headers. The text in `value` must not contain line breaks.
 func (x *exchange) set(name string, value []byte) {
 	if x.head == nil {
 		x.Header()[name] = []string{string(value)}
@@ -154,8 +154,8 @@ func (x *exchange) set(name string, value []byte) {
 	x.head.AddBytes(name, value)
 }
 
-// constant writes one of the router's headers. The slice value has one element and must not be changed
-// later, because net/http's header map may keep the slice itself.
+// constant writes one of the router's headers. The slice `value` has one element. The caller must not change it later,
+// because net/http's header map may keep the slice itself.
 func (x *exchange) constant(name string, value []string) {
 	if x.head == nil {
 		x.Header()[name] = value
@@ -164,9 +164,9 @@ func (x *exchange) constant(name string, value []string) {
 	x.head.Add(name, value[0])
 }
 
-// begin ends the router's part of the header, and returns the writer for the rest of the reply. After begin, the
-// connection owns the header block. The connection releases the block when it writes the next status line, even if that
-// line belongs to another reply.
+// begin ends the router's part of the header, and returns the writer for the rest of the reply. After begin, x must not
+// use the header block, because the connection owns it. The connection releases the block when it writes the next
+// status line, even that of another reply.
 func (x *exchange) begin() http.ResponseWriter {
 	x.head = nil
 	return x.ResponseWriter
@@ -182,9 +182,9 @@ func varyByEncoding(h http.Header) {
 	h["Vary"] = varyHeader
 }
 
-// varyBy writes Vary with the header of the caller's credential, so that a cache does not send the reply to another
-// caller. Except for a session, Vary also names Origin if web pages of some origins may use keys (rt.origins). A route
-// without a key gets no Vary header. Instead, pages of every origin may read its replies to GET.
+// varyBy writes the header Vary, so that a cache does not send the reply to another caller. Vary names the header with
+// the caller's credential. If the credential is a key, and web pages of some origins may use keys (rt.origins), Vary
+// also names Origin. A route without a key gets no Vary. Instead, pages of every origin may read its replies to GET.
 func (rt *router) varyBy(x *exchange, route *Route) {
 	x.varied = true
 	switch {

@@ -172,7 +172,7 @@ func (rt *router) refuseMethod(x *exchange, allow string) {
 	rt.refuse(x, p)
 }
 
-// readOnly restricts an open handler (one that needs no key) to GET and HEAD.
+// readOnly restricts an open handler (one that needs no key) to GET and HEAD, and a Tree to the paths that it has.
 func (rt *router) readOnly(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {

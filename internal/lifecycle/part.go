@@ -25,7 +25,7 @@ type runningPart struct {
 }
 
 // launch calls Run of a part in a goroutine. The part's context has the values of ctx, but does not end with ctx: parts
-// are stopped in order. If Run returns early, `failed` gets an element. This channel has room for every part.
+// are stopped in order. If Run returns before stop is called, launch sends to `failed`, which has room for every part.
 func launch(ctx context.Context, part Part, log *slog.Logger, failed chan<- struct{}) *runningPart {
 	life, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	r := &runningPart{part: part, log: log, ctx: life, cancel: cancel, done: make(chan struct{})}

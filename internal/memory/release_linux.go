@@ -13,8 +13,8 @@ import (
 )
 
 // ReleaseFiles unmaps read-only, unchanged pages of the program and of `libraries`, a list of file names. The pages
-// stay in the kernel's cache, and the next access maps them again. ReleaseFiles does not unmap pages of other files.
-// A thread could unload such a file meanwhile and use its addresses for other memory, whose content would be lost.
+// stay in the kernel's cache, and the next access maps them again. ReleaseFiles does not unmap pages of other files:
+// another thread could unload such a file and reuse its addresses for other memory, whose content would be lost.
 func ReleaseFiles(libraries ...string) error {
 	program, err := os.Executable()
 	if err != nil {

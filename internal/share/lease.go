@@ -51,7 +51,7 @@ func (s *sharer) readLeases(ctx context.Context, v *view) error {
 	})
 }
 
-// placeEnd separates the place from the rest of a member's name.
+// placeEnd separates the place ([Config.Place]), with which a member's name begins, from the rest of the name.
 const placeEnd = "."
 
 // ErrPlace is the error of Run if another member has a different place. See [Config.Place].
@@ -75,7 +75,7 @@ func (s *sharer) checkPlace(ctx context.Context) error {
 	return nil
 }
 
-// Members returns the number of running instances of a group, on PostgreSQL. `local` corresponds to [Config.Local].
+// Members returns the number of running instances of a group in a store on PostgreSQL. `local` is as [Config.Local].
 func Members(ctx context.Context, db *sqlstore.DB, group, local string) (n int, err error) {
 	err = db.View(ctx).QueryRow("SELECT count(*) FROM leader WHERE name LIKE $1 || '%' AND until > "+leader.ServerNow, memberName(group, local, "")).Scan(&n)
 	if err != nil {

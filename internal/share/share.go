@@ -49,7 +49,7 @@ type Config struct {
 const (
 	// interval is the time between two reads of the leases of all instances.
 	interval = time.Second
-	// keepMembers is how long after its expiry the lease of an instance that died stays in the table.
+	// keepMembers is how long the lease of a dead instance stays in the table after it has expired.
 	keepMembers = time.Hour
 )
 
@@ -115,7 +115,7 @@ func (e *jobError) Error() string { return fmt.Sprintf("job %q: %s", e.name, e.e
 // Unwrap returns the cause.
 func (e *jobError) Unwrap() error { return e.err }
 
-// sharer is the state of Run. Only the goroutine of Run uses it.
+// sharer is the state of Run. Only the goroutine of the method loop changes it.
 type sharer struct {
 	Config
 	planner

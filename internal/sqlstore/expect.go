@@ -56,7 +56,7 @@ func (tx *Tx) flush() error {
 }
 
 // AtEnd lets several callers in one transaction write together at its end. It returns a value of type T, to which each
-// caller adds its data. The first call creates the value. Before the commit, `end` of the first call writes the value.
+// caller adds its data. The first call creates the value, and its function `end` writes the value before the commit.
 func AtEnd[T any](tx *Tx, end func(*T, *Tx) error) *T {
 	for _, value := range tx.all {
 		if value, ok := value.(*T); ok {

@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	// maxGroup is the maximum number of changes in one commit (SQLite adds one of the sandbox). In measurements on two
-	// cores, at most 256 callers waited at once. A group of this size adds only a few milliseconds of latency.
+	// maxGroup is the maximum number of changes in one commit. SQLite may add one sandbox change. In measurements on
+	// two cores, at most 256 callers waited at once. A group of this size adds only a few milliseconds of latency.
 	maxGroup    = 256
 	queueLength = 1024
 )

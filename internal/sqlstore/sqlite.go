@@ -152,8 +152,8 @@ func (s *sqlite) close() {
 	}
 }
 
-// sqliteFaults are the result codes for an unusable file or disk (sqlite.org/rescode.html). An extended result
-// code has one of them in its low byte.
+// sqliteFaults are the result codes for an unusable store: a lock, no memory, or a fault of the file or disk
+// (sqlite.org/rescode.html). An extended result code has one of them in its low byte.
 var sqliteFaults = map[int]bool{
 	lib.SQLITE_BUSY: true, lib.SQLITE_LOCKED: true, lib.SQLITE_NOMEM: true, lib.SQLITE_READONLY: true,
 	lib.SQLITE_IOERR: true, lib.SQLITE_FULL: true, lib.SQLITE_CANTOPEN: true, lib.SQLITE_CORRUPT: true,

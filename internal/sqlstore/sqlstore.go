@@ -125,7 +125,7 @@ func (db *DB) Name() string {
 }
 
 // Run opens the store, migrates its tables, and serves it until ctx ends. It fails if the store cannot be
-// opened, or if another process has locked the directory.
+// opened, or if another process has locked the directory of the SQLite file.
 func (db *DB) Run(ctx context.Context) error {
 	defer db.end()
 	if err := db.engine.open(ctx); err != nil {

@@ -73,7 +73,7 @@ type Groups interface {
 }
 
 // Search runs a statement on groups of owners. The function `read` returns at most `limit` notices of a group. A group
-// that reaches the limit is split into halves, down to single owners. An owner that alone reaches it is added to f.Cut.
+// that reaches the limit is split into halves, down to single owners. A single owner that reaches it is added to f.Cut.
 func (f *Result) Search(statement Groups, queries []Query, limit int, read func(text string, queries []Query) ([]Notice, error)) error {
 	return statement.Each(len(queries), func(text string, from, to int) error {
 		group := queries[from:to]

@@ -29,7 +29,7 @@ const (
 	// pollOverlap is the time by which the changes of successive polls overlap. It allows for clock
 	// skew between instances, and for changes that were committed late.
 	pollOverlap = 5 * time.Second
-	// maxResume is how long a client may be disconnected without a reset when it reconnects.
+	// maxResume is the longest disconnection after which a stream resumes. After a longer one it begins with a reset.
 	maxResume = 30 * time.Second
 	// keepAliveInterval is the time between two comments on an idle stream. It is shorter than the
 	// idle timeouts of proxies: 60 s in nginx and AWS, 30 s in some others.

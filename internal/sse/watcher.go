@@ -34,7 +34,7 @@ type streamState struct {
 	resetPending bool      // a reset message must be sent when resetInterval has passed
 }
 
-// poll reads the changes of the feed, and queues their notices in the streams. If that fails, the next poll repeats it.
+// poll queues notices of the feed's changes in the streams. After an error, the next poll reads these changes again.
 func (w *watcher) poll(ctx context.Context) {
 	queries := w.queries()
 	if len(queries) == 0 {
@@ -69,8 +69,8 @@ func (w *watcher) poll(ctx context.Context) {
 	}
 }
 
-// queries returns a query for each owner that has streams with kinds of the feed. It also updates
-// w.states to these streams, and removes other owners from w.lastSent.
+// queries returns a query for each owner that has streams with kinds of the feed. It also sets
+// w.states to the states of these streams, and removes other owners from w.lastSent.
 func (w *watcher) queries() []Query {
 	open := map[*stream]*streamState{}
 	since := map[schema.Owner]time.Time{}
@@ -144,7 +144,7 @@ func (w *watcher) dedupe(o schema.Owner, all []rendered, cut bool) (fresh []rend
 	return fresh
 }
 
-// maxRemembered is the number of subjects of one owner from which on dedupe keeps no more subjects without a notice.
+// maxRemembered limits lastSent: with so many subjects of one owner, dedupe keeps no more subjects without a notice.
 const maxRemembered = 10_000
 
 // enqueue queues the notices that a stream may get, or (at most once in resetInterval) a reset if notices are missing.

@@ -92,7 +92,7 @@ func (f *Follower) Fresh(ctx context.Context, maxAge time.Duration) error {
 	return f.within(ctx, since)
 }
 
-// Failing reports whether the last refresh failed. A refresh whose context ended does not count.
+// Failing reports whether the last refresh failed. It ignores refreshes that failed because their context ended.
 func (f *Follower) Failing() bool { return f.failing.Load() }
 
 // Age returns the time since the start of the last successful refresh, or since New.

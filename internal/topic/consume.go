@@ -18,8 +18,8 @@ const (
 	// heartbeat is the interval of heartbeats, whose replies announce a rebalance.
 	heartbeat = time.Second
 	rebalance = 10 * time.Second
-	// grace is how long processing may continue after a generation has ended. A batch that is
-	// committed within this time is not repeated.
+	// grace is how long processing may continue after a generation of the group has ended, for example by a rebalance.
+	// A batch that is committed within this time is not consumed again.
 	grace = 3 * time.Second
 	// leaving bounds the time that Consume takes to leave the group before it returns.
 	leaving = 3 * time.Second
@@ -129,7 +129,7 @@ func (r *reader) groupConfig(open context.Context) kafka.ConsumerGroupConfig {
 	}
 }
 
-// clientLogger logs messages of the Kafka client at debug level. The client returns important messages as errors, too.
+// clientLogger logs messages of the Kafka client at debug level, because the client returns important ones as errors.
 func (r *reader) clientLogger() kafka.Logger {
 	return kafka.LoggerFunc(func(format string, args ...any) {
 		r.Config.Log.DebugContext(r.ctx, "kafka", "text", fmt.Sprintf(format, args...))

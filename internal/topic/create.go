@@ -146,11 +146,11 @@ func (c *Client) warn(ctx context.Context, client *kafka.Client, topics []kafka.
 	}
 }
 
-// minInSync is the setting of a topic with the number of replicas that must have a message.
+// minInSync is the topic setting for the number of replicas that must have a message before it is acknowledged.
 const minInSync = "min.insync.replicas"
 
-// inSync returns the setting minInSync of a topic. It returns 0 if the setting cannot be read, because the user
-// may lack that right. Only a warning depends on the result.
+// inSync returns the setting minInSync of a topic. It returns 0 if the setting cannot be read, for example because the
+// Kafka user lacks the right to read settings. Only a warning depends on the result.
 func inSync(ctx context.Context, client *kafka.Client, topic string) int {
 	reply, err := client.DescribeConfigs(ctx, &kafka.DescribeConfigsRequest{Resources: []kafka.DescribeConfigRequestResource{{
 		ResourceType: kafka.ResourceTypeTopic, ResourceName: topic, ConfigNames: []string{minInSync},

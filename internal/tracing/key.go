@@ -1,6 +1,6 @@
 package tracing
 
-// Key is the name of a span attribute. Spans have no other attributes.
+// Key is the name of a span attribute. Spans have only the attributes that are listed here.
 type Key string
 
 // The attributes of spans.

@@ -21,8 +21,8 @@ const (
 	// batchInterval is the time for which the first span of a batch waits for further spans. The n-th retry of an
 	// export follows n times this interval after the previous attempt.
 	batchInterval = time.Second
-	// sendTimeout limits each attempt to export a batch, except the last, which lastSendTimeout limits. At shutdown,
-	// attempts to export the queued batches start for at most lastSendTimeout, and each is limited by lastSendTimeout.
+	// sendTimeout limits each attempt to export a batch, except the last. lastSendTimeout limits the last attempt. At
+	// shutdown, it limits each export of a queued batch, and also the time within which such exports may start.
 	sendTimeout     = 5 * time.Second
 	lastSendTimeout = 2 * time.Second
 	// maxAttempts limits the attempts to export a batch. The delays of the retries add up to ten seconds, in which a
@@ -127,7 +127,7 @@ func (q *queue) fill(batch []sdk.ReadOnlySpan) []sdk.ReadOnlySpan {
 	return batch
 }
 
-// send exports a batch with retries. When ctx has ended, it makes one more attempt. If that fails, it drops the batch.
+// send attempts an export up to maxAttempts times, and only once after ctx has ended. If all fail, it drops the batch.
 func (q *queue) send(ctx context.Context, batch []sdk.ReadOnlySpan) {
 	for n := 1; ctx.Err() == nil && n < maxAttempts; n++ {
 		if q.export(ctx, batch, sendTimeout) {

@@ -33,7 +33,7 @@ func (s Settings) Validate() []error {
 	return f
 }
 
-// url is the URL of exports. If the endpoint has no path, url adds /v1/traces, the path of OTLP.
+// url returns the URL to which traces are exported. If the endpoint has no path, it adds /v1/traces, the path of OTLP.
 func (s Settings) url() string {
 	if u, err := url.Parse(s.Endpoint); err == nil && (u.Path == "" || u.Path == "/") {
 		return u.JoinPath("/v1/traces").String()

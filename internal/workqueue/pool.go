@@ -32,8 +32,8 @@ func (p *Pool) Wake() {
 	}
 }
 
-// TryAcquire acquires a slot for a new single request or batch item. It returns false if no slot is free (or batch
-// items have maxBatch slots), if queued jobs need the slots, or if the service stops. The caller must release the slot.
+// TryAcquire acquires a slot for a new single request or batch item. It returns false if no slot is free, if queued
+// jobs need the slots, or if the service stops. Batch items get at most maxBatch slots. The caller must release a slot.
 func (p *Pool) TryAcquire(batch bool) bool {
 	p.state.Lock()
 	defer p.state.Unlock()

@@ -53,7 +53,7 @@ type Config[R any] struct {
 	Now       func() time.Time
 }
 
-// Claim is a leased row. First means that the row's order cannot have been sent before this lease.
+// Claim is a leased row. First means that no earlier lease can have sent the row's request to the provider.
 type Claim[R any] struct {
 	Record R
 	First  bool

@@ -260,7 +260,7 @@ func (r *Rollup) write(ctx context.Context, statement string) error {
 	return r.conn.Exec(clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"insert_deduplication_token": columnstore.NewToken()})), statement)
 }
 
-// countingStations returns the stations in the id range of a chunk (c.ids) that count in the AQI of their city.
+// countingStations returns the stations in the id range of a chunk (c.ids) that count in city AQIs, and the city means.
 func (r *Rollup) countingStations(ctx context.Context, c chunk) (ids []string, err error) {
 	rows, err := r.conn.Query(ctx, "SELECT id FROM "+r.tables.Database+".station FINAL WHERE id BETWEEN ? AND ? AND kind IN ("+r.kinds+", 'city_mean')",
 		c.ids().First, c.ids().Last)
@@ -307,8 +307,8 @@ func (r *Rollup) recordRollUp(ctx context.Context, p plan, result Result) error 
 	return nil
 }
 
-// serverTime returns the time of ClickHouse's clock. The same clock sets the column `ingested_at` of a reading when the
-// reading is stored.
+// serverTime returns the time of ClickHouse's clock. The column `ingested_at` of a reading comes from the same clock,
+// so the two times can be compared.
 func (r *Rollup) serverTime(ctx context.Context) (now time.Time, err error) {
 	rows, err := r.conn.Query(ctx, "SELECT now64(3, 'UTC')")
 	if err != nil {

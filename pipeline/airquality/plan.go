@@ -13,7 +13,7 @@ import (
 type plan struct {
 	chunks []chunk
 	// `started` is the mark of the roll-up: the next roll-up skips readings that were stored before this time. A
-	// backfill does not look for new readings. Its mark is the epoch (1970), so the next roll-up ignores it.
+	// backfill does not look for new readings, so its mark is the epoch (1970), which is before all other marks.
 	started     time.Time
 	fingerprint uint64 // see [Rollup.fingerprint]
 	done        bool   // the plain means of all readings exist

@@ -12,13 +12,13 @@ import (
 )
 
 // recentWindow is the maximum age of readings that [Rollup.TestSeries] tests. It tests them after their hours are
-// computed, so that the tests do not delay current indices. Readings that are older when they arrive often arrive in
-// large numbers. They are tested before their hours are computed, so that the hours are computed only once.
+// computed, so that the tests do not delay current indices. Older readings often arrive in large numbers. Other
+// roll-ups test them before the hours of these readings are computed, so that the hours are computed only once.
 const recentWindow = 48 * time.Hour
 
 // TestSeries runs the quality tests that compare a reading with other readings. It covers hours of the last two days
-// (recentWindow) that have ended and have untested readings. It then runs an increment, and recomputes the hours whose
-// test results changed. Without the increment, a new hour of a city would have only the stations whose results changed.
+// (recentWindow) that have ended and have untested readings. It then does the work of Increment, and recomputes the
+// hours whose test results changed. Otherwise a new hour of a city would have only the stations with changed results.
 // TestSeries is idempotent.
 func (r *Rollup) TestSeries(ctx context.Context) (Result, error) {
 	return r.run(ctx, "tests", func(ctx context.Context, started time.Time) (plan, error) {
@@ -51,8 +51,8 @@ func (r *Rollup) TestSeries(ctx context.Context) (Result, error) {
 	})
 }
 
-// lastTests returns the start and the end of the last run of [Rollup.TestSeries]. If there was none, the start is two
-// days ago, because other roll-ups test older readings (see recentWindow).
+// lastTests returns the start and the end of the last run of [Rollup.TestSeries]. If there was none, it returns
+// now-recentWindow as the start, because TestSeries need not test older readings.
 func (r *Rollup) lastTests(ctx context.Context, now time.Time) (started, ended time.Time, err error) {
 	rows, err := r.conn.Query(ctx, "SELECT max(tested), maxIf(at, toUnixTimestamp64Milli(tested) > 0) FROM "+r.tables.Database+".rollup WHERE tested <= now64(3)")
 	if err != nil {

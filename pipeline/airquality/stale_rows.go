@@ -13,9 +13,9 @@ import (
 // eraseChunk is the maximum number of row keys in one statement that removes rows.
 const eraseChunk = 1000
 
-// sweep removes the rows of a chunk, in the table of a step, that were computed before the pass started. The step has
-// not written these rows again, so they are outdated. `ctx` has the query parameters of the chunk (see
-// chunk.parameters).
+// sweep removes the outdated rows of a chunk from the table of a step. A row is outdated if it was computed before the
+// pass started, because the step has not written it again in this pass. `ctx` has the query parameters of the chunk
+// (see chunk.parameters).
 func (r *Rollup) sweep(ctx context.Context, s step, started time.Time) error {
 	var keys []string
 	text := make([]string, len(s.key))
@@ -60,7 +60,7 @@ func (r *Rollup) sweep(ctx context.Context, s step, started time.Time) error {
 func (r *Rollup) erase(ctx context.Context, s step, keys []string, started time.Time) error {
 	columns, list := strings.Join(s.key, ", "), strings.Join(keys, ", ")
 	if !s.removes {
-		// These settings let roll-ups continue on the other nodes if a node of the cluster is down.
+		// This setting lets roll-ups continue on the other nodes if a node of the cluster is down.
 		ctx = clickhouse.Context(ctx, clickhouse.WithSettings(clickhouse.Settings{"distributed_ddl_output_mode": "none_only_active"}))
 		return r.conn.Exec(ctx, fmt.Sprintf("DELETE FROM %s WHERE (%s) IN (%s) AND computed_at < fromUnixTimestamp64Milli(%d)",
 			r.tables.LocalTable(s.table), columns, list, started.UnixMilli()))

@@ -244,7 +244,7 @@ var insertRefusals = sqlstore.NewBatchStatement(1, "INSERT INTO batch_item (batc
 	"($1, ?, '', 'failed', ?)", " ON CONFLICT (batch_id, place) DO NOTHING")
 
 // refuseDuplicates rejects the duplicates of a chunk in one transaction, and counts them as failed. If that completes
-// the batch, it calls the function Completed of the kind. refuseDuplicates is idempotent.
+// the batch, it calls w.kind.Completed. refuseDuplicates is idempotent.
 func (w *worker) refuseDuplicates(ctx context.Context, c *chunk, all []duplicateRecord) error {
 	texts := make([][]byte, len(all))
 	for i, d := range all {

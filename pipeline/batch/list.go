@@ -35,9 +35,9 @@ const (
 	ofRef = "WHERE account_id = $1 AND mode = $2 AND kind = $3 AND id >= $4 AND id < $5"
 )
 
-// page returns the query for a page of batches, the newest first. The query reads one row more, to
-// find out whether there is a next page. The state is a literal in the text, so that the partial
-// indexes batch_open and batch_completed can be used.
+// page returns the query for a page of batches, the newest first. The query reads one row more than the page has, to
+// find out whether there is a next page. The state is a literal in the text, so that the database can use the partial
+// indexes batch_open and batch_completed.
 func page(k *item.Kind, f *filter, now time.Time) (text string, args []any) {
 	from, to := pagination.IDRange(k.Prefix, f.from, f.to, f.after)
 	args = []any{f.owner.Account, f.owner.World.String(), k.Name, from, to, f.limit + 1}

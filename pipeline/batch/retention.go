@@ -20,7 +20,7 @@ func stateOf(k *item.Kind, r *row, now time.Time) schema.BatchState {
 	return r.state
 }
 
-// expiredBefore returns `now` minus the retention, in microseconds. Batches completed at or before then are expired.
+// expiredBefore returns `now` minus the retention, in Unix microseconds. A batch that completed by then is expired.
 func expiredBefore(k *item.Kind, now time.Time) string {
 	return strconv.FormatInt(now.Add(-k.Retention).UnixMicro(), 10)
 }

@@ -17,8 +17,8 @@ type accountQueue struct {
 	mayHaveMore bool          // more chunks may be due
 	lastStarted uint64        // sequence number of the last started record
 	lastLeased  uint64        // value of processing.leases when chunks were last leased
-	// failures is the number of failures since the last success, without those during a pause. Each makes the next
-	// pause longer. While it is not 0, the queue starts one record at a time.
+	// failures is the number of failures since the last success, without those during a pause. Each failure makes
+	// the next pause longer. While failures is not 0, the queue starts one record at a time.
 	failures    int
 	pausedUntil time.Time
 }

@@ -33,11 +33,11 @@ type timing struct {
 	// recordTimeout limits one call of [item.Kind.Do]. It is twice the 30 s timeout of a bank.
 	recordTimeout time.Duration
 	// purgeInterval is the time between two polls for expired results. Results are deleted purgeDelay after they
-	// expire. purgeDelay exceeds clock skew, and the duration of a reply that reads results.
+	// expire. The delay covers clock skew, and lets replies that read the results finish.
 	purgeInterval, purgeDelay time.Duration
 }
 
-// defaultTiming lets a worker stop within 15 s. The dispatcher of webhooks stops within the same time.
+// defaultTiming lets a worker stop within 15 s, the time that the dispatcher of webhooks also needs at most.
 var defaultTiming = timing{
 	pollInterval: time.Second, lease: time.Minute, minBackoff: 100 * time.Millisecond, maxBackoff: 30 * time.Second,
 	grace: 8 * time.Second, releaseTimeout: 3 * time.Second, recordTimeout: time.Minute, purgeInterval: time.Minute, purgeDelay: time.Hour,
@@ -141,7 +141,7 @@ func (w *worker) expireLeases(ctx context.Context) bool {
 	}
 }
 
-// locked calls `do` while it holds the lock.
+// locked calls `do` while it holds p.mu.
 func (p *processing) locked(do func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -167,7 +167,7 @@ func (p *processing) leaseLoop() {
 	}
 }
 
-// start starts records while slots are free, unless the worker stops. The caller holds the lock.
+// start begins to process records while slots are free, unless the worker stops. The caller holds p.mu.
 func (p *processing) start() {
 	for p.ctx.Err() == nil {
 		now := p.Now()

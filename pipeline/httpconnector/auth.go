@@ -174,7 +174,7 @@ func (g *signer) checkTime(stamp string, now time.Time, tolerance time.Duration)
 }
 
 // auth authenticates our requests. All parts are optional and can be combined. For example, a key in a header
-// identifies us, and a signature proves it.
+// identifies us, and a signature proves our identity.
 type auth struct {
 	header, value  string
 	user, password string
@@ -241,8 +241,8 @@ func (a *auth) apply(req *http.Request, body []byte, now time.Time) error {
 	return nil
 }
 
-// These are the default and the limits of the key "tolerance". It limits the difference between our clock and the
-// timestamp of a callback's signature. We recommend the same default to receivers of our webhooks.
+// These are the default and the limits of the key "tolerance", the largest accepted difference between our clock and
+// the timestamp of a callback's signature. We recommend the same default to receivers of our webhooks.
 const (
 	defaultTolerance = 5 * time.Minute
 	leastTolerance   = time.Second
@@ -274,7 +274,7 @@ func newCallback(s *section.Section, shape answer.Shape) *callback {
 
 // Receive verifies a callback and reads its body. The error wraps ErrNoSignature, ErrSignature or ErrStale for a
 // missing, wrong or outdated signature. It is another error for an unreadable body. Errors quote nothing of a request
-// with a wrong signature. For a right one, they may quote a value that the description does not map.
+// with a wrong signature. If the signature is right, they may quote a value that the description does not map.
 func (c *Client) Receive(header http.Header, body []byte, now time.Time) (answer.Reply, error) {
 	reply, err := c.receive(header, body, now)
 	outcome := resultOf(err)

@@ -163,7 +163,7 @@ func readBase(s *section.Section) *url.URL {
 	return u
 }
 
-// readRoots reads the certificate authorities of the key ca-file, a path relative to the description; nil for none.
+// readRoots reads the certificate authorities from the file that the key ca-file names. It returns nil without the key.
 func readRoots(s *section.Section, from Source) *x509.CertPool {
 	file := s.Text("ca-file")
 	if file == "" {
@@ -335,6 +335,6 @@ type CallShape struct {
 	Identifiers []string
 	Answer      answer.Shape
 	List        bool // the answer is a list of items, and Answer has the fields of an item
-	// Separate is for calls of low priority. They have their own slots and breaker, so that they block no other calls.
+	// Separate is set for calls of low priority. These have slots and a breaker of their own, and block no other calls.
 	Separate bool
 }

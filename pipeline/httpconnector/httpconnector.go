@@ -109,13 +109,13 @@ func (c *Client) Available() bool {
 // Close closes the idle connections.
 func (c *Client) Close() { c.transport.CloseIdleConnections() }
 
-// Call makes a call with its fields, of the types string, int64, bool and schema.Paise. It waits for a slot
-// (the right to one concurrent call). Then the call takes the description's Timeout at most.
+// Call makes the call `name` of the description. `fields` has the values for its templates, of the types string, int64,
+// bool and schema.Paise. Call waits for a slot (the right to one concurrent call). Then it takes at most c.Timeout.
 //
 // The error is ErrNotCalled if the breaker prevented the call. It is ErrNotSent if nothing has reached the
-// provider and nothing will. After any other error the provider may have received the request. Errors quote
-// no text of the provider except an unmapped value, which clients must not see. Call logs an error at debug
-// level only, because the caller logs it.
+// provider and nothing will. After any other error the provider may have received the request. An error can quote
+// an unmapped value of the provider, but no other text of the provider, so clients must not see the error. Call logs an
+// error at debug level only, because the caller logs it.
 func (c *Client) Call(ctx context.Context, name string, fields map[string]any) (answer.Reply, error) {
 	begun := time.Now()
 	reply, err := c.call(ctx, name, fields)
@@ -273,7 +273,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	}
 }
 
-// release unbinds the connection after the answer was read.
+// release detaches the attempt from its connection after the answer was read. The connection can then be reused.
 func (a *attempt) release() {
 	a.mu.Lock()
 	on := a.conn

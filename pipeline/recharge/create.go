@@ -166,7 +166,7 @@ func (d *draft) failed(code schema.Code, text string) {
 	d.Provider, d.Reference, d.Sent, d.SentAt, d.lease = "", "", false, time.Time{}, workqueue.Lease{}
 }
 
-// create stores a recharge, reserves its amount and starts the submit call if the draft has a slot.
+// create stores a recharge and reserves its amount. If the draft has a slot, create also starts the submit call.
 func (s *Service) create(ctx context.Context, r *request.Request, d *draft) (record.Record, error) {
 	var made draft
 	err := s.DB.Update(sqlstore.WithGroup(ctx, record.Table.Name, d.Owner), func(tx *sqlstore.Tx) error {
@@ -188,7 +188,7 @@ const insertRow = `INSERT INTO recharge (id, account_id, mode, ref_id, state, ty
 	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, '', $15, $16, 0, $17, $18, 0, $19, $20, '', '', '', $21, $22, $23, $24)
 	ON CONFLICT (account_id, mode, ref_id) DO NOTHING`
 
-// insert stores a recharge and its audit row, begins its batch item, and reserves its amount or marks it as failed.
+// insert stores a recharge with its audit row, and begins its batch item. The recharge fails if the balance is too low.
 func (s *Service) insert(tx *sqlstore.Tx, r *request.Request, d *draft) error {
 	if err := transaction.BeginItem(tx, &d.Base); err != nil {
 		return err

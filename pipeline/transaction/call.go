@@ -48,7 +48,7 @@ func (c *Core[R, P]) Call(ctx context.Context, l *Link, name, subject string, do
 	return err
 }
 
-// ErrorLabel returns the label of a failed call in metrics.
+// ErrorLabel returns the value of the metric label that states why a call failed.
 func ErrorLabel(err error) string {
 	switch {
 	case errors.Is(err, httpconnector.ErrNotCalled):

@@ -33,7 +33,7 @@ type Receiver[A any] interface {
 	Receive(header http.Header, body []byte, now time.Time) (Message[A], error)
 }
 
-// SettleFunc applies an answer that a provider sent without a request. `by` names the answer's source in the audit log.
+// SettleFunc applies an answer that a provider sent on its own. `by` names the answer's source in the audit log.
 type SettleFunc[R, A any] func(ctx context.Context, world schema.World, provider, reference string, a A, by string) (R, error)
 
 // ByCallback begins the argument `by` of a SettleFunc if the answer is from a callback. The provider's name follows.

@@ -27,8 +27,8 @@ func CreateOnce[R any](find func() (R, bool, error), create func() (R, error)) (
 	return r, existed, err
 }
 
-// Repeated returns r and true if a request with the reference of r repeats the request that created r. For a batch
-// item, it must be the same item; otherwise `same` must be set. If not, the error is duplicate_ref_id.
+// Repeated returns r and true if a new request with the ref_id of r repeats the request that created r. With `item`,
+// r must be of the same batch item. Without it, `same` must be set. Otherwise the error is duplicate_ref_id.
 func (c *Core[R, P]) Repeated(r R, item *BatchItem, same bool) (R, bool, error) {
 	b := P(&r).Shared()
 	text := "This ref_id was used before, for " + b.ID

@@ -55,8 +55,8 @@ type Filter struct {
 	Ref    string // "" for all
 	Batch  string // "" for all
 	Number string // number of a recharge, in digits, or masked, such as XXXXXX3210; "" for all
-	// Where has conditions on other columns of the kind, such as " AND amount >= 1000"; "" for none. It contains
-	// literals, but no text of a client.
+	// Where has SQL conditions on columns that only this kind of transaction has, such as " AND amount >= 1000"; "" for
+	// none. Its literals are checked values, never the unchecked text of a client.
 	Where    string
 	From, To int64  // microseconds; To is exclusive; math.MinInt64 and math.MaxInt64 for all time
 	After    string // result `next` of Page for the previous page; "" for the first page
@@ -100,8 +100,8 @@ func (f *Filter) valid() bool {
 	return (f.Ref == "" || schema.IsRef(f.Ref)) && (f.Batch == "" || schema.IsID(f.Batch))
 }
 
-// conditions returns the conditions of Number and Where in SQL. The number is a literal: it has only digits and the
-// letter X. The condition on number_digest selects between two indexes, one of unmasked and one of masked numbers.
+// conditions returns the conditions of Number and Where in SQL. The number can be a literal, because it has only digits
+// and the letter X. The condition on number_digest selects the index: one of unmasked or one of masked numbers.
 func (f *Filter) conditions() string {
 	if f.Number == "" {
 		return f.Where
@@ -190,11 +190,11 @@ func (q *queryBuilder) addState(f *Filter) {
 	}
 }
 
-// descending is an ORDER BY clause for the newest rows first. It is the reverse order of the index of (account_id,
-// mode, id).
+// descending is an ORDER BY clause for the newest rows first. It reverses the index of (account_id, mode, id).
 const descending = " ORDER BY account_id DESC, mode DESC, id DESC LIMIT "
 
-// query returns the query for some columns of a page and of one more row. It selects ids from `floor` on.
+// query returns the query that reads `columns` of the rows of a page. It reads only ids from `floor` on. It reads one
+// row more than the page has, to detect a further page.
 func (t *Table[R, P]) query(columns string, f *Filter, floor string) (string, []any) {
 	q := queryBuilder{text: "SELECT " + columns + " FROM " + t.Name + " WHERE "}
 	t.addIndexed(&q, f, floor)
@@ -229,8 +229,7 @@ func (t *Table[R, P]) floorQuery(f *Filter) (string, []any) {
 	return q.text + descending + "1 OFFSET " + strconv.Itoa(scan-1), q.args
 }
 
-// selectSubjects selects the subjects (transaction ids) of a batch's records below an id, the
-// newest first; "" selects all.
+// selectSubjects selects the subjects (transaction ids) of a batch below the id $2 ("" for all), the newest first.
 const selectSubjects = "SELECT subject FROM batch_item WHERE batch_id = $1 AND subject <> '' AND (subject < $2 OR $2 = '') ORDER BY subject DESC"
 
 // ofBatch returns the rows of a batch that match f, the newest first. If there is another page, it returns more than
@@ -280,7 +279,8 @@ func chunks(ids []string, first int) iter.Seq[[]string] {
 	}
 }
 
-// matches reports whether a filter matches a row that is known to be in the filter's batch.
+// matches reports whether a row of the filter's batch meets the conditions on owner, state, reference and time. The
+// conditions on Number and Where are part of the query instead (see ofBatch).
 func (f *Filter) matches(b *Base, state string) bool {
 	at := b.CreatedAt.UnixMicro()
 	return b.Owner == f.Owner && (f.State == "" || state == f.State) && (f.Ref == "" || b.RefID == f.Ref) && at >= f.From && at < f.To

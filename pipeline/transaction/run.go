@@ -19,8 +19,8 @@ const (
 )
 
 // RunWith makes the calls that are due, counts the pending transactions, and runs the given loops
-// until ctx ends. Then it waits for the calls in flight. If a result could not be recorded, an
-// enquiry follows after the lease has expired. The store must be ready.
+// until ctx ends. Then it waits for the calls in flight. If the result of a call could not be recorded,
+// an enquiry follows after the lease of its job has expired. The store must be ready.
 func (c *Core[R, P]) RunWith(ctx context.Context, loops ...func(context.Context)) {
 	var all sync.WaitGroup
 	all.Go(func() { sleep.Repeat(ctx, countInterval, c.CountPending) })

@@ -61,8 +61,8 @@ func (t *Table[R, P]) into(found map[string]R) func(sqlstore.Scanner) error {
 	}
 }
 
-// ofRecords returns the query for the transactions of a range of a batch's records. One statement
-// suffices for all of them, whereas a list of ids would need several.
+// ofRecords returns a query for the transactions that a batch has created from a range of its records.
+// One statement suffices for all of them, whereas a list of ids would need several.
 func (t *Table[R, P]) ofRecords() string {
 	return "SELECT " + t.Columns + " FROM " + t.Name + " WHERE id IN (SELECT subject FROM batch_item WHERE batch_id = $1 AND place >= $2 AND place < $3)"
 }
@@ -91,8 +91,8 @@ const (
 )
 
 // NextCall returns the time of the next call after a result that is not final. If the provider requested a pause
-// (`retryAfter` is not 0), the call follows after that pause. Otherwise the backoff applies. With the backoff, an
-// order that the provider does not know (`unknown`) is due at most `resendAfter` after its last sending.
+// (`retryAfter` is not 0), the call follows after that pause. Otherwise the backoff applies. If the provider does not
+// know the order (`unknown`), the call is due at most `resendAfter` after the order was last sent.
 func (b *Base) NextCall(retryAfter time.Duration, unknown bool, resendAfter time.Duration, now time.Time) time.Time {
 	if retryAfter > 0 {
 		return now.Add(retryAfter)

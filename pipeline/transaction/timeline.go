@@ -116,7 +116,7 @@ func Timeline(o *Summary, steps []Step) []schema.Step {
 	return appendSteps(append(appendSteps(out, before), singleStep(o.Refunded, schema.ActSettled, schema.AnswerRefunded)), after)
 }
 
-// split splits steps at a time. `before` includes steps of exactly that time. If `at` is zero, it has all steps.
+// split splits steps at the time `at`. `before` has the steps up to and including `at`, or all steps if `at` is zero.
 func split(steps []Step, at time.Time) (before, after []Step) {
 	i := len(steps)
 	if !at.IsZero() {
@@ -173,8 +173,8 @@ func (t *Table[R, P]) nextPoll(q sqlstore.Querier, id string) (string, error) {
 	return schema.FormatExact(time.UnixMicro(due)), nil
 }
 
-// Step is one or several steps of a timeline. It has an act, such as a call or a callback, and the kind of the
-// answer. Consecutive steps with the same act and answer are one Step, and Times is their number.
+// Step has an act of a timeline, such as a call or a callback, and the kind of the answer. Consecutive acts of the same
+// kind with the same answer are one Step, and `Times` is their number.
 type Step struct {
 	Act         schema.StepAct
 	Answer      schema.StepAnswer

@@ -46,7 +46,7 @@ func (b *Base) Shared() *Base { return b }
 // InBatch reports whether a transaction is a batch item.
 func (b *Base) InBatch() bool { return b.Batch.Batch != "" }
 
-// Record is the type constraint of a pointer to a record R of some kind.
+// Record is the constraint for the type of pointers to R, the records of one kind of transactions.
 type Record[R any] interface {
 	*R
 
@@ -74,7 +74,7 @@ type Kind[R any, P Record[R]] struct {
 	Reply  func(P) any
 	Detail func(P, schema.ProviderCalls) any
 	// Summary returns the steps that follow from the row of a transaction. `hasSteps` means that the table of steps has
-	// further steps. A row without any may be from an older version, which did not store the answers to polls.
+	// further steps. If not, an older version may have made the row: it did not store the answers to polls.
 	Summary func(r P, hasSteps bool) *Summary
 }
 

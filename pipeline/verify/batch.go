@@ -44,7 +44,7 @@ func (s *Service) requireBank(world schema.World) error {
 }
 
 // doItem creates the verification of a batch record and waits for its end, up to itemWait. Without the wait, a batch
-// would create verifications faster than even a fast bank answers.
+// would create verifications faster than a bank can answer them.
 func (s *Service) doItem(ctx context.Context, of item.Item) error {
 	// A 503 whose field is fieldMethod (no bank serves the method) rejects the item. After any other 503 it is retried.
 	by := transaction.Rejection{Final: fieldMethod, MaxAge: s.settings.GiveUp, Completed: s.bulkCompleted}

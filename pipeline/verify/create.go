@@ -20,7 +20,7 @@ import (
 )
 
 // Do creates a verification and waits until it ends, at most for the duration `wait`. The returned record may be
-// pending. Do returns early after a failed call, unless `patient` is set.
+// pending. Do returns early after a failed call to the bank, unless `patient` is set.
 //
 // `replayed` reports that the ref_id or the Idempotency-Key was used before for the same request. If either was used
 // for another request, the error is duplicate_ref_id or idempotency_conflict. A batch item gets duplicate_ref_id even

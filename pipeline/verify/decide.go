@@ -59,7 +59,7 @@ func afterError(res *providerResult) transition {
 	return retryLater
 }
 
-// troubleOf returns the error code that explains a delay; "" if no call was made or the answer is not bank.NotMade.
+// troubleOf returns the error code of a failed call or of the outcome bank.NotMade, to explain the delay; otherwise "".
 func troubleOf(res *providerResult) schema.Code {
 	switch {
 	case res.err == nil && res.Outcome == bank.NotMade:
@@ -110,9 +110,9 @@ func (st *transitionTx) recordStep() error {
 	return err
 }
 
-// recordFinalStep records the step that ends a verification. If the first call ends it, there is no step, because
-// the row has the answer. Clocks of instances differ, so the previous step may have a later time. Then the
-// verification ends at that later time.
+// recordFinalStep records the step that ends a verification. If its first call ends the verification, there is no
+// step, because the row has the answer. If the clock of another instance was ahead, the previous step may have a later
+// time than r.FinishedAt. Then the verification ends at that later time.
 func (st *transitionTx) recordFinalStep() error {
 	r, res := &st.out.Record, st.result
 	if res.err == nil && res.call == firstCall(r) && !res.resent && r.Tries == 0 && (res.Outcome == bank.Found || res.Outcome == bank.NotFound) {

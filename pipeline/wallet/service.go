@@ -44,7 +44,7 @@ type Service struct {
 	payments, refusals *prometheus.CounterVec
 }
 
-// New returns a Service without background work.
+// New returns a Service. It starts no goroutines.
 func New(c Config) *Service {
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
@@ -122,7 +122,7 @@ func (s *Service) post(c *httpapi.Call) (httpapi.Response, error) {
 	return resp, err
 }
 
-// createPayment creates a payment, or returns the payment with the same reference. In the sandbox, a new one is final.
+// createPayment creates a payment, or returns the existing one with its reference. A sandbox payment is final at once.
 func (s *Service) createPayment(c *httpapi.Call) (resp httpapi.Response, p *Payment, err error) {
 	want, err := requestOf(c)
 	if err != nil {

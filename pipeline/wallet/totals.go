@@ -19,7 +19,7 @@ type entryTotals struct {
 	Held      schema.Paise `json:"held"`
 }
 
-// addTotals adds the totals of a statement to its first page. `query` and `args` select that page; args[7] is a limit.
+// addTotals adds the totals of a statement to its first page, which `query` selects. It overwrites args[7], the limit.
 func (s *Service) addTotals(c *httpapi.Call, reply *httpapi.Response, query string, args []any) error {
 	const begin = `SELECT COUNT(*), CAST(COALESCE(SUM(CASE WHEN ledger = 'held' THEN 0 ELSE amount END), 0) AS BIGINT),
 		CAST(COALESCE(SUM(CASE WHEN ledger = 'held' THEN amount WHEN kind IN ('` + kindReserve + `', '` + kindRelease + `') THEN -amount ELSE 0 END), 0) AS BIGINT) FROM (`

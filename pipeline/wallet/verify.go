@@ -138,13 +138,13 @@ func verifyAudited(view sqlstore.View, account string, rows int) (Report, error)
 }
 
 // selectAudited lists the rows of a table by id. The third column is true if a row is pending, or has its audit row.
-// The audit log has an index by subject.
+// The subquery uses the audit log's index by subject.
 const selectAudited = `SELECT id, state, state = 'pending' OR EXISTS (SELECT 1 FROM audit a
 		WHERE a.account_id = t.account_id AND a.mode = t.mode AND a.subject = t.id AND a.action = '%[1]s.' || t.state)
 	FROM %[1]s t WHERE account_id = $1 AND mode = $2 AND id > $3 ORDER BY id LIMIT $4`
 
-// checkAuditLog checks that each recharge, payment and verification of v.owner in a final state has its audit row. It
-// may read them in pages, although the service runs: a row and its audit row are committed together.
+// checkAuditLog checks that each recharge, payment and verification of v.owner in a final state has its audit row. The
+// service may run meanwhile, because it commits a row and its audit row together.
 func (v *verifier) checkAuditLog() error {
 	for _, table := range []string{"recharge", "payment", "verification"} {
 		statement := fmt.Sprintf(selectAudited, table)

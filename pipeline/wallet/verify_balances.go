@@ -110,8 +110,8 @@ func (v *verifier) addLedgers(sums map[string]schema.Paise, after, end int64) er
 		v.owner.Account, v.owner.World.String(), after, end)
 }
 
-// selectBalances reads three sources of an account's balances in one statement: the newer postings,
-// the wallet, and the pending recharges.
+// selectBalances reads three sources of an account's balances in one statement: the postings after
+// the time $3, the wallet, and the pending recharges.
 const selectBalances = `
 	SELECT 'posting', ledger, CAST(sum(amount) AS BIGINT), count(*) FROM posting
 		WHERE account_id = $1 AND mode = $2 AND at > $3 GROUP BY ledger

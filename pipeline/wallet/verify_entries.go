@@ -112,8 +112,8 @@ func (s *subject) entriesOfPayment() []string {
 }
 
 // entriesOfRecharge returns the sets of entries that a recharge in this state may have (see kindsKey). A recharge that
-// failed before its amount was reserved has none. A late success has an entry "suspend". If the order was redirected,
-// only a late success of the second order has that entry.
+// failed before its amount was reserved has none. If an order succeeds after its recharge failed, the recharge also has
+// an entry "suspend". If a second order replaced the first one, this applies only to the second order.
 func (s *subject) entriesOfRecharge() []string {
 	released := kindsKey(kindReserve, kindRelease)
 	switch schema.RechargeState(s.state) {

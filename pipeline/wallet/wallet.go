@@ -111,15 +111,15 @@ const postingColumns = "INSERT INTO posting (subject, kind, ledger, account_id, 
 
 const insertEntry = postingColumns + "VALUES ($1, $2, $3, $5, $6, -CAST($7 AS BIGINT), $8), ($1, $2, $4, $5, $6, $7, $8)"
 
-// insertNext inserts both postings of an entry. It does nothing if the subject lacks the required earlier entry,
-// with the same amount and owner, or has an entry of the excluded kind.
+// insertNext inserts both postings of an entry. The subject must have the required earlier entry (kind $9) of the same
+// amount and owner, and no entry of the kind $11. Otherwise the statement inserts nothing.
 const insertNext = postingColumns + `
 	SELECT p.subject, CAST($2 AS TEXT), side.column1, p.account_id, p.mode, side.column2 * p.amount, CAST($8 AS BIGINT)
 	FROM posting p CROSS JOIN (VALUES (CAST($3 AS TEXT), -1), (CAST($4 AS TEXT), 1)) AS side
 	WHERE p.subject = $1 AND p.kind = $9 AND p.ledger = $10 AND p.account_id = $5 AND p.mode = $6 AND p.amount = $7
 	AND NOT EXISTS (SELECT 1 FROM posting b WHERE b.subject = $1 AND b.kind = $11)`
 
-// post inserts both postings. The primary key rejects a second entry of that kind for the subject.
+// post inserts both postings of an entry. The primary key rejects a second entry of the same kind and subject.
 func (e entry) post(tx *sqlstore.Tx, now time.Time, o schema.Owner) error {
 	from, to := route(e.kind, e.operator)
 	_, err := tx.Expect(2, insertEntry, e.subject, e.kind, from, to, o.Account, o.World.String(), int64(e.amount), now.UnixMicro())

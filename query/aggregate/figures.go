@@ -62,7 +62,7 @@ func (f *Figures) Concentration(p air.Pollutant) schema.Figure {
 	return f.OtherConcentrations[int(p)-1-Records]
 }
 
-// Measured returns the concentration of a pollutant of the index; nil if it is unknown, so that a reply omits it.
+// Measured returns the concentration of a pollutant of the index. It returns nil if the concentration is unknown.
 func (f *Figures) Measured(p air.Pollutant) *schema.Figure {
 	if amount := f.Concentration(p); amount.Known() {
 		return &amount

@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	// HourWait is how long after its end an hour with too few stations becomes current. The function complete compares
-	// the numbers of stations. Other hours become current at their end.
+	// HourWait is how long after its end an hour with too few stations (see the function `complete`) becomes current.
+	// Other hours become current at their end.
 	HourWait = 30 * time.Minute
 	// HourReach is the largest time, in seconds, between two hours whose numbers of stations are compared.
 	HourReach = 24 * 3600

@@ -36,7 +36,7 @@ func (s KindSet) names() []string {
 	return out
 }
 
-// Named returns the names of the kinds for a reply; nil for the empty set.
+// Named returns the names of the kinds for a reply. It returns nil for the empty set.
 func (s KindSet) Named() []string {
 	if s == 0 {
 		return nil

@@ -8,8 +8,8 @@ import (
 	"vayu/schema"
 )
 
-// Unavailable converts an error to a problem that asks the client to retry later. It does not convert a
-// *schema.Problem or an exception of ClickHouse, because an exception is an internal error.
+// Unavailable converts an error to a problem that asks the client to retry later. It returns a *schema.Problem
+// unchanged. It also returns an exception of ClickHouse unchanged, which the client gets as an internal error.
 func Unavailable(err error) error {
 	var exception *clickhouse.Exception
 	var problem *schema.Problem // such as the one of history.Slots.Acquire

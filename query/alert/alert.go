@@ -43,8 +43,8 @@ type Alert struct {
 // Deleted reports whether the account has deleted the alert. The row remains for an hour.
 func (a *Alert) Deleted() bool { return a.deleted }
 
-// Fault returns the error of an alert whose stored definition is invalid; nil for none. Such an alert has no place and no
-// condition.
+// Fault returns the error of an alert whose stored definition is invalid; nil for none. Such an alert has no place and
+// no condition.
 func (a *Alert) Fault() error { return a.fault }
 
 // CreatedAt returns the time at which the account created the alert.
@@ -59,7 +59,7 @@ type State struct {
 	// A level is -1 if it is unknown.
 	Level, Before int
 	// Hour is the end of the hour whose figures made the last change, in Unix seconds; 0 for none. While the alert is
-	// triggered, that is the hour whose figures triggered the alert (the crossing).
+	// triggered, these figures are the ones that triggered it (the crossing).
 	Hour        uint32
 	ChangedAt   time.Time // zero for never
 	TriggeredAt time.Time // time of the last event air.alert.triggered; zero for never

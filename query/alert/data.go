@@ -66,7 +66,7 @@ func (a *Alert) message(d *air.AlertData, language advice.Language) string {
 	return b.String() + p.Reasons[d.Reason]
 }
 
-// subject returns the name of the alert's metric, as a sentence in the given language contains it.
+// subject returns the name of the alert's metric for use in a sentence of the given language.
 func (a *Alert) subject(p wording.Phrases, language advice.Language) string {
 	switch a.rule.metric {
 	case metricAge:

@@ -16,7 +16,7 @@ import (
 // metric is the quantity that a condition compares with a limit, such as the AQI or a concentration.
 type metric string
 
-// These are the metrics besides the pollutants. The metric of a pollutant has the name of the record's field.
+// These are the metrics besides the pollutants. The metric of a pollutant is the pollutant's field name in replies.
 const (
 	metricAQI      metric = "aqi"
 	metricCategory metric = "category"  // of the AQI
@@ -297,7 +297,7 @@ func (f *faults) numberLimit(r *rule, field string, raw json.RawMessage) {
 	}
 }
 
-// possible returns the smallest and the largest allowed limit. No limit between them is always or never met.
+// possible returns the smallest and the largest allowed limit. With these, a condition is neither always nor never met.
 func (r *rule) possible() (low, high float64) {
 	const smallest = 0.01
 	switch {

@@ -111,7 +111,7 @@ func (a *Alert) Recheck(hours []Observation, now time.Time) (Step, bool) {
 }
 
 // recheckLevel repeats the evaluation of the hours since an announced change, from the level before the change. If the
-// last hour has that level, it undoes the change. If the last hour has a third level, only Step can announce it.
+// last hour has that old level, the change is undone. If it has a third level, nothing changes: only Step announces it.
 func (a *Alert) recheckLevel(hours []Observation, now time.Time) (Step, bool) {
 	s := a.State
 	level, last := s.Before, -1

@@ -193,7 +193,7 @@ type Entry struct {
 
 var insertChanges = sqlstore.NewBatchStatement(0, "INSERT INTO alert_change (alert_id, number, at, event_id, data) VALUES ", "(?, ?, ?, ?, ?)", "")
 
-// Record appends the events of `entries` to the outbox and to the history of the alerts. tx must also store the states.
+// Record appends the events of `entries` to the outbox and the alerts' history. The caller stores the new states in tx.
 func Record(tx *sqlstore.Tx, events Events, entries []Entry, now time.Time) error {
 	return insertChanges.Each(len(entries), func(statement string, from, to int) error {
 		var args []any

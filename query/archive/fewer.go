@@ -40,8 +40,8 @@ func (r *run) stays(ctx context.Context, t dataset.Table, last File, rows uint64
 // clocks is the tolerated clock skew between the machine that stored a row and the machine of the last run.
 const clocks = time.Hour
 
-// removed returns how many rows of a month can have been removed on purpose since the last run: rows marked as removed,
-// rows of stations no longer public, figures computed again by a roll-up, and (unless r.lost) any rows of `station`.
+// removed returns how many rows of a month may have been removed on purpose since the last run: rows marked as removed,
+// figures computed again by a roll-up and, unless r.lost, rows of stations no longer public and any rows of `station`.
 func (r *run) removed(ctx context.Context, t dataset.Table, from, to time.Time) (sum uint64, err error) {
 	if t.Name == "station" && !r.lost {
 		return math.MaxUint64, nil

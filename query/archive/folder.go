@@ -120,7 +120,7 @@ func (f *Folder) recover() error {
 	return f.complete()
 }
 
-// Put implements Place. It already makes the final folder of the file, because the later rename must not need space.
+// Put implements Place. It also makes the final folder of the file, so that the later rename needs no disk space.
 func (f *Folder) Put(_ context.Context, path string, write func(io.Writer) error) (Stored, error) {
 	if err := os.MkdirAll(filepath.Dir(f.path(path)), 0o755); err != nil { //nolint:gosec // an archive is for others to read
 		return Stored{}, err

@@ -137,7 +137,7 @@ func parse(in io.Reader) (m Manifest, err error) {
 	return m, nil
 }
 
-// open calls Settle, and reads the manifest. It returns an error if the first run of the archive has not ended.
+// open completes an interrupted run (Reader.Settle), and reads the manifest. It fails if the first run has not ended.
 func open(ctx context.Context, place Reader) (Manifest, error) {
 	if err := place.Settle(ctx); err != nil {
 		return Manifest{}, fmt.Errorf("completing the archive: %w", err)

@@ -15,7 +15,7 @@ import (
 var (
 	// ErrMissing means that an archive has no such file.
 	ErrMissing = errors.New("the archive has no such file")
-	// ErrBusy means that another run writes the archive, or has written it meanwhile.
+	// ErrBusy means that another run is writing the archive, or has replaced its manifest since this run read it.
 	ErrBusy = errors.New("another run writes the archive")
 )
 
@@ -77,7 +77,7 @@ var (
 	wholePath = regexp.MustCompile(`^([a-z_]+)/([a-z_]+)(?:-[0-9a-z]+)?\.parquet$`)
 )
 
-// archived reports whether a path is one that a run can have written.
+// archived reports whether a path has the form of a file of a run, and names a table that is archived.
 func archived(path string) bool {
 	table := ""
 	if m := monthPath.FindStringSubmatch(path); len(m) > 0 && m[1] == m[4] && m[2] == m[5] && m[3] == m[6] {

@@ -86,8 +86,8 @@ func (r *restore) begin(ctx context.Context, m Manifest) error {
 // markTime finds the time at which a restore began, in the comment of the table markName.
 var markTime = regexp.MustCompile(`began at (\d+) `)
 
-// checkForeign returns an error if a table has rows with a version after the start of the killed restore. These are
-// not from the archive: a restored row keeps its old version.
+// checkForeign returns an error if something else has stored rows since the killed restore began, because begin would
+// delete them. Such rows have a version after that time. A restored row keeps its old version.
 func (r *restore) checkForeign(ctx context.Context, m Manifest, mark string) error {
 	began := markTime.FindStringSubmatch(mark)
 	if len(began) == 0 {
@@ -198,7 +198,7 @@ func (f File) bounds() (from, to time.Time, err error) {
 	return from, from.AddDate(0, 1, 0), nil
 }
 
-// compare returns an error unless `want` rows are stored. It counts rows from the month of `since` on; zero means all.
+// compare returns an error unless `want` rows are stored: in all months, or from the month of `since` on if it is set.
 func (r *restore) compare(ctx context.Context, t dataset.Table, want uint64, since time.Time) error {
 	query := "SELECT count() FROM " + columnstore.QuoteName(r.database, t.Name)
 	if !since.IsZero() {

@@ -13,7 +13,7 @@ import (
 	"vayu/query/dataset"
 )
 
-// table archives a table: the months that ClickHouse has, and those that only the archive has.
+// table updates the archive of a table: it writes the months that have changed, and keeps some older files (see stays).
 func (r *run) table(ctx context.Context, t dataset.Table) error {
 	reader, err := dataset.NewReader(ctx, r.conn, r.o.Database, dataset.Selection{Table: t})
 	if err != nil {
@@ -148,7 +148,7 @@ func queryValue(ctx context.Context, conn aggregate.Conn, to any, query string, 
 var deletion = regexp.MustCompile(`(?m) TTL (\w+) \+ toInterval(Day|Hour)\((\d+)\)(?:,| SETTINGS|$)`)
 
 // keeps returns the retention of a table: how long ClickHouse keeps a row after the row's time. 0 means for ever. On a
-// cluster the local table has this setting.
+// cluster, the engine of the table NAME_local states the retention.
 func keeps(ctx context.Context, conn aggregate.Conn, database string, t dataset.Table) (time.Duration, error) {
 	var engines string
 	err := queryValue(ctx, conn, &engines, `SELECT arrayStringConcat(groupArray(engine_full), '\n') FROM system.tables

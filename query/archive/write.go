@@ -26,7 +26,7 @@ type Options struct {
 	Database string // name of the database of the world
 	Version  string // of the program
 	Now      time.Time
-	// Prune removes months that ClickHouse no longer has, and rows that ClickHouse lacks, whatever the reason. If
+	// Prune removes from the archive all months and rows that ClickHouse no longer has, for whatever reason. If
 	// ClickHouse has no rows of a table at all, the table's last file stays.
 	Prune bool
 	// A run calls Fewer, if not nil, for each file that has more rows than ClickHouse for no known reason. The run

@@ -40,9 +40,9 @@ var errPanicked = errors.New("rendering a reply panicked")
 // maxKey is the maximum length of the key of a cached reply, in bytes. Keys contain Accept headers of up to 140 bytes.
 const maxKey = 500
 
-// Get returns the reply with a key. The key contains everything that the reply depends on, except the snapshot and
-// the time. If the reply is not cached, Get calls `render`, once for concurrent requests. It does not cache an error, a
-// reply that is too large or sets its own Cache-Control, or a reply whose key is longer than maxKey.
+// Get returns the reply with a key. The key contains everything that the reply depends on, except the snapshot and the
+// time. If the reply is not cached, Get calls `render`; concurrent requests share the call. It does not cache an error,
+// a reply that is too large or sets its own Cache-Control, or a reply whose key is longer than maxKey.
 func (r *Replies) Get(s *snapshot.Snapshot, now time.Time, key string, render func() (httpapi.Response, error)) (httpapi.Response, error) {
 	if len(key) > maxKey {
 		return render()

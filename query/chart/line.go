@@ -73,7 +73,7 @@ func middle(at point) (when, step int64) {
 	return at.Day.Start().Unix() + 43200, 86400
 }
 
-// bands draws the categories of the AQI beside the vertical axis, and a line at the upper limit of each category.
+// bands draws the colours and names of the AQI categories beside the plot, and a line at each upper limit.
 func (p *page) bands(a plotArea, most int, y func(int) float64) {
 	low := 0
 	for _, c := range categories() {
@@ -92,7 +92,7 @@ func (p *page) bands(a plotArea, most int, y func(int) float64) {
 	p.text(a.left-8, a.top-12, 10, left, p.colours[muted], "AQI")
 }
 
-// timeAxis draws the ticks of the time axis in Indian time: at midnights, and at noons for up to 10 days of hours.
+// timeAxis draws ticks at midnights in Indian time. A chart of hours has ticks at noon, too, if it has at most 10 days.
 func (p *page) timeAxis(a plotArea, r *Request, x func(int64) float64) {
 	days := int(r.To-r.From) + 1
 	tick := func(at time.Time, label string) {

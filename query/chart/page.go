@@ -38,8 +38,8 @@ func themes(name string) theme {
 	return theme{rgb(0xffffff), rgb(0x15202b), rgb(0x4d5a68), rgb(0xd3d9e0), rgb(0x0b5fa5)}
 }
 
-// category is one of the six categories of the AQI. Its colours are the same in both themes. No role has one of these
-// colours, because the rules of [Chart.style] replace every use of a role's colour.
+// category is one of the six categories of the AQI. Its colours are the same in both themes. No role may have one of
+// these colours. Otherwise the rules of [Chart.style], which replace the light colours, would change the category.
 type category struct {
 	name        string
 	first, last int // AQI
@@ -197,7 +197,7 @@ func (p *page) legend(x, y float64) {
 	}
 }
 
-// indian converts a time to Indian Standard Time, the time zone of axes.
+// indian converts a time to Indian Standard Time, the time zone of the charts' axes.
 func indian(t time.Time) time.Time {
 	return t.In(time.FixedZone("IST", int(schema.IndiaOffset/time.Second)))
 }

@@ -41,7 +41,7 @@ func Create(path string) (*File, error) {
 }
 
 // Finish renames a complete file to its final name. If `failed` is not nil, it removes the file and returns `failed`.
-// It does not call fsync, which takes a sixth of the time of an Arrow export. The user can run a lost query again.
+// It does not call fsync, which takes a sixth of the time of an Arrow export. After a crash, the query can be repeated.
 func (f *File) Finish(failed error) error {
 	if f.path == "" {
 		return errors.Join(failed, f.Close())

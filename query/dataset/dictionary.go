@@ -135,7 +135,7 @@ func (c *fewTexts) appendTo(b builder, from, to int) {
 	}
 }
 
-// enumTexts holds a block of Enum8: for each row the number of its value.
+// enumTexts holds a block of an Enum8 column. For each row it has the number of the row's value.
 type enumTexts struct {
 	raw[chproto.ColInt8, *chproto.ColInt8]
 

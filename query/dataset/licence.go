@@ -18,8 +18,8 @@ func (l Licence) Compare(o Licence) int {
 	return cmp.Or(cmp.Compare(l.Licence, o.Licence), cmp.Compare(l.Attribution, o.Attribution))
 }
 
-// owners returns two SQL expressions by which rows of a table match rows of the table `station`: one for each table.
-// A row about a city has the licences of the city's stations. Both expressions are "" if the rows have no licences.
+// owners returns an SQL expression for rows of t, and one for rows of the table `station`. A row has the licences of
+// the stations with an equal value, such as all stations of its city. Both are "" if rows of t have no licences.
 func (t *Table) owners() (own, station string) {
 	switch {
 	case t.Station != "" && t.Derived: // a view has a physical station under one id, with the readings of all its ids
@@ -56,7 +56,7 @@ func (r *Reader) Licences(ctx context.Context) ([]Licence, error) {
 	return all, err
 }
 
-// LicencesByMonth reads the licences of the rows of each month, in the order of Compare.
+// LicencesByMonth reads the licences of the rows of each month (such as 202611), in the order of Compare.
 func (r *Reader) LicencesByMonth(ctx context.Context) (map[uint32][]Licence, error) {
 	t := &r.Selection.Table
 	own, station := t.owners()

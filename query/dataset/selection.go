@@ -10,7 +10,7 @@ import (
 	"vayu/schema/air"
 )
 
-// Selection selects rows of a table. The zero value of a field selects all rows.
+// Selection selects rows of a table. The zero value of a field selects all rows, except for Table and Account.
 type Selection struct {
 	Table Table
 	// From and To are the first and the last Indian day. An hour belongs to the day in which it ends. The hour that

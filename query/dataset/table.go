@@ -37,7 +37,7 @@ type Table struct {
 	Derived bool
 }
 
-// issued omits the forecasts of replays, which are experiments of the operator.
+// issued is the condition that omits the forecasts of replays, which are experiments of the operator.
 const issued = "run = ''"
 
 // Tables lists all tables and views that can be exported, by name. The view openair is not among them. Reading a month
@@ -113,8 +113,8 @@ func (t *Table) month() string {
 	return "toYYYYMM(" + t.Time + ")"
 }
 
-// changes returns an SQL expression with a number for each row, to detect changes by the sum of these numbers. A
-// changed row has another version, and so another number. An added or removed row also changes the number of rows.
+// changes returns an SQL expression with a number for each row. The sum of these numbers changes if a row changes. To
+// detect added and removed rows, the caller also compares the number of rows.
 func (t *Table) changes(columns []Column) string {
 	if t.Version != "" {
 		return "toUInt64(toUnixTimestamp64Milli(" + t.Version + "))"

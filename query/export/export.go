@@ -17,7 +17,7 @@ import (
 	"vayu/query/dataset"
 )
 
-// formVersion is part of the tag. Increase it with each program change that writes the same rows as other bytes.
+// formVersion is part of the tag. Increase it if a program change makes the same rows give different bytes.
 const formVersion = 1
 
 // Export is an export file that has not been written yet. It belongs to one version of the data.
@@ -81,8 +81,7 @@ var ErrChanged = errors.New("the data have changed since the export began")
 
 // Write writes the file from the given offset to the end, and returns the number of rows of the whole file. It
 // computes the bytes before the offset again and drops them. If the data have changed since Open, Write returns
-// ErrChanged before the end of the file. But if `offset` is 0, changes of the last month are no error, because one
-// query reads that month after all others.
+// ErrChanged and leaves the file incomplete. If `offset` is 0, changes of the last month are no error (see oneMoment).
 func (e *Export) Write(ctx context.Context, w io.Writer, offset int64) (rows uint64, err error) {
 	rest := &skipper{w: w, left: offset}
 	check := e.oneMoment

@@ -136,8 +136,8 @@ func (r *resolver) days(context.Context) error {
 	return nil
 }
 
-// aqi selects the forecasts of the AQI in the query parameter `parameters`. It is no parameter of the
-// catalogue.
+// aqi is a value of the query parameter `parameters`, which selects the forecasts of the AQI. The catalogue of package
+// parameter does not contain it.
 const aqi = "aqi"
 
 func (r *resolver) parameters(context.Context) error {

@@ -134,7 +134,7 @@ type sized struct {
 	size int64
 }
 
-// These limits bound the number of entries in started.
+// These are the largest numbers of entries in started.files and started.sizes.
 const (
 	mostFiles = 10_000
 	mostSizes = 256

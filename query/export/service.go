@@ -201,7 +201,7 @@ func (s *Service) partial(c *httpapi.Call, e *Export, resp httpapi.Response, par
 	return resp, nil
 }
 
-// header returns the headers of a file.
+// header returns the HTTP headers of the reply with the exported file.
 func (e *Export) header(r Request) map[string][]string {
 	h := map[string][]string{
 		"Accept-Ranges":       {"bytes"},

@@ -14,8 +14,8 @@ import (
 
 var errNone = schema.NewProblem(schema.NoData, "", "No forecasts were issued yet.")
 
-// Request selects the content of an answer. Now is the present. Days is the number of days after today. Count is
-// the number of hours after Now; 0 for no hours. Issue and Hours may be nil.
+// Request selects the content of an answer. `Now` is the present time. `Days` is the number of days after today.
+// `Count` is the number of hours after `Now`; 0 for no hours. `Issue` and `Hours` may be nil.
 type Request struct {
 	Issue *Issue
 	Hours *Hours
@@ -49,8 +49,8 @@ func OfCity(snap *snapshot.Snapshot, r Request, name string) (httpapi.Response, 
 	return place.Answer(label, today, r.Days, hourly)
 }
 
-// Near answers for a position with the forecast of the nearest station that has one, within 100 km. The error is a
-// *schema.Problem.
+// Near answers for a position with the forecast of the nearest station of snap.Kinds that has one, within 100 km. The
+// error is a *schema.Problem.
 func Near(snap *snapshot.Snapshot, r Request, point places.Point) (httpapi.Response, error) {
 	issue, today := r.Issue, schema.DayOf(r.Now)
 	if issue == nil {

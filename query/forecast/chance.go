@@ -30,8 +30,8 @@ func (p *Place) Chance(category string, day schema.Day) (float64, bool) {
 	return 0, false
 }
 
-// Nearest returns the forecasts of the nearest station within 100 km of a position that has a forecast of a day after
-// today. It returns nil if there is none.
+// Nearest returns the forecasts of a station at most 100 km from a position: the nearest that has a forecast of a day
+// after today. Without such a station, it returns nil.
 func (i *Issue) Nearest(snap *snapshot.Snapshot, point places.Point, today schema.Day) *Place {
 	for _, near := range snap.Around(point, snapshot.NearestReach, snap.Kinds) {
 		if of := i.Station(snap.Stations[near.Station].ID); of.Has(today) {

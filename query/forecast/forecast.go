@@ -85,8 +85,8 @@ func (p *Place) after(today schema.Day) []air.ForecastDay {
 	return p.days[min(max(int(today-p.issue.Base), 0), len(p.days)):]
 }
 
-// Answer returns the reply for the city `name`. It has the forecasts of the first `days` days after `today`, and
-// `hourly` unless that is nil. On one day, all calls with the same `days` and without `hourly` share one reply.
+// Answer returns the reply for the city `name`. The reply has the forecasts of the first `days` days after `today`, and
+// `hourly` if not nil. On one day, all calls with the same `days` and without `hourly` share one reply.
 func (p *Place) Answer(name string, today schema.Day, days int, hourly *air.HourlyForecast) (httpapi.Response, error) {
 	if hourly != nil {
 		return p.render(name, nil, today, days, hourly)
@@ -102,7 +102,7 @@ func (p *Place) Answer(name string, today schema.Day, days int, hourly *air.Hour
 }
 
 // AnswerFor returns the reply for a position in the place `name`, with the forecasts of the station `station` nearby.
-// It has the first `days` days after `today`, and `hourly` unless nil. p must have a forecast (see [Place.Has]).
+// It covers the first `days` days after `today`, and contains `hourly` if not nil. [Place.Has] must be true for p.
 func (p *Place) AnswerFor(name string, station air.ForecastStation, today schema.Day, days int, hourly *air.HourlyForecast) (httpapi.Response, error) {
 	return p.render(name, &station, today, days, hourly)
 }
@@ -169,7 +169,7 @@ func set(d *air.ForecastDay, parameter string, f *air.Percentiles, chances []flo
 // round rounds to hundredths.
 func round(v float64) float64 { return math.Round(v*100) / 100 }
 
-// Reason returns a sentence for clients about a place without a forecast.
+// Reason returns a sentence that tells clients why the place has no forecast.
 func (p *Place) Reason() string {
 	text := map[string]string{
 		"no_recent_data":     "the last day has no data",

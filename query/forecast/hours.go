@@ -13,7 +13,7 @@ import (
 // MaxHours is the largest number of hours of an answer.
 const MaxHours = 48
 
-// Hours has the forecasts of PM2.5 of the hours after one base. It is immutable.
+// Hours has the hourly forecasts of PM2.5 for the hours after the time Base. It is immutable.
 type Hours struct {
 	Base     time.Time // end of the last hour whose data the forecasts use
 	IssuedAt time.Time
@@ -71,7 +71,7 @@ func (h *Hours) after(p *placeHours, now time.Time, hours int) *air.HourlyForeca
 	return reply
 }
 
-// loadHours reads the latest forecasts of hours. It returns `earlier` if it is still the latest, and nil for none.
+// loadHours reads the latest hourly forecasts. It returns `earlier` if no newer ones exist, and nil if none exist.
 func loadHours(ctx context.Context, t aggregate.Tables, earlier *Hours) (*Hours, error) {
 	var base, issued, fitted int64
 	err := t.Each(ctx, []any{&base, &issued, &fitted}, func() {}, t.SQL("SELECT toInt64(base), toUnixTimestamp64Milli(issued_at), toUnixTimestamp64Milli(fitted_at) "+

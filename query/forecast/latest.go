@@ -30,7 +30,7 @@ type Latest struct {
 	file     string // file of the issue, which the next start restores; "" for none
 }
 
-// NewLatest returns a Latest without an issue, which reads its forecasts from the tables of t. Its file is in the
+// NewLatest returns a Latest without an issue. Its Refresh reads forecasts from the tables of t. Its file is in the
 // folder `directory`; "" means no file. `failed` counts polls that ended with an error. NewLatest reads nothing.
 func NewLatest(t aggregate.Tables, world, directory string, log *slog.Logger, failed prometheus.Counter) *Latest {
 	l := &Latest{tables: t, failures: failurelog.New(log, "query: ClickHouse", "reading the forecasts of "+world, "the last ones stay published", failed)}

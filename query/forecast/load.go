@@ -66,8 +66,8 @@ func (i *Issue) place(kind, name, state string) *Place {
 	return i.cities[key]
 }
 
-// loadDays reads the forecasts to serve, and the reasons why the missing forecasts were not issued. If the data of a
-// place came late, its forecasts have the same base as those of other places, but were issued later.
+// loadDays reads the forecasts to serve, and the reasons why the missing forecasts were not issued. Each place has its
+// own issuedAt: if its data came late, its forecasts were issued later than others with the same base.
 func (i *Issue) loadDays(ctx context.Context, t aggregate.Tables, issued int64) error {
 	var kind, name, state, parameter, model, reason string
 	var horizon uint8
@@ -94,8 +94,8 @@ func (i *Issue) loadDays(ctx context.Context, t aggregate.Tables, issued int64) 
 		ORDER BY place_kind, place, state, horizon, parameter`), aggregate.Number("base", int32(i.Base)), aggregate.Number("issued", issued))
 }
 
-// loadScores reads the score of the AQI of each place over the last ScoreDays days. It omits horizon 1, the day of the
-// issue, which answers never show.
+// loadScores reads, for each place, how accurate its AQI forecasts for the last ScoreDays days were. It omits forecasts
+// with horizon 1, which are for the day of the issue, because answers never show them.
 func (i *Issue) loadScores(ctx context.Context, t aggregate.Tables) error {
 	var kind, name, state string
 	var s air.ForecastScore

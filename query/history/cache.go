@@ -133,8 +133,8 @@ func (c *cache) load(ctx context.Context, city places.City) (*entry, error) {
 	return p, nil
 }
 
-// add adds an entry with the days of a city, unless the city has an entry, and returns the city's entry.
-// `marks` is the number of invalidations before the days were read.
+// add returns the entry of a city. If the city has none, add first adds an entry with `days`. `marks` is the number of
+// invalidations before the days were read.
 func (c *cache) add(city places.City, days []row, marks uint64) *entry {
 	p := newEntry()
 	p.mu.Lock()

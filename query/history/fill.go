@@ -8,8 +8,8 @@ import (
 	"vayu/query/gapfill"
 )
 
-// filled returns the given days with gaps filled from stations nearby, and caches them. If it cannot read the values of
-// these stations, the gaps stay and `whole` is false. While the circuit breaker is open, the time limit is shorter.
+// filled returns `days` with gaps filled from stations nearby, and caches the filled days. If it cannot read the values
+// of these stations within FillTimeout (DownTimeout while the circuit breaker is open), gaps stay and `whole` is false.
 func (c *cache) filled(
 	ctx context.Context, p *entry, days []row, neighbours func() []string,
 ) (out []row, whole bool) {

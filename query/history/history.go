@@ -88,7 +88,7 @@ func (h *History) Answer(ctx context.Context, snap *snapshot.Snapshot, q *Query)
 	if q.City >= 0 && q.Kinds == 0 && q.Interval == Days {
 		return h.cachedRange(limited, snap, q)
 	}
-	// Pass ctx, not `limited`: rows limits the time of each query itself, and the wait for a slot must not count.
+	// Pass ctx, not `limited`: h.rows limits the time of each query itself, and the wait for a slot must not count.
 	label, rows, err := h.rows(ctx, snap, q)
 	switch {
 	case err != nil:

@@ -9,7 +9,7 @@ import (
 )
 
 // rows returns the days or hours of a place, and the name of the place in records. Caches have hours of any place, and
-// days of cities for the default kinds. For hours that are not cached, and for all other days, rows acquires a slot.
+// days of cities for the default kinds of stations. To read other hours and days, `rows` acquires a slot.
 func (h *History) rows(ctx context.Context, snap *snapshot.Snapshot, q *Query) (label string, rows []row, err error) {
 	var near []aggregate.Sample
 	key := place{point: q.Point, kinds: q.Kinds}

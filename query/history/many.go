@@ -15,7 +15,7 @@ import (
 const preloads = 4
 
 // Preload loads the days of cities into the cache, with at most two SQL queries if ClickHouse works. It reports no
-// error, because [History.Answer] loads missing days again.
+// error, because [History.Answer] loads the days that are missing in the cache.
 func (h *History) Preload(ctx context.Context, cities []places.City) {
 	c := h.dayCache
 	if len(cities) > 1 && c.tables.Healthy() {

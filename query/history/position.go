@@ -50,8 +50,8 @@ func (h *History) positionRows(
 	return rows, aggregate.Unavailable(err)
 }
 
-// newestOfDays returns, for each day, the latest hour in which any of the stations has an AQI. An hourly query does not
-// need these hours, so its result is empty.
+// newestOfDays returns, for each day, the latest hour in which any of the stations has an AQI. It returns an empty map
+// if `hourly` is set, because an hourly query does not need these hours.
 func (t reader) newestOfDays(
 	ctx context.Context, snap *snapshot.Snapshot, near []aggregate.Sample, days Span, hourly bool,
 ) (map[schema.Day]uint32, error) {
@@ -74,8 +74,8 @@ func (t reader) newestOfDays(
 	return out, nil
 }
 
-// canonicalCity returns i if the state of city i is known. Otherwise it returns the city of the same name whose state
-// is known, or i if there is no such city.
+// canonicalCity replaces a city whose state is unknown by the city of the same name whose state is known. It returns i
+// if the state of city i is known, or if there is no such other city.
 func canonicalCity(s *snapshot.Snapshot, i int) int {
 	c := s.Cities[i].City
 	if found, err := s.Index.Find(c.Name + ", " + c.State); err == nil {

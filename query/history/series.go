@@ -32,7 +32,7 @@ func (h *History) Figures(ctx context.Context, snap *snapshot.Snapshot, q *Query
 }
 
 // StationFigures returns the days or hours of a station, sorted. The figures of a day are those of its last hour with
-// an AQI, because an AQI covers the 24 hours before it. StationFigures acquires one of the account's slots.
+// an AQI, because that AQI covers 24 hours. StationFigures acquires one of the account's slots.
 func (h *History) StationFigures(ctx context.Context, station, account string, days Span, hourly bool) (all []Dated, err error) {
 	release, err := h.slots.Acquire(ctx, account)
 	if err != nil {

@@ -60,7 +60,7 @@ func Cities(list string, most int) ([]string, error) {
 	return names, nil
 }
 
-// Kinds parses a list of kinds of stations such as "reference,sensor". The kind reference includes city mean series.
+// Kinds parses a list of kinds of stations such as "reference,sensor". Here "reference" includes air.CityMean.
 func Kinds(name, value string) (aggregate.KindSet, error) {
 	var set aggregate.KindSet
 	for word := range strings.SplitSeq(value, ",") {

@@ -85,8 +85,8 @@ func Day(name, value string) (schema.Day, error) {
 	return 0, Invalid(name, "The parameter "+name+" must be an existing date, as YYYY-MM-DD.")
 }
 
-// Seconds parses a whole number of seconds. The number has at most 31 bits, so that it fits into an integer of
-// every language of clients.
+// Seconds parses a whole number of seconds. The number has at most 31 bits, so that it fits into the integer type of
+// every programming language of clients.
 func Seconds(name, value string) (int64, error) {
 	n, err := strconv.ParseUint(value, 10, 31)
 	if err != nil {

@@ -90,9 +90,8 @@ func (x *Index) City(i int) City { return x.cities[i] }
 // several states have the same name.
 func (x *Index) Label(i int) string { return x.labels[i] }
 
-// Find returns the position of the city with a name. Its error is a
-// *schema.Problem. A location_not_found problem has suggestions, and an
-// ambiguous_location problem has candidates. For a known city without readings, the
+// Find returns the position of the city with a name. Its error is a *schema.Problem. A location_not_found problem has
+// suggestions, and an ambiguous_location problem has candidates. For a city of the gazetteer without readings, the
 // problem is no_data.
 func (x *Index) Find(name string) (int, error) {
 	var buf [64]byte

@@ -168,9 +168,9 @@ func readOffices(ctx context.Context, r io.Reader) ([]packedPin, error) {
 	return offices, nil
 }
 
-// FindPinFile returns the path of the file with pin codes: the configured path or, if that is "",
-// pincodes.json.gz in the program's folder. If there is no such file, it searches node_modules in
-// the program's folder, in the working directory, and in all parents of both.
+// FindPinFile returns the path of the file with pin codes. That is the configured path, whose file must exist. If
+// `configured` is "", it is pincodes.json.gz in the program's folder. If that file does not exist, FindPinFile searches
+// node_modules in the program's folder, in the working directory, and in all parents of both.
 func FindPinFile(configured string) (string, error) {
 	if configured != "" {
 		if _, err := os.Stat(configured); err != nil {

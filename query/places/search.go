@@ -266,7 +266,7 @@ func soundCost(want, sound []byte) int {
 	return noMatch
 }
 
-// oneApart reports whether two texts differ by exactly one letter: added, removed or changed.
+// oneApart reports whether two texts are equal, or differ by one letter: added, removed or changed.
 func oneApart(a, b []byte) bool {
 	if len(a) > len(b) {
 		a, b = b, a

@@ -38,8 +38,8 @@ func svgResponse(body string) httpapi.Response {
 	return resp
 }
 
-// These are the sizes of a badge in pixels. Fonts have different glyph widths, so textLength fits each text to the
-// width that drawBadge computes for it.
+// These are the sizes of a badge in pixels. Fonts have different glyph widths, so the SVG attribute textLength fits
+// each text to the width that drawBadge computes for it.
 const (
 	badgeHeight = 20
 	badgeGlyph  = 6.6 // mean width of a glyph of 11 px Verdana

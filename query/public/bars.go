@@ -43,7 +43,7 @@ func (e *edge) bars(r *request) (resp httpapi.Response, at uint32, err error) {
 	return resp, c.At, err
 }
 
-// These are the sizes of a chart in pixels. The fonts of 15 and 16 pixels are readable at the width of a phone, too.
+// Sizes of a chart in pixels, and its font and colours. Text of 15 or 16 pixels is readable at a phone's width, too.
 const (
 	barsWidth, barsHeight        = 480, 210
 	barsLeft, barsRight          = 42, 452 // leaves room for half a date, whose middle is at the last hour

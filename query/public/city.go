@@ -40,7 +40,7 @@ type hour struct {
 	Category string    `json:"category"`
 }
 
-// cityOf returns the city in the path of a request. Its error is a *schema.Problem, with similar names.
+// cityOf returns the index of the city that the path of a request names. The error is a *schema.Problem.
 func (r *request) cityOf() (int, error) {
 	name := mux.Vars(r.Request)["city"]
 	if err := param.Text("city", name); err != nil {

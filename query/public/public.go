@@ -70,10 +70,10 @@ const (
 	replyLifetime = 5 * time.Minute
 )
 
-// account is the name of the account whose slots requests without a key acquire. It is not the id of any account.
+// account is the account id under which requests without a key acquire slots. No real account has this id.
 const account = "public"
 
-// edge answers the requests of the public edge.
+// edge has the configuration and the caches of the public edge. Its methods answer the requests.
 type edge struct {
 	Config
 	answers *caching.Replies
@@ -111,7 +111,7 @@ func Routes(c Config) []httpapi.Route {
 	}
 }
 
-// svgTypes are the media types of a request for an image in SVG.
+// svgTypes are the media types with which a client can select an SVG image in its Accept header.
 const svgTypes = svgType + ", image/*"
 
 const svgType = "image/svg+xml"

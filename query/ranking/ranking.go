@@ -77,8 +77,8 @@ func (r *Request) counted() string {
 }
 
 // rank returns the entries of the ranked cities, in order, and the number of the other cities. A city is ranked if its
-// coverage is sufficient or, for current figures, if they are fresh. Equal values have the same rank. For a state, both
-// results are about its cities only, but ranks are among all cities. rank omits cities without stations in `s`.
+// coverage is sufficient or, for current figures, if they are fresh. Equal values have the same rank. If r.state is
+// set, both results are about its cities only, but ranks are among all cities. rank omits cities that `s` lacks.
 func (r *Request) rank(s *snapshot.Snapshot, all []figure) (entries []air.RankingEntry, unranked int) {
 	labels := make(map[places.City]string, len(s.Cities))
 	for i := range s.Cities {
@@ -133,7 +133,7 @@ func (r *Request) entry(f *figure, label string) air.RankingEntry {
 // round rounds v to a multiple of 1/fraction.
 func round(v, fraction float64) float64 { return math.Round(v*fraction) / fraction }
 
-// currentFigures returns the current figures of the cities of a snapshot.
+// currentFigures returns the current figures of the cities of a snapshot that have an AQI.
 func currentFigures(s *snapshot.Snapshot, now time.Time) []figure {
 	var all []figure
 	for i := range s.Cities {

@@ -23,7 +23,7 @@ const pollutantFigures = `SELECT city, state, mean, toUInt32(stations), toUInt32
 	WHERE year = toYear(toDate({first:Int32})) AND parameter = {parameter:String}
 	SETTINGS distributed_product_mode = 'global'`
 
-// read reads the figures of the ranked places in a past or running period.
+// read reads the figures of the cities in the period of the ranking, which is past or still runs.
 func (r *Request) read(ctx context.Context, t aggregate.Tables, now time.Time) (all []figure, err error) {
 	var f figure
 	dest := []any{&f.city.Name, &f.city.State, &f.value, &f.stations, &f.count}

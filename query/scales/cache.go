@@ -38,9 +38,9 @@ type answers struct {
 const blockSize = 50
 
 // Prepare caches the current answers for the city of a query and for the city's block. So a snapshot costs one
-// query for each block. Concurrent calls of Prepare call `answer` once. It answers for the named cities without
-// max_age, and caches the answers. If it caches nothing, the next call of Prepare tries again. Prepare does nothing if
-// the scale needs no hourly means, the query names kinds of stations, or the figures of the city are old.
+// query for each block. Concurrent calls of Prepare call `answer` once. The function `answer` computes and caches the
+// answers for the named cities. If it caches none, the next call of Prepare tries again. Prepare does nothing if the
+// scale needs no hourly means, the query names kinds of stations, or the figures of the city are old.
 func (c *Cache) Prepare(snap *snapshot.Snapshot, q *request.Query, now time.Time, answer func(cities []string)) {
 	u := c.Lookup(snap, q, now)
 	if u.Whole || u.Key.City < 0 || q.Kinds != 0 || !q.Scale.Hourly() {

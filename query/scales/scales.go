@@ -96,7 +96,7 @@ func RangeOf(s scale.Scale) *air.RangeScale {
 	return &air.RangeScale{ID: s.ID(), Name: s.Name(), Method: s.Method(), Source: s.Source()}
 }
 
-// AppendRange adds the field "scale" to the JSON object of a range in b.
+// AppendRange adds the field "scale" to the JSON object in b, which is the reply to a query for a range of days.
 func AppendRange(b []byte, s scale.Scale) ([]byte, error) {
 	text, err := json.Marshal(RangeOf(s))
 	if err != nil {

@@ -19,7 +19,7 @@ type Index struct {
 	search *places.Search
 }
 
-// place is a city or station of the snapshot, or a state of Index.states. `number` is its index there.
+// place is a city, a station or a state. `number` is its index in Snapshot.Cities, Snapshot.Stations or Index.states.
 type place struct {
 	kind   string
 	number int32

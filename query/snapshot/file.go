@@ -53,7 +53,7 @@ func snapshotColumns(built time.Time, sum string) *arrow.Schema {
 	return arrow.NewSchema(fields, &meta)
 }
 
-// figureNames returns the names of the columns that hold figures, in the order of the function pack.
+// figureNames returns the names of the columns that hold figures, in the order of the values that `pack` returns.
 func figureNames() []string {
 	names := []string{"at", "updated", "aqi", "dominant", "used", "total", "derived", "daily_mean", "borrowed"}
 	for _, p := range air.Pollutants {

@@ -11,8 +11,8 @@ import (
 	"vayu/schema/air"
 )
 
-// InterpolationReach is the distance in km within which stations are interpolated. If it has none, an answer uses the
-// nearest station within NearestReach km. The median distance from a place to the nearest of 603 stations is 36.6 km.
+// InterpolationReach is the distance in km within which stations are interpolated. If there are none, an answer uses
+// the nearest station within NearestReach km. With 603 stations, the median distance of a place to one is 36.6 km.
 const (
 	InterpolationReach = 25.0
 	NearestReach       = 100.0
@@ -69,12 +69,12 @@ func (s *Snapshot) NewestAround(p places.Point, kinds aggregate.KindSet) uint32 
 	return newest
 }
 
-// Interpolate returns the figures of a position, and the stations from which they are computed. It uses the stations
-// within 25 km, or if there are none, the nearest station within 100 km. Only stations of the given kinds with an AQI
-// count. Their hour must be at most 3 h older than the newest hour of these stations within 100 km.
+// Interpolate returns the figures of a position, and the stations from which they are computed. It considers stations
+// of the given kinds that have an AQI, except those whose hour is more than 3 h older than the newest hour of such
+// stations within 100 km. It uses the stations within 25 km, or if there are none, the nearest station within 100 km.
 // [Snapshot.PreferStations] removes samples that would count twice.
 //
-// Missing concentrations are filled with those up to 24 h old, from any station of these kinds within 100 km.
+// Missing concentrations are filled with those up to 24 h old, from any station of the given kinds within 100 km.
 // Interpolate returns false if no station within 100 km has an AQI.
 func (s *Snapshot) Interpolate(p places.Point, kinds aggregate.KindSet) (aggregate.Figures, []aggregate.Sample, bool) {
 	newest := s.NewestAround(p, kinds)

@@ -79,8 +79,8 @@ func (s *Snapshot) CurrentOfKinds(
 	return f, in, true, nil
 }
 
-// readCurrentHour reads the samples of the current hour from ClickHouse. The current hour may be older than the latest
-// hour, which is the only one in memory.
+// readCurrentHour reads the samples of the current hour from ClickHouse. If few stations have reported in the hour
+// `latest`, an earlier hour is the current one. Only the latest hour of each station is in memory.
 func (s *Snapshot) readCurrentHour(
 	ctx context.Context, t aggregate.Tables, all []aggregate.Sample, latest uint32, now time.Time,
 ) ([]aggregate.Sample, error) {

@@ -48,8 +48,8 @@ type mark struct {
 	count uint64
 }
 
-// lookback is how long before the last mark a poll begins to search for roll-ups. The row of a roll-up becomes visible
-// later than the time that it states. In a cluster, that time may come from another server's clock. The difference is
+// lookback is how long before the last mark a poll begins to search for roll-ups. A roll-up's row becomes visible later
+// than the time that the row states. In a cluster, this time may come from another server's clock. The difference is
 // well below a second, and a minute is enough for a busy machine. So polls may read the hours of a roll-up twice.
 const lookback = time.Minute
 
@@ -71,8 +71,8 @@ func (t loader) hasReadings(ctx context.Context) (has bool, err error) {
 	return has, err
 }
 
-// refresh reads the rows that changed in hours at or after the time `since`; 0 means all rows. It reads stations and
-// their hours only in buckets (see [aggregate.Buckets]) with a changed digest. If no digest has changed, neither of
+// refresh reads the stations, and the rows for hours at or after the time `since`; 0 means all hours. It reads stations
+// and their hours only in buckets (see [aggregate.Buckets]) with a changed digest. If no digest has changed, neither of
 // stations nor of cities, it sets `unchanged` in its result and reads no rows.
 func (t loader) refresh(ctx context.Context, before *Snapshot, since uint32, now time.Time) (snapshotInput, error) {
 	old := before.input()

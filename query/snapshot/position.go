@@ -77,8 +77,8 @@ func (s *Snapshot) At(q Position, now time.Time) (resp httpapi.Response, ok bool
 	return resp, true, nil
 }
 
-// PlaceName returns the name by which a record calls a place that is nearest to station i: the station's city, or the
-// station's own name if the city is unknown.
+// PlaceName returns the place name in the record of a position whose nearest station is `i`. It is the station's city,
+// or the station's own name if the city is unknown.
 func (s *Snapshot) PlaceName(i int32) string {
 	if c := s.Stations[i].InCity; c >= 0 {
 		return s.Index.Label(int(c))

@@ -87,15 +87,15 @@ func (p *Publisher) Save() error {
 // Change describes the result of a refresh.
 type Change struct {
 	Published bool // there is a new snapshot
-	// From is the first day whose rows a roll-up may have changed. Rolled is true if there was a roll-up. Otherwise
-	// From has no meaning.
+	// Rolled is true after a new roll-up, and after the first refresh. From is the first day whose rows may then have
+	// changed. If Rolled is false, From has no meaning.
 	From   schema.Day
 	Rolled bool
 }
 
 // Refresh publishes a new snapshot if there is none yet, after a new roll-up, and when an hour becomes current. It
-// keeps the previous snapshot if the roll-up changed no hour of a city or of a public station (of no account). While
-// the first readings wait for the first roll-up, it publishes nothing, because no city would have an AQI yet.
+// keeps the previous snapshot if the roll-up changed no hour of a city or public station. (Public stations belong to no
+// account.) If there are readings but no roll-up yet, it publishes nothing, because no city would have an AQI.
 func (p *Publisher) Refresh(ctx context.Context, now time.Time) (Change, error) {
 	mark, from, err := p.tables.rollups(ctx, p.mark)
 	if err != nil {

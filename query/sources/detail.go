@@ -37,7 +37,7 @@ func (l *Lists) Detail(ctx context.Context, world schema.World, name string, now
 	return d, nil
 }
 
-// ofSource is the end of a query that selects the rows of one source in the last 30 days.
+// ofSource is the WHERE clause of queries for the rows of one source since the parameter `since` (30 days ago).
 const ofSource = " WHERE world = {world:String} AND source = {source:String} AND started >= fromUnixTimestamp64Micro({since:Int64}) "
 
 func (l *Lists) readRuns(ctx context.Context, d *air.SourceDetail, params []any) error {

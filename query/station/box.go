@@ -30,8 +30,8 @@ func InBox(s *snapshot.Snapshot, q *request.Query, now time.Time) (cities []int,
 				continue
 			}
 		}
-		// A city may be in the snapshot both with and without its state. Find returns the city with the state, which
-		// has the record.
+		// A city may be in the snapshot twice, with and without its state. Find returns the entry with the state. The
+		// other entry is omitted.
 		if same, err := s.Index.Find(s.Index.Label(i)); err == nil && same == i {
 			found = append(found, i)
 		}

@@ -23,9 +23,9 @@ const (
 	maxRadius     = 500.0
 )
 
-// Cities answers GET /v1/cities with a page of the cities of a snapshot that all parameters select. With the parameter
-// "near", these are cities near that position, sorted by distance. Otherwise they are sorted by name. The age of their
-// figures is that at the time `now`.
+// Cities answers GET /v1/cities with a page of the snapshot's cities that match every parameter. With the parameter
+// "near", only cities near that position match, and they are sorted by distance. Otherwise they are sorted by name. The
+// age of their figures is that at the time `now`.
 func Cities(c *httpapi.Call, s *snapshot.Snapshot, now time.Time) (httpapi.Response, error) {
 	at, radius, err := parseCircle(c.Params)
 	if err != nil {
@@ -62,9 +62,9 @@ func Cities(c *httpapi.Call, s *snapshot.Snapshot, now time.Time) (httpapi.Respo
 	return page(c, list, func(e *air.CityEntry) (string, *float64, *float64) { return e.Name, e.Latitude, e.Longitude })
 }
 
-// Stations answers GET /v1/stations with a page of the stations of a snapshot that all parameters select. With the
-// parameter "near", these are stations near that position, sorted by distance. Otherwise they are sorted by id. The
-// age of their figures is that at the time `now`.
+// Stations answers GET /v1/stations with a page of the snapshot's stations that match every parameter. With the
+// parameter "near", only stations near that position match, and they are sorted by distance. Otherwise they are sorted
+// by id. The age of their figures is that at the time `now`.
 func Stations(c *httpapi.Call, s *snapshot.Snapshot, now time.Time) (httpapi.Response, error) {
 	found, err := wanted(s, c.Params)
 	if err != nil {

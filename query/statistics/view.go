@@ -40,8 +40,8 @@ const (
 	ofStation    = "parameter || '\\t' || station || '\\t' || "
 )
 
-// catalogue lists the views that GET /v1/statistics offers. The wide view openair and the view standard can only be
-// read in SQL.
+// catalogue lists the views that GET /v1/statistics offers. The views "openair" and "standard" of package views are
+// available only in SQL.
 //
 //nolint:gochecknoglobals // a table
 var catalogue = [...]view{

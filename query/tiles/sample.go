@@ -14,7 +14,7 @@ import (
 type sample struct {
 	aqi  int
 	pm25 schema.Figure // hundredths of µg/m³; may be unknown
-	km   float64       // distance to the nearest station that counts
+	km   float64       // distance to the nearest station that was used
 }
 
 // leaveOut interpolates the figures at the position of station i from the other stations. It returns false if station

@@ -14,7 +14,7 @@ const (
 	// leastStations is the number of stations that a class needs for an error of its own. A class with fewer
 	// stations has the error over all stations.
 	leastStations = 10
-	// mostStations is the maximum number of stations whose figure the function measure interpolates from the others.
+	// mostStations is the maximum number of stations whose figure `measure` interpolates from the other stations.
 	mostStations = 500
 )
 
@@ -38,7 +38,7 @@ func class(km float64) int {
 	return len(distances) - 1
 }
 
-// measure computes the errors of a parameter in a snapshot, from the figures that are not stale at the time `now`.
+// measure computes the errors of the surface of a parameter, from the figures of s that are not stale at `now`.
 func measure(s *snapshot.Snapshot, parameter string, now time.Time) *errorsByDistance {
 	var e errorsByDistance
 	var squares [len(distances)]float64

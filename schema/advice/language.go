@@ -12,7 +12,7 @@ import (
 // Language is a language of the advice: its ISO 639-1 code.
 type Language string
 
-// English is the default language. In Hindi, Vayu also has the names of cities.
+// English is the default language. Names of cities are translated into Hindi only.
 const (
 	English Language = "en"
 	Hindi   Language = "hi"

@@ -73,7 +73,7 @@ type StationFigure struct {
 
 // CityEntry is a city in GET /v1/cities. Name is the city's name in records. AQI and Updated are null until the city
 // has an AQI. Latitude and Longitude are the mean position of the city's stations (WGS 84), or null if it is unknown.
-// FirstDay and LastDay are the first and the last day in India with readings of these stations.
+// FirstDay and LastDay are the first and the last day, in Indian time, with readings of these stations.
 type CityEntry struct {
 	Name     string     `json:"name"`
 	City     string     `json:"city"`

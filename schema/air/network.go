@@ -17,7 +17,7 @@ func NetworkOf(id string) string {
 
 // networkPriorities has the priorities of networks. A physical station can have ids in several networks. Of the ids
 // that have an AQI, the id in the network with the highest priority is used. CPCB comes first, because it operates the
-// analysers. Networks that run stations follow (20). Networks that copy data, late and in other units, come last.
+// analysers. Other networks that run stations have 20. Networks that copy data, late and in other units, come last.
 var networkPriorities = map[string]uint8{"cpcb": 30, "openaq": 10, "waqi": 10, "citymean": 5}
 
 // NetworkPriority returns the priority of a network. It is 20 for a network that is not in networkPriorities.

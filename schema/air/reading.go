@@ -29,7 +29,7 @@ func (k Kind) String() string {
 	return "none"
 }
 
-// Flag names the anomaly of a reading, or is Plain. A reading with such an anomaly is stored nevertheless.
+// Flag is the anomaly of a reading, or Plain if there is none. A reading with an anomaly is stored nevertheless.
 type Flag uint8
 
 const (

@@ -2,7 +2,7 @@ package air
 
 import "time"
 
-// SourceRun is a recorded run of a source. Runs without requests, errors, values and rejections are not recorded.
+// SourceRun is a recorded run of a source. A run with no request, error, value or rejection is not recorded.
 type SourceRun struct {
 	ID        uint64            `json:"run"` // id of the run in the tables source_run, rejected and reading
 	Kind      string            `json:"kind"`

@@ -86,7 +86,7 @@ func HindiName(text string) string {
 	return text
 }
 
-// inHindi returns the first name in Devanagari, which is the Hindi name. If there is none, it returns `english`.
+// inHindi returns the first of `names` in Devanagari, which is the Hindi name. If there is none, it returns `english`.
 func inHindi(english string, names []string) string {
 	if i := slices.IndexFunc(names, func(name string) bool { return Script(name) == 1 }); i >= 0 {
 		return names[i]

@@ -66,7 +66,7 @@ func Locate(city, state string, p geo.Point, official bool) Place {
 	return Place{City: name, State: at}
 }
 
-// inTable reports whether the table has a city with this canonical name and state.
+// inTable reports whether the table of cities has a city with this canonical name and state.
 func inTable(name, state string) bool {
 	t := load()
 	for _, i := range t.byName[Key(name)] {

@@ -139,8 +139,8 @@ func fold(word string) string {
 	return string(out)
 }
 
-// Merge prepares the sound of a word for a comparison with a word in another script (see [Script]). It replaces, in
-// `sound` itself, the letters that this script lacks. Tamil has no voiced consonants, and Bengali and Odia have no v.
+// Merge prepares the sound of a word for a comparison with a word in `script` (see [Script]). It replaces, in `sound`
+// itself, the letters that this script lacks. Tamil has no voiced consonants, and Bengali and Odia have no v.
 func Merge(sound []byte, script int) []byte {
 	from, to := "", ""
 	switch script {

@@ -12,8 +12,8 @@ import "vayu/schema/air"
 // micro is the number of millionths in one unit of concentration.
 const micro = 1_000_000
 
-// indexEdge has the upper limit of each category's index: Good 50, Satisfactory
-// 100, Moderate 200, Poor 300, Very Poor 400, Severe 500.
+// indexEdge has 0, and then the upper limit of each category's index: Good 50, Satisfactory 100, Moderate 200,
+// Poor 300, Very Poor 400, Severe 500.
 var indexEdge = [...]int64{0, 50, 100, 200, 300, 400, 500}
 
 // breakpoint has the upper end of each concentration band of a pollutant, in millionths of the pollutant's unit. The

@@ -73,15 +73,15 @@ func None() SubIndices {
 }
 
 // Precedence decides which pollutant is dominant if several have the largest sub-index: the first of them in this list.
-// CPCB names PM10 before PM2.5 if both are equal. In one recording of CPCB's feed, both are equal at two of 191
-// stations.
+// If PM10 and PM2.5 are equal, CPCB names PM10. This happens: in a recording of CPCB's feed, they are equal at two of
+// 191 stations.
 var Precedence = [...]air.Pollutant{
 	air.PM10, air.PM25, air.NO2, air.SO2, air.CO, air.O3, air.NH3, air.Pb,
 }
 
 // Index returns the AQI, which is the largest sub-index, and the dominant pollutant. If several pollutants have the
-// largest sub-index, the first of them in [Precedence] is dominant. A caller that has concentrations should choose one
-// by [Lead] instead. Index returns false if there are fewer than three sub-indices, or none of PM2.5 and PM10.
+// largest sub-index, the first of them in [Precedence] is dominant. A caller that has concentrations should choose the
+// dominant pollutant by [Lead]. Index returns false for fewer than three sub-indices, or if PM2.5 and PM10 are missing.
 func Index(s SubIndices) (aqi int, dominant air.Pollutant, ok bool) {
 	count := 0
 	aqi = -1

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// Parameter is the number of a row of the catalogue. A number is valid only within one process, so tables contain
-// [Parameter.ID] instead. The zero value is invalid.
+// Parameter is the number of a row of the catalogue. Except for the constants below, a number is valid only within one
+// process, so tables contain [Parameter.ID] instead. The zero value is invalid.
 type Parameter uint8
 
 // The parameters of India's National Air Quality Index. Their numbers must not change, because the Enum8 columns

@@ -33,7 +33,7 @@ func indiaCategory(index float64) Category {
 	return all[len(all)-1]
 }
 
-// india returns India's index of a place, at most 500. The indices in Parts can be higher (see function beyond).
+// india returns India's index of a place, at most 500. The indices in Parts can be higher (see the function `beyond`).
 func india(p *Place) Result {
 	r := Result{Reason: "There are too few readings for India's index."}
 	if p.AQI >= 0 {

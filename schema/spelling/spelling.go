@@ -11,7 +11,7 @@ import (
 
 // Similar returns up to `limit` known names that are similar to `name`, the most similar first. It ignores case. Names
 // are similar if they differ in one letter, or in at most a third of the letters of `name`. If `name` has three letters
-// or more, known names that contain it are similar too. Similar omits names that are far less similar than the first.
+// or more, known names that contain it are similar too. A name whose cost exceeds the lowest by over 1 is omitted.
 func Similar(name string, known []string, limit int) (found []string) {
 	cost := map[string]int{}
 	for _, k := range known {

@@ -5,7 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// Kind is the kind of a token. It distinguishes only what is necessary to find where a statement's data begins.
+// Kind is the kind of a token. It makes only the distinctions that are needed to find the data of an INSERT.
 type Kind int
 
 // Kinds of tokens.

@@ -51,7 +51,7 @@ func checkService(ctx context.Context, c settings.Config) []finding {
 }
 
 // fetchReadiness requests /readyz from the internal listener, whose reply has details. If there is no reply or it is
-// not JSON, fetchReadiness requests /readyz from the API. address is the URL that replied. The caller must close the
+// not JSON, fetchReadiness requests /readyz from the API. `address` is the URL that replied. The caller must close the
 // body.
 func fetchReadiness(ctx context.Context, c settings.Config) (resp *http.Response, address string, err error) {
 	addresses := []string{c.LocalURL() + readyPath}

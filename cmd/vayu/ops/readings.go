@@ -44,7 +44,7 @@ func (w *withdrawalOptions) flags(cmd *cobra.Command) {
 }
 
 // run appends the audit row that `prepare` returns, calls `work`, and recomputes the affected hours and days. It
-// appends the audit row first, so that no change can be without one.
+// appends the audit row first, so that no readings can change without an audit row.
 func (w *withdrawalOptions) run(cmd *cobra.Command, prepare func(context.Context, *airquality.Rollup) (audit.Entry, error), work func(context.Context, *airquality.Rollup) error) error {
 	if strings.TrimSpace(w.reason) == "" {
 		return errors.New("--reason: it is empty")

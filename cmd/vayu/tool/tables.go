@@ -77,9 +77,9 @@ func needsMigration(err error) bool {
 }
 
 const (
-	// tablesPollInterval is the pause between two checks of an instance that waits for the migration of the tables.
+	// tablesPollInterval is the pause between two checks of the tables while another instance migrates them.
 	tablesPollInterval = 2 * time.Second
-	// waitLogInterval is the pause between two log messages of an instance that waits for the tables.
+	// waitLogInterval is the pause between two log messages while an instance waits for the tables.
 	waitLogInterval = time.Minute
 	// tablesTimeout limits how long a command waits without progress while a running service migrates the tables. A
 	// service migrates the tables after its start, and the command uses the engine of the service.

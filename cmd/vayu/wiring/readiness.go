@@ -130,8 +130,8 @@ func storeStatus(err error, wrong string) string {
 	return storeOK
 }
 
-// figures adds to `detail` the time of the newest readings of each world (live and sandbox), and whether it is too old.
-// It returns true if any world has readings.
+// figures adds to `detail` the time of the newest readings of each world (live and sandbox), and whether that time is
+// too long ago. It returns true if any world has readings.
 func (s *Service) figures(detail map[string]any) (some bool) {
 	for _, world := range schema.Worlds {
 		newest, ok := s.query.Newest(world)

@@ -240,7 +240,7 @@ func (s *Service) Run(ctx context.Context) error {
 // parts returns the parts of the service that this instance's roles need, in the order of their start. `internal` is
 // nil if the instance has no internal listener.
 func (s *Service) parts(listener, internal net.Listener) []lifecycle.Part {
-	// The watcher starts before the parts that wait for other stores, so that it reports these stores.
+	// The watcher starts before the parts that wait for another store, so that it can report that this store is down.
 	releases := func(ctx context.Context) error { return memory.Run(ctx, s.log) }
 	parts := []lifecycle.Part{s.tracePart(), {Name: "memory", Run: releases}, {Name: "state", Run: s.state.Run, Ready: s.stateReady}, {Name: "watch", Run: s.watcher.run}}
 	if s.Has(settings.RoleAPI) {

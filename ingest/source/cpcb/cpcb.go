@@ -11,7 +11,7 @@ import (
 	"vayu/ingest/fetch"
 )
 
-// Source is the live feed. It has no history and ignores the window.
+// Source is CPCB's live feed. The feed has no history, so Fetch ignores the window.
 type Source struct {
 	name   string
 	url    string

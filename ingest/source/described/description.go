@@ -246,7 +246,7 @@ func (d *Description) Fetches() bool {
 	return d.readings.url != nil || d.files != nil || d.stream != nil
 }
 
-// New builds the source, as package source's Factory requires. For MQTT messages it uses [messages.Owner.Trial].
+// New builds the source, as package source's Factory requires. A source of MQTT messages is for trial fetches only.
 func (d *Description) New(name string, clock func() time.Time) (ingest.Source, error) {
 	if name != d.Name {
 		return nil, fmt.Errorf("source %q: its description names it %q", name, d.Name)

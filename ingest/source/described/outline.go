@@ -39,7 +39,7 @@ type ListOutline struct {
 
 	url   *regexp.Regexp    // pattern of the path of the URL
 	query map[string]string // parameters with a fixed value
-	times []string          // query parameters with a limit of the wanted time range
+	times []string          // query parameters with the start or the end of the wanted time range
 }
 
 // Readings is the name of the list of readings.
@@ -59,7 +59,7 @@ func (l *ListOutline) Matches(u *url.URL) bool {
 	return true
 }
 
-// Varies reports whether a query parameter contains a limit of the wanted time range.
+// Varies reports whether a query parameter contains the start or the end of the wanted time range.
 func (l *ListOutline) Varies(parameter string) bool { return slices.Contains(l.times, parameter) }
 
 // Outline returns a summary of the description.

@@ -80,7 +80,7 @@ func (d *Description) keyOf(fields map[string]string) string {
 	return key
 }
 
-// each fetches partitions in order. It fails at a [fetching.fatal] error, after maxConsecutive errors, or if all fail.
+// each fetches partitions in order. It fails at a [fetching.fatal] error, at maxConsecutive failures, or if all fail.
 func (f *fetching) each(ctx context.Context, parts []ingest.Partition) error {
 	failed, consecutive := 0, 0
 	for _, part := range parts {

@@ -21,15 +21,15 @@ type Source struct {
 	caller *budget.Caller
 }
 
-// Fetch yields the readings of a window. If a partition fails, Fetch counts it as [ingest.Unreadable] and continues. A
-// failure that affects all partitions ends Fetch.
+// Fetch yields the readings of a window. If one partition of the network fails, Fetch counts it as [ingest.Unreadable]
+// and continues. A failure that affects all partitions ends Fetch.
 func (s *Source) Fetch(ctx context.Context, w ingest.Window, yield func(*ingest.Batch) error) error {
 	f := s.begin(ctx, s.clamp(w, s.clock()), yield)
 	return f.fetch(ctx, func() error { return f.all(ctx) })
 }
 
-// clamp limits the end of a window to the present. If the window then has no start, or does not start before its end,
-// clamp moves the start to Lookback before the end. A stored reading with a time in the future causes such a window.
+// clamp limits the end of a window to the present. If the window then has no start or starts too late, clamp moves the
+// start to Lookback before the end. A stored reading with a time in the future can make the start too late.
 func (s *Source) clamp(w ingest.Window, now time.Time) ingest.Window {
 	if w.To.IsZero() || w.To.After(now) {
 		w.To = now

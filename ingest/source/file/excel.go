@@ -14,8 +14,8 @@ import (
 // has 2.6 MB. A workbook with Excel's maximum of a million rows has about 200 MB if it has eight columns.
 const maxUnzipped = 256 << 20
 
-// parseExcel reads an Excel export of the CAAQM portal. A position is the number of rows before it, counted across all
-// sheets. The Excel library panics for some damaged workbooks. For them, parseExcel returns an error.
+// parseExcel reads an Excel export of the CAAQM portal. The position of a row is the number of rows before it, counted
+// across all sheets. The Excel library panics for some damaged workbooks. For them, parseExcel returns an error.
 func parseExcel(in *table.Input, b *ingest.Builder) (err error) {
 	text, err := in.Text()
 	if err != nil {

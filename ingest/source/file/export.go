@@ -23,9 +23,9 @@ import (
 // may have no block. Therefore only the name above a block identifies its station.
 //
 // The name above a block may be missing. In an export of several stations, such a block is an error. In an export of
-// one station, the portal itself writes several tables without a name if there are many parameters, but with different
-// columns. A block without a name is therefore an error if it repeats a column of the previous block and goes back in
-// time. It then seems to belong to another station.
+// one station with many parameters, the portal itself writes blocks without a name, each with other columns. Such a
+// block is therefore an error only if it repeats a column of the previous block and goes back in time. It then seems
+// to belong to another station.
 type export struct {
 	listed            []string // stations of the row "Station"
 	name, city, state string   // of the current block; name is empty until it is found
@@ -92,9 +92,9 @@ func (e *export) check(cells [][]byte) error {
 	return nil
 }
 
-// describe returns the station of the current block. The city and the state come from the lines above the table. They
-// are ignored if they may concern another station: the city if the export lists several stations or another name, and a
-// state with several names.
+// describe returns the station of the current block. The city and the state come from the lines above the table, which
+// may concern another station. So describe ignores the city if the export lists several stations or another name. It
+// ignores a state that consists of several names.
 func (e *export) describe() air.Station {
 	city, state := e.city, e.state
 	if _, _, ok := cpcbformat.Split(e.name); ok && (e.several() || len(e.listed) == 1 && e.listed[0] != e.name) {

@@ -26,7 +26,7 @@ type Folder struct {
 	closed    map[string]bool // paths that the last fetch could not read
 }
 
-// entry is the state of a file at the time when Folder read it. Another state later means that the file has changed.
+// entry is the state of a file when Folder read it. If the file later has another state, it has changed.
 type entry struct {
 	path string
 	info fs.FileInfo
@@ -86,8 +86,8 @@ func (f *Folder) file(ctx context.Context, e entry, w ingest.Window, yield func(
 	return err
 }
 
-// list returns the new and changed files, oldest first, and drops the state of deleted files. It skips files that may
-// still be written, and unreadable paths. `faults` has the errors of unreadable paths, except those in f.closed.
+// list returns the new and changed files, oldest first, and drops the state of deleted files. It skips unreadable paths
+// and files that may still be written. `faults` has the paths that have become unreadable since the last call.
 func (f *Folder) list(ctx context.Context) (fresh []entry, faults []error, err error) {
 	present, closed := make(map[string]bool), make(map[string]bool)
 	skip := func(path string, err error) {

@@ -15,14 +15,14 @@ import (
 	"vayu/ingest/source/file/table"
 )
 
-// Format is a file format that a source description (YAML) defines. The function `formats` has those written in Go.
+// Format is a file format that a source description (YAML) defines. The function `formats` returns the formats in Go.
 type Format interface {
 	// Name returns the name that users see, such as "OpenAQ archive CSV".
 	Name() string
 	// Recognises rates how specifically the format describes a file. It returns 0 if the file has another format. The
 	// format with the highest rating is used. `head` is the beginning of the text, and `base` is the name of the file.
 	Recognises(head []byte, base string) int
-	// Parse adds the readings of a file to a builder. The unit of positions depends on the format.
+	// Parse adds the readings of a file to a builder. The format decides whether positions count bytes or records.
 	Parse(in *table.Input, b *ingest.Builder, now time.Time) error
 }
 

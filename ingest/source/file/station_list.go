@@ -82,7 +82,7 @@ func stationNameOf(base string) (name string, period time.Duration) {
 	return strings.ReplaceAll(base, "_", " "), 0
 }
 
-// listedStation returns the station of the file `base` in the list at `path`, or "". It fails if there are several.
+// listedStation returns the station of the file `base` in the list at `path`, or "". It fails if the list has several.
 func listedStation(path, base string) (string, error) {
 	list, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	// doubtful is the age up to which an acknowledgement may not have reached the broker when a connection is lost.
+	// doubtful is an age: when a connection is lost, a younger acknowledgement may not have reached the broker.
 	doubtful = 10 * time.Second
 	// mostRecent is the largest number of recorded messages. When it is reached, the older half is dropped. The
 	// remaining inFlight messages are sufficient, because the broker cannot repeat more.
@@ -73,7 +73,7 @@ func (r *recent) add(m *message, now time.Time) {
 	r.acked = append(r.acked, acked{r.hash(m), now})
 }
 
-// lost records that the connection was lost. The broker may repeat messages acknowledged less than `doubtful` before.
+// lost records a lost connection. The broker may repeat messages acknowledged less than `doubtful` before the loss.
 func (r *recent) lost(now time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -22,7 +22,7 @@ const (
 	Version5   = 5
 )
 
-// Settings are the connection to a broker and the subscriptions.
+// Settings define the connection to a broker, and the subscriptions.
 type Settings struct {
 	Address            string // host:port
 	TLS                bool
@@ -35,7 +35,7 @@ type Settings struct {
 	// Session is how long the broker stores messages while no client is connected. If it is 0, the broker stores none.
 	// In MQTT 3.1.1 the configuration of the broker determines the time.
 	Session time.Duration
-	// Local allows servers at addresses of private networks.
+	// Local permits a broker at an address of a private network.
 	Local bool
 }
 

@@ -21,7 +21,7 @@ const (
 	// Brokers limit the number of unacknowledged messages, so a batch must not wait long for more.
 	idle   = 50 * time.Millisecond
 	linger = time.Second
-	// grace is the time at a stop within which the last batch must be stored.
+	// grace is the time limit for storing the last batch after the context of Run has ended.
 	grace = 3 * time.Second
 	// firstRetry and longestRetry are the limits of the backoff after failures.
 	firstRetry   = 500 * time.Millisecond

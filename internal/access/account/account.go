@@ -134,7 +134,7 @@ func SetAllowList(tx *sqlstore.Tx, id string, list []string) (Record, audit.Entr
 	return set(tx, id, "allow_list", JoinNetworks(networks), "account.allow_list", map[string]any{"allow_list": NetworkTexts(networks)})
 }
 
-// strictest is the largest name tolerance. Only identical names have this score.
+// strictest is the largest value of a name tolerance (the least score that passes). Only identical names score 100.
 const strictest = 100
 
 // SetNameTolerance sets the least score, from 0 to 100, with which a name passes bank verification. A NULL

@@ -13,7 +13,7 @@ import (
 // longestAllowList is the largest number of entries of an allow-list. Each call is compared with all entries.
 const longestAllowList = 100
 
-// ParseAllowList returns the distinct networks of a list: masked, with IPv4 not mapped to IPv6. It adds faults to f.
+// ParseAllowList returns the distinct networks of a list in the form of [config.Network]. It adds faults to f.
 func ParseAllowList(f *schema.RequestErrors, field string, list []string) []netip.Prefix {
 	if len(list) > longestAllowList {
 		f.Add(field, "An allow-list can have at most 100 entries.")

@@ -89,8 +89,8 @@ func Revoke(tx *sqlstore.Tx, id string, now time.Time) (Record, audit.Entry, err
 	}, nil
 }
 
-// RemoveExpiry removes the expiry of an account's keys, except those that are revoked or were replaced in a rotation. A
-// key that has expired is valid again.
+// RemoveExpiry removes the expiry of an account's keys, except those that are revoked or were replaced in a rotation.
+// An expired key becomes valid again.
 func RemoveExpiry(tx *sqlstore.Tx, holder string) error {
 	revision, err := account.NextRevision(tx)
 	if err == nil {

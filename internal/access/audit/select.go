@@ -101,7 +101,7 @@ func (s *selection) lowest(after position) (string, []any) {
 	return q.text.String() + s.order() + " LIMIT 1 OFFSET " + strconv.Itoa(scanLimit-1), q.args
 }
 
-// query returns a statement for at most `limit` rows after a position. It omits rows after `floor`, unless that is nil.
+// query returns a statement for at most `limit` rows after a position. If `floor` is set, no row after it is selected.
 func (s *selection) query(after position, floor *position, limit int) (string, []any) {
 	q := s.after("seq, at, actor, action, subject, request_id, client, detail, hash", after)
 	if s.subject != "" {

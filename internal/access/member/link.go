@@ -62,7 +62,7 @@ func scanLink(row sqlstore.Scanner) (l link, err error) {
 }
 
 // token returns the token in a link for one member: the ids of link and member, and a MAC with the store's key. A
-// person can be a member of several accounts, so a mail can have several links. The use of one link invalidates all.
+// person can be a member of several accounts, so a mail can have several links. Using one of them invalidates all.
 func (s *Service) token(l link, member string) string {
 	mac := s.Cipher.Digest("sign-in.link", []byte(l.id), []byte(member), []byte(l.email), fmt.Append(nil, l.created))
 	return l.id + "." + member + "." + base64.RawURLEncoding.EncodeToString(mac)

@@ -1,5 +1,5 @@
 // Package member manages the people of an account, who sign in with a link in a mail. A member has a role, and an API
-// key in each mode (live and sandbox). The text of these keys is discarded. The member's sessions have their rights.
+// key in each mode (live and sandbox), whose text is discarded. The member's sessions have the rights of these keys.
 package member
 
 import (

@@ -41,9 +41,9 @@ type Config struct {
 // Limits of the requests of one client, and of the mails to one address. Each instance counts separately. Package
 // signup has the same limits, but counts separately too.
 const (
-	perClient = 60 // per hour, even all at once
-	perEmail  = 3  // per hour, even all at once
-	// perAccount is the number of invitations that an account can send per day, even all at once. Without this limit,
+	perClient = 60 // per hour, also in one burst
+	perEmail  = 3  // per hour, also in one burst
+	// perAccount is the number of invitations that an account can send per day, also in one burst. Without this limit,
 	// an account that adds and removes members could send mails to any number of strangers.
 	perAccount = 2 * most
 	remember   = 50_000 // clients, addresses or accounts that each limiter counts; above that it drops the longest idle

@@ -10,7 +10,7 @@ import (
 )
 
 // clockSkew is the tolerated difference between the clocks of instances, which set changed_at. ReadTotals therefore
-// reads the rows that have changed since clockSkew before its last successful call.
+// also reads the rows that changed up to clockSkew before its last successful call.
 const clockSkew = 10 * time.Second
 
 // ReadTotals updates the usage in memory with the store's totals of this month. The totals contain the calls of all

@@ -35,7 +35,7 @@ func (r *usageRow) operation() string { return r.method + " " + r.path }
 // keyUsageDays is the number of days for which table usage_key_day keeps a row. It exceeds the 366 days of a query.
 const keyUsageDays = 400
 
-// expires returns the time at which the row's usage by key expires, in microseconds.
+// expires returns the time, in microseconds, at which the row of table usage_key_day expires.
 func (r *usageRow) expires() int64 {
 	day, _ := time.Parse(time.DateOnly, r.date) // never fails, because dayOf has formatted the date
 	return day.AddDate(0, 0, keyUsageDays).UnixMicro()

@@ -71,7 +71,7 @@ type Config struct {
 	// BaseURL returns the URL of the service for clients, without a final slash. It is not called before the API
 	// listens.
 	BaseURL func() string
-	// Erase erases the data of an account without active keys. It is idempotent.
+	// Erase erases the data of an account that has no active keys. It is idempotent.
 	Erase   func(ctx context.Context, account string) error
 	Limited bool // whether requests are limited by client and by e-mail address
 	Metrics prometheus.Registerer

@@ -145,7 +145,7 @@ func (b *backup) table(ctx context.Context, database, name string) (Table, error
 	return t, nil
 }
 
-// contentHash returns the SQL expression for the hash of a row. Without tuple, one NULL would make the whole hash NULL.
+// contentHash returns the SQL expression for the hash of a row. Without `tuple`, one NULL makes the hash NULL.
 func contentHash(columns string) string { return "cityHash64(tuple(" + columns + "))" }
 
 func columnList(columns []string) string {

@@ -70,7 +70,7 @@ func selectBlocks(ctx context.Context, conn driver.Conn, query string, take func
 	}
 }
 
-// selectRows does the same as [selectBlocks] over the native protocol, with which clickhouse-go delivers rows.
+// selectRows does the same as [selectBlocks] over the native protocol. With it, clickhouse-go delivers only rows.
 func selectRows(ctx context.Context, conn driver.Conn, query string, take func(*proto.Block) error) error {
 	rows, err := conn.Query(ctx, query)
 	if err != nil {
@@ -122,7 +122,7 @@ func insertBlocks(ctx context.Context, conn driver.Conn, insert string, r io.Rea
 // batchBlocks is the number of blocks in one INSERT: a million rows, which ClickHouse stores as one part.
 const batchBlocks = 16
 
-// insertRows does the same as [insertBlocks] over the native protocol, with which clickhouse-go sends rows.
+// insertRows does the same as [insertBlocks] over the native protocol. With it, clickhouse-go accepts only rows.
 func insertRows(ctx context.Context, conn driver.Conn, insert string, r io.Reader) error {
 	blocks := newBlockReader(r)
 	for {

@@ -22,7 +22,7 @@ const oneShard = `<clickhouse>
 </clickhouse>
 `
 
-// replicated matches the engine of a replicated table in an SQL statement, up to the engine's other arguments.
+// replicated matches a replicated table engine in an SQL statement, with its first two arguments (path and replica).
 var replicated = regexp.MustCompile(`Replicated((?:Replacing)?MergeTree)\('[^']*', '[^']*'(?:, )?`)
 
 // Cluster starts an engine for one test, as the only node of a cluster. It creates the tables of the migrations in

@@ -92,7 +92,7 @@ type secrets struct {
 	Analyst string `json:"analyst"`
 }
 
-// prepare writes the files that the fenced process must not change or read: passwords, users, the link to the port.
+// prepare writes the passwords, the file of users and the link to the port file, before the process is fenced.
 func prepare(ctx context.Context, cfg Config) (secrets, error) {
 	lock, err := acquire(ctx, cfg.Data, Holder{Owner: cfg.Owner, Parent: cfg.Parent, Command: cfg.Command})
 	if err != nil {
@@ -123,7 +123,7 @@ func prepare(ctx context.Context, cfg Config) (secrets, error) {
 	return all, err
 }
 
-// linkPort makes the link with which clients find the port file. The file itself is in runName, which is writable.
+// linkPort makes the link by which clients find the port file. The fenced process can write the file only in runName.
 func linkPort(data string) error {
 	link, target := filepath.Join(data, portName), filepath.Join(runName, portName)
 	if now, err := os.Readlink(link); err == nil && now == target {

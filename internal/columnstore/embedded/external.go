@@ -150,7 +150,7 @@ func (e *external) columns(name string) string {
 	return strings.Join(columns, ", ")
 }
 
-// unload drops the tables of the request. It ends the session if only this request uses it, or if a DROP fails.
+// unload drops the request's tables. It ends the session if only this request uses it, a query hangs or a DROP fails.
 func (q *request) unload(s *session.Session) {
 	for _, name := range q.external.tables {
 		if q.external.own || s.Left() || s.Exec("DROP TEMPORARY TABLE IF EXISTS "+statement.QuoteName(name)) != nil {

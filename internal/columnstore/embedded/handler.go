@@ -41,7 +41,7 @@ type handler struct {
 	chunks    *sync.Pool // *[]byte for insert data
 }
 
-// newHandler returns a handler. It reads from the engine: its version, time zone, name and table functions.
+// newHandler returns a handler. First it reads the engine's version, time zone and name, and its table functions.
 func newHandler(pool *session.Pool, passwords secrets, limits access.Limits, log *slog.Logger) (*handler, error) {
 	h := &handler{
 		pool: pool, limits: limits, log: log,
@@ -196,7 +196,7 @@ func (h *handler) run(ctx context.Context, q *request, a *answer) error {
 	return nil
 }
 
-// lateTime is how long after an analyst's time limit the handler ends a query that the engine has not ended.
+// lateTime is added to an analyst's time limit. If the engine has not ended the query by then, the handler ends it.
 const lateTime = 5 * time.Second
 
 // session returns the session that the client names, or one of the pool.

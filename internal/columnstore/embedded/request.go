@@ -20,7 +20,7 @@ import (
 // headSize is how many bytes of a body are searched for the query: the default of ClickHouse's max_query_size.
 const headSize = 256 << 10
 
-// maxQuery limits the length of a statement without data, in bytes.
+// maxQuery limits the length in bytes of a statement that carries no data of an INSERT.
 const maxQuery = 16 << 20
 
 // request is one statement received over HTTP.
@@ -41,7 +41,7 @@ type request struct {
 	external *external    // tables in the body, nil for none
 }
 
-// helloQuery is clickhouse-go's first query. Its result needs another protocol revision (see [handler.hello]).
+// helloQuery is clickhouse-go's first query. Only its result has clickhouse-go's protocol revision ([handler.hello]).
 const helloQuery = "SELECT displayName(), version(), revision(), timezone()"
 
 // reserved has the URL parameters that are not settings of ClickHouse.

@@ -98,8 +98,8 @@ func enter(ctx context.Context, stdin io.Reader) error {
 	return fence.Exec(rules, append(os.Environ(), stageVariable+"="+strconv.Itoa(int(file.Fd()))))
 }
 
-// save writes the stage to a file without a name, which survives the execution of a program. A pipe could be too small
-// for the certificates in the stage.
+// save writes the stage to a file without a name. The file stays open when the process executes another program. A pipe
+// could be too small for the certificates in the stage.
 func (s *stage) save() (*os.File, error) {
 	file, err := os.CreateTemp(s.Config.Data, lockName) // the file's mode is 0600
 	if err != nil {

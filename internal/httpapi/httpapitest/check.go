@@ -32,7 +32,7 @@ func Check(tb testing.TB, req *http.Request, resp *http.Response, body []byte) {
 }
 
 // CheckRefusal fails the test if the headers or the body of an error reply violate the contract for the reply's status.
-// Unlike Check, it needs no valid request. The parameter method is the request's method, as far as it could be parsed.
+// Unlike Check, it needs no valid request. `method` is the request's method, as far as it could be parsed.
 func CheckRefusal(tb testing.TB, method string, resp *http.Response, body []byte) {
 	tb.Helper()
 	for _, fault := range refusalFaults(method, resp, body) {
@@ -85,7 +85,7 @@ func (d *document) checkLocation(got http.Header) []string {
 	return found
 }
 
-// reply returns what the contract says about a reply to req with this status, or nil. It also returns violations.
+// reply returns the contract's part on a reply to req with this status, nil if there is none, and violations.
 func (d *document) reply(req *http.Request, status int) (*reply, []string) {
 	template, text := d.template(pathOf(req.URL)), strconv.Itoa(status)
 	if template == "" {

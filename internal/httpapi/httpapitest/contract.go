@@ -145,7 +145,7 @@ func (c *compiler) document(text []byte) (*document, error) {
 			d.operations[template][strings.ToUpper(name)] = o
 		}
 	}
-	// Paths without parameters come first, so that template prefers /v1/sessions/current to /v1/sessions/{id}.
+	// Paths without parameters come first, so that d.template prefers /v1/sessions/current to /v1/sessions/{id}.
 	for _, template := range slices.SortedFunc(maps.Keys(d.operations), func(a, b string) int { return strings.Count(a, "{") - strings.Count(b, "{") }) {
 		d.router.Path(template)
 	}

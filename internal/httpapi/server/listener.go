@@ -49,8 +49,8 @@ func (l plainListener) Accept() (net.Conn, error) {
 	return &conn{Conn: c}, nil
 }
 
-// tlsListener completes the TLS handshake before it passes a connection to net/http. With TLS in net/http, conn
-// would see only encrypted bytes, and could not insert headers.
+// tlsListener completes the TLS handshake before it passes a connection to net/http. With TLS in net/http, the type
+// `conn` would see only encrypted bytes, and could not insert headers.
 type tlsListener struct {
 	net.Listener
 	handshakeFailures prometheus.Counter

@@ -69,8 +69,8 @@ func (c cells) appendJSON(line []byte) ([]byte, error) {
 	return append(line, "}\n"...), nil
 }
 
-// parseRow parses a line of a dump. It returns one value per column, in their order: a string, an
-// int64, a []byte or nil.
+// parseRow parses a line of a dump. It returns one value per column, in the order of `of`: a string, an int64, a []byte
+// or nil.
 func parseRow(of []column, line []byte) ([]any, error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(line, &fields); err != nil {

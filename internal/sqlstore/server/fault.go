@@ -21,9 +21,9 @@ func Conflict(err error) bool {
 // resources, operator intervention (which includes a statement timeout) and system error.
 var postgresFaults = map[string]bool{"08": true, "53": true, "57": true, "58": true}
 
-// Unavailable reports whether a SQLSTATE code means an unavailable server. Such codes are those in the classes of
-// postgresFaults, and the codes of these errors: read-only (after a failover), lock not available, idle-transaction
-// timeout, and conflicts.
+// Unavailable reports whether a SQLSTATE code means an unavailable server. These are the codes in the classes of
+// postgresFaults, and the codes of five further errors: read-only (after a failover), lock not available,
+// idle-transaction timeout, and the two conflicts (see Conflict).
 func Unavailable(code string) bool {
 	if len(code) != 5 {
 		return false

@@ -26,8 +26,8 @@ import (
 // Variable is the name of the environment variable with the DSN of the PostgreSQL server.
 const Variable = "VAYU_TEST_POSTGRES"
 
-// timeout limits each wait for a store to open or to close, and each statement of ExecOnServer. It is also the
-// StatementTimeout of the stores that SQLite and Postgres open, because other tests slow down a test with many rows.
+// timeout limits each wait for a store to open or to close, and each statement of ExecOnServer. It is also the long
+// StatementTimeout of the stores from [SQLite] and [Postgres], because concurrent tests slow down statements.
 const timeout = 2 * time.Minute
 
 // Each runs a test once per engine, as the subtests "sqlite" and "postgres". Each subtest has a new store

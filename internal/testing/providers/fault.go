@@ -118,7 +118,7 @@ func (d *Dice) draw(about string) float64 {
 	return rand.New(rand.NewPCG(d.config.Seed^h.Sum64(), d.draws[about])).Float64()
 }
 
-// megabyte is more bytes than any client reads of a reply.
+// megabyte is the size of an oversized reply. No client reads that many bytes.
 const megabyte = 1 << 20
 
 // Answer sends v as a JSON reply, changed by the fault f.

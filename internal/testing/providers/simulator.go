@@ -42,7 +42,7 @@ type Simulator[Order any] struct {
 }
 
 // Init prepares s. The parameter `faults` has the faults that an order can get. The function `state` returns the state
-// of an order for a callback. It is called while Mu is locked.
+// of an order for a callback, and is called while Mu is locked.
 func (s *Simulator[Order]) Init(c Config, faults []Fault, state func(*Order) any) {
 	if c.Now == nil {
 		c.Now = time.Now

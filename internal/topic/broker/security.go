@@ -110,8 +110,8 @@ func (s Settings) tlsConfig() (*tls.Config, error) {
 // Dial opens a connection to a broker, with TLS if configured. It makes the handshake itself, because the Kafka client
 // would leak the connection of a failed handshake.
 //
-// The Kafka client does not watch the deadline of ctx during the login, so Dial closes the
-// connection at the deadline. A cancellation of ctx, as after a login, does not close it.
+// The Kafka client does not watch the deadline of ctx during the login, so Dial closes the connection at the deadline.
+// The end of ctx by a cancellation does not close it, because the client cancels ctx after the login.
 //
 // After a failed handshake the error is a HandshakeError, otherwise the error of net.Dialer.
 func (s Security) Dial(ctx context.Context, network, address string) (net.Conn, error) {

@@ -1,4 +1,4 @@
-// Package broker has the settings of the event log, and makes connections to Kafka brokers with them.
+// Package broker has the settings of Kafka topics, such as the event log, and connects to Kafka brokers with them.
 package broker
 
 import (

@@ -72,7 +72,7 @@ func (f *Forecaster) exec(ctx context.Context, what, text string, p clickhouse.P
 	return nil
 }
 
-// scan reads the only row of a query.
+// scan runs a query that returns one row, and scans that row into `dest`. Without a row, it leaves `dest` unchanged.
 func (f *Forecaster) scan(ctx context.Context, what, text string, p clickhouse.Parameters, dest ...any) error {
 	rows, err := f.conn.Query(clickhouse.Context(ctx, clickhouse.WithParameters(p)), text)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 const (
 	// hoursEvery is the time between two bases (starts) of hourly forecasts: 0, 6, 12 and 18 o'clock Indian time.
 	hoursEvery = 6 * time.Hour
-	// Forecasts are issued hoursDelay after their base, when most sources have delivered readings. If fewer than half
-	// as many stations have PM2.5 as at the same hour a day before, the forecasts wait up to hoursPatience longer.
+	// Forecasts are issued hoursDelay after their base, when most sources have delivered readings. They wait up to
+	// hoursPatience longer if the number of stations with PM2.5 has fallen by more than half since the day before.
 	hoursDelay, hoursPatience = time.Hour, 2 * time.Hour
 	// fitHoursEvery is the least time between two fits of the model of hours.
 	fitHoursEvery = 24 * time.Hour

@@ -11,8 +11,8 @@ import (
 
 // issue computes forecasts from the days up to `base`, as known at the time `known`, and stores them. It returns the
 // number of forecasts of this base. A place with forecasts from an earlier issue of this base keeps them. If the
-// earlier issue failed halfway, this issue adds the missing forecasts. The row in forecast_issue has the latest time of
-// all issues of the base, so that two concurrent issues cannot hide each other's forecasts.
+// earlier issue failed halfway, this issue adds the missing forecasts. Readers ignore forecasts that are newer than the
+// row in forecast_issue. So this row gets the latest time of all forecasts of the base, even of a concurrent issue.
 func (f *Forecaster) issue(ctx context.Context, run, input string, base schema.Day, known, fitted time.Time) (rows uint64, err error) {
 	p := clickhouse.Parameters{
 		"run": run, "input": input, "known": instantText(known), "fitted": instantText(fitted), "first": dayText(base - recentDays + 1), "base": dayText(base), "slots": allSlots(),

@@ -16,14 +16,14 @@ const (
 	// checkEvery is the time between two checks whether forecasts are due.
 	checkEvery = 5 * time.Minute
 	firstRetry = 10 * time.Second
-	// lateEvery is the least time between two issues of the same base. A later issue is for places whose readings were
-	// late. If the first issue had no forecasts, for example before an archive was imported, the next issue is for all
-	// places.
+	// lateEvery is the least time between two issues of forecasts from the same base day. A later issue is for places
+	// whose readings were late. If the first issue had no forecasts, for example before an archive was imported, the
+	// next issue is for all places.
 	lateEvery = time.Hour
 )
 
-// Run issues the forecasts of each Indian day and of hours until ctx ends, and fits the models. Only one instance
-// may run it. It logs and counts a failure, and retries with backoff.
+// Run fits the models and issues the daily and hourly forecasts when they are due, until ctx ends. Only one instance
+// may call Run at a time. Run logs and counts each failure, and retries with backoff.
 func (f *Forecaster) Run(ctx context.Context) error {
 	defer f.metrics.reset()
 	for failures := 0; ctx.Err() == nil; {
@@ -131,8 +131,8 @@ func (f *Forecaster) state(ctx context.Context) (last issued, fitted time.Time, 
 // patience is how long after issueTime a first issue waits for places whose readings are late (see ready).
 const patience = 4 * time.Hour
 
-// ready reports whether enough places have complete data of the base day: at least half as many as of the day before.
-// Once `patience` has passed since issueTime, one place is enough.
+// ready reports whether enough places have complete data of the base day: at least half as many as have complete data
+// of the day before. Once `patience` has passed since issueTime, one place is enough.
 func (f *Forecaster) ready(ctx context.Context, base schema.Day, now time.Time) (bool, error) {
 	var today, before uint64
 	err := f.scan(ctx, "the last day", f.sql.ready, clickhouse.Parameters{"from": dayText(base - 1), "to": dayText(base)}, &today, &before)

@@ -21,11 +21,11 @@ const (
 	horizons = 5
 	// members is the number of equally probable values of a forecast. It gives probabilities in steps of 2 %.
 	members = 50
-	// A climatology uses the values of all years within climateReach days of the same day of the year. minClimate is
-	// the least number of these values.
+	// The climatology of a day uses the values of all years up to climateReach days before and after that day of the
+	// year. minClimate is the least number of these values.
 	climateReach, minClimate = 15, 10
 	// minHistory is the least number of days of a climatology. It excludes places with only one winter. In the archive
-	// for the evaluation of the model, nine cities have at least 536 days, and the next has 394 with one winter.
+	// for the evaluation of the model, nine cities have at least 536 days. The tenth has 394 days, with one winter.
 	minHistory = 500
 	minWeek    = 4  // least number of days with data for the mean anomaly of seven days
 	minSeen    = 7  // least number of days with data, for a forecast (in recentDays) and for the usual value of an hour

@@ -105,7 +105,7 @@ const (
 	noxOff = 0.1
 	// noxDays, noxTimes and noxShare are the conditions for the form (see noxForm) of a station on a day. In the 30
 	// days before, the station must have NO, NO2 and NOx at 96 points in time: one day of 15-minute readings, or four
-	// days of hourly readings. At least the share noxShare of these sums must fit one form.
+	// days of hourly readings. At 70 % (noxShare) of these points or more, NO + NO2 must fit one form.
 	noxDays  = 30
 	noxTimes = 96
 	noxShare = 0.7

@@ -44,8 +44,8 @@ func New(conn Conn, database string, settings Settings) (*Tester, error) {
 }
 
 // Values runs the tests that compare a reading with thresholds, or with readings of the same station and time. It tests
-// the stations' readings whose averaging intervals end between `from` and `to`, both included. It stores results that
-// are not good, and removes outdated results. It is idempotent.
+// the stations' readings whose averaging intervals end between `from` and `to`, both included. It stores results other
+// than Good, and removes outdated results. It is idempotent.
 func (t *Tester) Values(ctx context.Context, stations []string, from, to time.Time) error {
 	return t.run(ctx, t.sql.values, columnstore.NameGroups(stations), from, to)
 }
@@ -65,7 +65,7 @@ func (t *Tester) Run(ctx context.Context, stations []string, from, to time.Time)
 	return t.Series(ctx, stations, from, to)
 }
 
-// Range is a range of station ids in their order, both ends included.
+// Range is a range of station ids in alphabetical order, both ends included.
 type Range struct{ First, Last string }
 
 // Parameters returns the query parameters of a statement that [Between] has returned.

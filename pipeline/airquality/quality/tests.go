@@ -28,8 +28,8 @@ const (
 	NOxSum         = "nox_sum"
 )
 
-// Tests lists every test. Only impossible values and times fail. Unlikely readings count in the
-// index by default, because CPCB computes its index without such tests.
+// Tests lists every test. Only impossible values and times get the flag Fail. Readings with the flag Suspect count in
+// the index by default, because CPCB computes its index without such tests.
 var Tests = [...]Test{
 	{GrossRange, 1, Fail, "The value lies outside what the instrument measures (suspect) or what can be true (fail)."},
 	{ImpossibleDate, 1, Fail, "The reading ends after it was received, or before monitoring in India began."},

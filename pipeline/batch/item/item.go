@@ -46,7 +46,7 @@ type Kind struct {
 	// Ready returns an error if no record of a world (live or sandbox) can begin, for example
 	// without a provider. Then the service rejects new batches with that error. Ready may be nil.
 	Ready func(w schema.World) error
-	// Completed may be nil. Package batch calls it in the transaction that rejects duplicates, if this completes the
+	// Completed may be nil. Package batch calls it in the transaction that rejects duplicates, if that completes the
 	// batch. If [Finish] or [Reject] completes a batch, the caller of that function handles the completion.
 	Completed func(tx *sqlstore.Tx, done *Finished) error
 	// Render returns the current state of the subjects (recharges or verifications) of the records [from, to), by the

@@ -19,7 +19,7 @@ type Feed struct {
 	Batches []item.Kind
 }
 
-// Kinds returns the only kind of notices of this feed. A key may subscribe with the read scope of any kind of batches,
+// Kinds returns one kind of notices, for all batches. A key may subscribe if it can read at least one kind of batches,
 // but gets only the notices of batches that it may read. Kinds implements sse.Feed.
 func (f Feed) Kinds() []sse.Kind {
 	var scopes []schema.Scope

@@ -224,8 +224,8 @@ func text(v gjson.Result) (string, bool) {
 // ErrOtherReference means that an answer is about another order than the request.
 var ErrOtherReference = errors.New("the answer is about another reference")
 
-// CheckEcho returns ErrOtherReference if the answer has another value than `sent` in a field that repeats a
-// value of the request. On a reused connection, the answer may belong to an earlier request.
+// CheckEcho checks the field `field`, which repeats the value `sent` of the request. It returns ErrOtherReference if
+// the answer has another value: on a reused connection, the answer may belong to an earlier request.
 func (r Reply) CheckEcho(field, sent string) error {
 	if echo, ok := r.Fields[field]; ok && echo != sent {
 		return ErrOtherReference

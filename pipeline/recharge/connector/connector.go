@@ -154,8 +154,8 @@ func (c *codeTable) name(code string, among []string) (string, bool) {
 	return "", false
 }
 
-// circle returns the canonical name of a circle; "" if it is unknown. `theirs` is the provider's name or code of the
-// circle.
+// circle returns the canonical name of a circle, or "" for an unknown circle. `theirs` is the provider's name or code
+// of the circle.
 func (b *providerCodes) circle(theirs string) string {
 	if b.circles.codes != nil {
 		name, _ := b.circles.name(theirs, b.circles.names)
@@ -165,8 +165,8 @@ func (b *providerCodes) circle(theirs string) string {
 	return name
 }
 
-// operator returns the canonical name of a mobile operator; false if it is unknown. `theirs` is the provider's name or
-// code of the operator.
+// operator returns the canonical name of a mobile operator. It returns false for an unknown operator. `theirs` is the
+// provider's name or code of the operator.
 func (b *providerCodes) operator(theirs string) (string, bool) {
 	if b.operators.codes != nil {
 		return b.operators.name(theirs, mobileNames())

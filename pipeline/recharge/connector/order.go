@@ -22,7 +22,7 @@ func (p *provider) Submit(ctx context.Context, o order.Order) (order.Answer, err
 	return p.call(ctx, submit, o)
 }
 
-// Enquire reads the state of an order. It implements order.Operator.
+// Enquire requests the state of an order. It implements order.Operator.
 func (p *provider) Enquire(ctx context.Context, o order.Order) (order.Answer, error) {
 	return p.call(ctx, enquire, o)
 }

@@ -18,7 +18,7 @@ const (
 	plans   = "plans"
 )
 
-// outcomes has the outcome for each value to which a file can map a provider's status.
+// outcomes maps each value that a description can assign to a provider's status to the outcome of the order.
 var outcomes = map[string]order.Outcome{
 	"success":        order.Succeeded,
 	"failed":         order.Failed,
@@ -29,8 +29,8 @@ var outcomes = map[string]order.Outcome{
 	"refused":        order.Failed, // the answer to a refund call
 }
 
-// These are the values to which a file can map the status in the answer to each call. About an order, only the answer
-// to an enquiry can have the value unknown, because that value permits sending the order again.
+// These are the values to which a description can map the status in each kind of answer. Among the answers about an
+// order, only that to an enquiry can be unknown, because this value permits sending the order again.
 var (
 	ofOrder   = []string{"success", "failed", "pending", "not_subscriber", "refunded"}
 	ofEnquiry = append(slices.Clone(ofOrder), "unknown")
@@ -38,7 +38,7 @@ var (
 	ofNumber  = []string{"found", "unknown"}
 )
 
-// codes are the reasons of a failed recharge to which a file can map a provider's error code.
+// codes are the reasons of a failed recharge to which a description can map a provider's error code.
 var codes = []string{
 	string(schema.OperatorNetworkError), string(schema.InvalidNumber), string(schema.AmountNotSupported),
 	string(schema.OperatorUnavailable), string(schema.InsufficientBalance),

@@ -82,7 +82,7 @@ type Subscriber struct {
 // ErrNoDetection means that a directory cannot look up numbers.
 var ErrNoDetection = errors.New("the provider has no lookup of numbers")
 
-// Directory looks up the operators of numbers, ported ones included, and plans.
+// Directory looks up the operator of a number, even if the number was ported. It also looks up the plans of operators.
 type Directory interface {
 	// Detect returns the operator of a number; a zero Subscriber if the number is unassigned. It returns ErrNoDetection
 	// if the provider has no such lookup. After any other error the operator is unknown.

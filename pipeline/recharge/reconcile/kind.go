@@ -8,7 +8,7 @@ import (
 	"vayu/schema"
 )
 
-// Kind is a kind of difference between a file and the store.
+// Kind is a kind of difference between an operator's file and the store.
 type Kind string
 
 // These are the kinds of differences, in the order in which reports list them.
@@ -40,7 +40,7 @@ type KindInfo struct {
 	Automatic bool
 }
 
-// Kinds lists every kind of difference between a file and the store.
+// Kinds lists every kind of difference between an operator's file and the store.
 var Kinds = []KindInfo{
 	{SettleSuccess, "success there, pending here", "settle as success: the account is charged", true},
 	{SettleFailed, "failed there, pending here", "settle as failed: the amount goes back to the account", true},

@@ -99,7 +99,7 @@ func (c columns) read(cells []string, l Layout, line *Line) error {
 // 1,234.50 and 12,34,567. Other commas are not removed, because they may be decimal commas.
 var groupedNumber = regexp.MustCompile(`^[0-9]{1,3}(,[0-9]{2,3})*,[0-9]{3}(\.[0-9]*)?$`)
 
-// currencyMark is the possible prefix of an amount.
+// currencyMark matches the currency that can precede an amount, and the blanks after it.
 var currencyMark = regexp.MustCompile(`^(?i)(₹|rs\.?|inr)\s*`)
 
 // parseAmount parses an amount in rupees exactly. Even the amount of a refund must be positive, because the status of

@@ -85,7 +85,7 @@ type Summary struct {
 	// Resolved counts the differences whose alarm was resolved. These differences are not reported.
 	Resolved Counts
 	Done     map[Kind]int // number of differences settled as proposed
-	// Left counts the differences that Run has not settled, and those that still need an investigation.
+	// Left counts the differences that Run has not settled, and all of kind Suspense, which need an investigation.
 	Left int
 }
 
@@ -167,7 +167,7 @@ func (r *run) eachLine(file io.Reader, do func(*Line) error, unreadable func(*cs
 	return nil
 }
 
-// reportAbsent reports the recharges of the time From to To that the file lacks, except those with a resolved alarm.
+// reportAbsent reports recharges that the file lacks, created between From and To, unless their alarm is resolved.
 func (r *run) reportAbsent() error {
 	first, end := idsFrom(r.From.Add(-clockMargin)), idsFrom(r.To.Add(clockMargin))
 	return pages(r.DB.View(r.ctx), selectAbsent, func(last *record.Record) []any {

@@ -46,9 +46,9 @@ func (r *run) processGroup(lines []*Line) error {
 	return failed
 }
 
-// find looks up the recharges of lines. The map `ours` has, by reference, the recharges whose current order at this
-// provider has the reference of a line. For the other lines, the map `strangers` has, by id, the recharges of this
-// world whose ids are in the references.
+// find looks up the recharges of lines. The map `ours` has the recharges of this provider that have the reference of a
+// line, by reference. For each other line, find looks for a recharge of this world by the id in the line's reference.
+// The map `strangers` has these recharges, by id.
 func (r *run) find(lines []*Line) (ours, strangers map[string]*record.Record, err error) {
 	view := r.DB.View(r.ctx)
 	names := make([]string, len(lines))

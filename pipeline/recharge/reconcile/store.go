@@ -23,8 +23,8 @@ const pageSize = 500
 const columnsOf = "SELECT " + record.Columns + " FROM "
 
 const (
-	// selectAbsent selects recharges that a file should have. It uses the index of a provider's
-	// references. A reference begins with a recharge id, and ids are sorted by time.
+	// selectAbsent selects recharges that a file should have. It uses the index of a provider's references. A
+	// reference begins with a recharge id, and ids are sorted by time. So $3 and $4 limit the search to a period.
 	selectAbsent = columnsOf + `recharge WHERE mode = $1 AND provider = $2 AND reference > $3 AND reference < $4
 		AND created_at >= $5 AND created_at < $6 AND state IN ('success', 'pending') ORDER BY reference LIMIT $7`
 
@@ -38,10 +38,10 @@ const (
 	selectAlarms = columnsOf + "recharge WHERE alarm <> '' AND resolved_at IS NULL AND (alarm, id) > ($1, $2) ORDER BY alarm, id LIMIT $3"
 )
 
-// The form of these queries decides which index SQLite uses, because without statistics it estimates ten rows for each
-// lookup in an index. selectByReference joins a list, so that SQLite uses the index of references. With IN, it would
+// The form of these queries decides which index SQLite uses, because without statistics SQLite expects ten rows from a
+// lookup in any index. selectByReference joins a list, so that SQLite uses the index of references. With IN, it would
 // use an index that begins with the provider, and read all the provider's recharges. selectByID does not filter by
-// mode, so that SQLite uses the primary key. With that filter, it would read all recharges of the mode.
+// mode, so that SQLite uses the primary key. With such a filter, it would read all recharges of the mode.
 var (
 	selectByReference = sqlstore.NewBatchStatement(2, columnsOf+"(VALUES ", "(?)", ") AS w CROSS JOIN recharge WHERE mode = $1 AND provider = $2 AND reference = w.column1")
 	selectByID        = sqlstore.NewBatchStatement(0, columnsOf+"recharge WHERE id IN (", "?", ")")

@@ -75,7 +75,7 @@ func FailureText(code schema.Code) string { return failureTexts[code] }
 // NothingCharged is the last sentence of each failure's message.
 const NothingCharged = "Nothing was charged."
 
-// InvalidNumberTexts are the messages about invalid numbers. They describe valid numbers.
+// InvalidNumberTexts are the messages about an invalid number. They say which numbers are valid.
 var InvalidNumberTexts = map[schema.RechargeType]string{
 	schema.Prepaid: "The mobile must be an Indian number of ten digits, of which the first is 6 to 9.",
 	schema.DTH:     "The subscriber_id must have 8 to 12 digits.",

@@ -97,8 +97,8 @@ const selectByReference = "SELECT " + Columns + " FROM recharge WHERE mode = $1 
 // ErrMissing is the error for an unknown recharge.
 var ErrMissing = schema.NewProblem(schema.NotFound, "", "There is no such recharge.")
 
-// selectReplaced finds a recharge by the reference of its first order, which is the recharge's id, in two cases.
-// Another order has replaced the first one, or no order was sent (the column reference is empty).
+// selectReplaced finds a recharge by the reference of its first order, which is the recharge's id. It finds only a
+// recharge whose first order was replaced, or whose order was never sent (the column reference is then empty).
 const selectReplaced = "SELECT " + Columns + " FROM recharge WHERE id = $1 AND mode = $2 AND reference <> id AND (first_provider = $3 OR reference = '')"
 
 // ByReference finds the recharge of an order by the order's reference, even if the order was replaced or never sent.

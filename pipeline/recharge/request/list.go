@@ -50,7 +50,7 @@ func Narrow(faults *schema.RequestErrors, params map[string]string) (number, whe
 	return number, where
 }
 
-// rupees reads a parameter with an amount in rupees; false if it is missing or invalid.
+// rupees reads a parameter with an amount in rupees. It returns false if the parameter is missing or invalid.
 func rupees(faults *schema.RequestErrors, params map[string]string, name string) (schema.Paise, bool) {
 	text, given := params[name]
 	if !given {

@@ -101,7 +101,7 @@ func (f *form) text(field string, v jsontext.Value) string {
 	return text
 }
 
-// number reads the type, and the number or subscriber id.
+// number reads the type of the recharge, and the mobile number or the id of the DTH subscriber.
 func (f *form) number(r *Request, from *requestBody) {
 	var mobile, subscriber string
 	hasMobile, hasSubscriber := httpapi.HasValue(from.Mobile), httpapi.HasValue(from.SubscriberID)
@@ -145,7 +145,7 @@ func (f *form) kind(v jsontext.Value) schema.RechargeType {
 // NoSuchType is the message for an unknown type of recharge.
 const NoSuchType = "The type must be prepaid or dth."
 
-// subscriber returns the id of a DTH subscriber, from either field. It returns an invalid id unchanged.
+// subscriber returns the id of a DTH subscriber from the field mobile or subscriber_id. An invalid id stays unchanged.
 func (f *form) subscriber(mobile, subscriber string) (id string, valid bool) {
 	first, ok := numbering.SubscriberID(mobile)
 	if !ok {

@@ -26,7 +26,7 @@ func failed(code schema.Code) order.Answer {
 	return order.Answer{Outcome: order.Failed, Code: code}
 }
 
-// ported is the digit of the magic number that was ported to another operator than that of its series.
+// ported is the digit of the magic number that simulates porting: its operator is not that of its series.
 const ported = 8
 
 // magic has the behaviours of magic numbers, by the digit that magicDigit returns.
@@ -60,8 +60,8 @@ func magicDigit(t schema.RechargeType, number string) int {
 	return int(rest[0] - '0')
 }
 
-// behaviourOf returns the behaviour for the number of an order. For a number that is not magic, a hash selects it:
-// of 100, 94 succeed immediately, 4 succeed late and 2 fail.
+// behaviourOf returns the behaviour for the number of an order. If the number is not magic, its hash selects
+// the behaviour: of 100 such numbers, 94 succeed immediately, 4 succeed late and 2 fail.
 func behaviourOf(o order.Order) behaviour {
 	if n := magicDigit(o.Type, o.Number); n != 0 {
 		return magic[n]

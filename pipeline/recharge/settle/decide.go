@@ -124,8 +124,8 @@ func afterError(r *record.Record, res *Result) Transition {
 // notCalled reports whether the provider's circuit breaker prevented the call.
 func (res *Result) notCalled() bool { return errors.Is(res.Err, httpconnector.ErrNotCalled) }
 
-// afterReverse returns the transition after a refund call. The provider may refuse a repeated call, although an
-// earlier call succeeded and only its answer was lost.
+// afterReverse returns the transition after a refund call. If a repeated call is refused, an enquiry follows, because
+// an earlier call may have succeeded although its answer was lost.
 func afterReverse(res *Result) Transition {
 	switch {
 	case res.Outcome == order.Reversed:

@@ -10,8 +10,8 @@ import (
 	"vayu/schema"
 )
 
-// postpone schedules the next poll, or calls requeue if the provider was not called. If the recharge is pending and
-// has no event recharge.pending yet, postpone appends that event. If the lease is lost, it changes nothing.
+// postpone schedules the next poll, or calls requeue if the provider was not called. If the recharge is pending and has
+// no event recharge.pending yet, postpone appends that event. If the lease is lost, postpone changes nothing.
 func (st *transitionTx) postpone() error {
 	if st.result.notCalled() {
 		return st.requeue()
@@ -42,8 +42,8 @@ func (res *Result) nextEnquiry(now time.Time) time.Time {
 	return now.Add(res.RetryAfter)
 }
 
-// requeue schedules the next poll soon after the circuit breaker has prevented a call. If the prevented call was the
-// first submit call, the order counts as not sent.
+// requeue schedules the next poll after a short pause, because the circuit breaker has prevented a call. If the
+// prevented call was the first submit call, the order counts as not sent.
 func (st *transitionTx) requeue() error {
 	r := &st.out.Record
 	was := *r
@@ -56,7 +56,7 @@ func (st *transitionTx) requeue() error {
 	return st.storePostponed(&was, st.now.Add(workqueue.RetryPause))
 }
 
-// storePostponed stores a recharge with a later due time. If the lease is lost, it changes nothing.
+// storePostponed stores a recharge with a later due time. If the lease is lost, storePostponed changes nothing.
 func (st *transitionTx) storePostponed(was *record.Record, due time.Time) error {
 	stored, err := record.Table.Postpone(st.tx, &st.out.Record, st.lease, due)
 	if err != nil || !stored {
@@ -70,8 +70,8 @@ func (st *transitionTx) storePostponed(was *record.Record, due time.Time) error 
 	return st.sendPendingEvent()
 }
 
-// sendPendingEvent appends the event recharge.pending once. A concurrent request for the same
-// recharge may have appended the event after this transaction read the record.
+// sendPendingEvent appends the event recharge.pending once. The UPDATE checks the column told_pending, because a
+// concurrent request may have appended the event after this transaction read the record.
 func (st *transitionTx) sendPendingEvent() error {
 	r := &st.out.Record
 	if r.State != schema.RechargePending || r.PendingEventSent {

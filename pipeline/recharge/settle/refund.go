@@ -16,7 +16,7 @@ const refundRow = `UPDATE recharge SET state = 'refunded', due_at = NULL, token 
 	refund_id = CASE WHEN refund_id = '' THEN $4 ELSE refund_id END, refund_reason = CASE WHEN refund_id = '' THEN $5 ELSE refund_reason END
 	WHERE id = $1 AND reference = $2 AND state = 'success' RETURNING refund_id, refund_reason`
 
-// refund sets a successful recharge to refunded, and credits its amount to the account; false if nothing changed.
+// refund sets a successful recharge to refunded and credits its amount. It returns false if nothing changed.
 func (st *transitionTx) refund() (bool, error) {
 	r, at := &st.out.Record, st.stepTime()
 	reason := CleanText(st.result.Reason)

@@ -1,5 +1,5 @@
-// Package settle applies the results of providers to recharges. One function maps each result to a transition. One
-// transaction of the store writes the recharge and the postings, event and audit row of a transition.
+// Package settle applies the results of providers to recharges. The function decide maps a result to a transition. One
+// transaction of the store writes the recharge, and the postings, event and audit row of the transition.
 package settle
 
 import (

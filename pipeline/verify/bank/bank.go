@@ -23,8 +23,8 @@ type Order struct {
 	CreatedAt time.Time
 	// ProviderRef is the bank's own reference, once known.
 	ProviderRef string
-	// Expected is the name that the client expects. Only the sandbox reads it, so that its magic
-	// values work with every name. It is never sent to a bank.
+	// Expected is the name that the client expects. It is never sent to a bank. Only the simulated bank of the
+	// sandbox reads it, to choose a registered name that matches it or differs from it.
 	Expected string
 }
 

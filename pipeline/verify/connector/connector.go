@@ -137,7 +137,7 @@ var depositFields = slices.DeleteFunc(slices.Clone(orderFields), func(f string) 
 
 // shape returns the rules for a bank's description. A description may treat unmapped statuses as pending, except for
 // the call `resolve`, whose outcome is never pending. A description cannot have a default for unmapped account
-// statuses, because "active" would be a guess.
+// statuses, because any default, such as "active", would be a guess.
 func shape() httpconnector.Shape {
 	var standings []string
 	for _, s := range schema.AccountStatuses {

@@ -8,7 +8,7 @@ const (
 	looseLimit = 2 // the limit of the function loose: one doubtful vowel, or two silent ones
 )
 
-// loose reports whether two sound keys of at least four letters are so similar that they may spell the same name.
+// loose reports whether two sound keys are so similar that they may spell the same name. Short keys are never similar.
 func loose(a, b []byte) bool {
 	if len(a) > len(b) {
 		a, b = b, a

@@ -80,8 +80,8 @@ func vowelless(b []byte) bool {
 }
 
 // given returns the index of the given name, or -1. The given name is the first written-out word that is not skipped.
-// Except for the last word, given skips prefixes such as Md. It also skips surnames, unless the last word is a
-// surname.
+// The method skips prefixes such as Md. It skips surnames only if the last word is not a surname. Neither rule applies
+// to the last word.
 func (m *name) given() int {
 	for i := range m.n {
 		w := &m.w[i]

@@ -58,7 +58,7 @@ func (p *pair) score() int {
 	return p.scorePerson()
 }
 
-// each matches words of a and b that are still unmatched, by the kind of match h.
+// each matches words of a and b that are still unmatched. It tries only the kind of match h.
 func (p *pair) each(h how, company bool) {
 	for i := range p.a.n {
 		if p.a.how[i] != unmatched {
@@ -158,7 +158,7 @@ func sameStem(x, y *word, head trait) bool {
 const shortestCut = 20
 
 // truncation handles names that a bank has cut: the last word of a long name matches a longer word of the other name
-// if that word begins with it. A last word that is a known surname does not match: Das is not a cut Dasgupta.
+// that begins with that last word. A last word that is a known surname does not match: Das is not a cut Dasgupta.
 func truncation(x, y *side) {
 	last := x.n - 1
 	if x.how[last] != unmatched || !x.mayBeCut() {

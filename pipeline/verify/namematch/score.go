@@ -1,7 +1,7 @@
 package namematch
 
-// cost has the points that a score loses for a match of each kind. Names that match never fall
-// below Standard.
+// cost has the points that a score loses for a match of each kind. However many points are lost, the score of two names
+// that match is at least Standard.
 var cost = [...]int{letters: 0, phonetic: 2, loosely: 6, affixed: 4, joined: 2, truncated: 6, initially: 6}
 
 const (
@@ -118,7 +118,7 @@ func (p *pair) crossed() bool {
 		p.b.how[h] == initially && int(p.b.to[h]) > g && int(p.a.to[g]) != h && !p.a.w[g].surname
 }
 
-// distinctive counts the unmatched words of m that are neither weak (very common) nor initials.
+// distinctive counts the unmatched words of m that are written out (see word.full) and not weak (very common).
 func (m *side) distinctive() (n int) {
 	for i := range m.n {
 		if m.how[i] == unmatched && m.w[i].full() && !m.w[i].weak {

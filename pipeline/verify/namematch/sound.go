@@ -60,7 +60,7 @@ func encodeSound(w []byte) sound {
 	return s
 }
 
-// vowel encodes the vowel at w[i]. It returns the number of letters that the vowel has.
+// vowel encodes the vowel or y at w[i]. It returns the number of letters that belong to the sound.
 func (s *sound) vowel(w []byte, i int) int {
 	c, next := w[i], at(w, i+1)
 	last := i+2 >= len(w)
@@ -93,8 +93,8 @@ func (s *sound) vowel(w []byte, i int) int {
 	return 1
 }
 
-// consonant encodes the consonant at w[i]. It returns the number of letters that the consonant has.
-// The h of aspirates is ignored, because writers omit and add it (Sunitha).
+// consonant encodes the consonant or digit at w[i]. It returns the number of letters that belong to the sound. An h
+// after a consonant is ignored, except in ch and ph, because writers omit and add it (Sunitha).
 func (s *sound) consonant(w []byte, i int) int {
 	c, next := w[i], at(w, i+1)
 	switch c {
@@ -151,8 +151,8 @@ func plainConsonant(c byte) byte {
 	return c
 }
 
-// letterC encodes the c at w[i]. It returns the number of letters that belong to the sound. The
-// digraph ch has a sound of its own; any other c sounds like s or k.
+// letterC encodes the c at w[i]. It returns the number of letters that belong to the sound. The digraph ch has a sound
+// of its own, except before r, where it sounds like k. Any other c sounds like s or k.
 func (s *sound) letterC(w []byte, i int) int {
 	next := at(w, i+1)
 	switch {
@@ -176,7 +176,7 @@ func (s *sound) letterC(w []byte, i int) int {
 	return 1
 }
 
-// knowing returns how many letters of w from i on write the Devanagari ज्ञ: jn, jny or dny; 0 for none.
+// knowing returns the number of letters at w[i] that stand for the Devanagari ज्ञ (jn, jny or dny), or 0 if none do.
 func knowing(w []byte, i int) int {
 	n := 1
 	if at(w, i) == 'g' || at(w, i+n) != 'n' {
@@ -192,7 +192,7 @@ func knowing(w []byte, i int) int {
 	return 0
 }
 
-// finish gives all spellings of an ending the same sound.
+// finish gives different spellings of some endings, such as -endra and -inder, the same sound.
 func (s *sound) finish() {
 	if s.n > maxKey {
 		return
@@ -214,9 +214,9 @@ func (s *sound) finish() {
 	}
 }
 
-// cluster reports whether a Sanskrit word can end in the consonants x and y followed by an a. If not, the writer has
-// left out an a between x and y. Then the last a distinguishes persons: Kamla is Kamala, not Kamal; Swapna is not
-// Swapan.
+// cluster reports whether a Sanskrit word can end in the consonants x and y followed by an a. If it cannot, the writer
+// has left out an a between x and y: Kamla is Kamala. The last a is then audible and distinguishes names: Kamla is not
+// Kamal, and Swapna is not Swapan.
 func cluster(x, y byte) bool {
 	switch {
 	case isVowel(x), isVowel(y), x == 'r' && y == 't': // Roberta

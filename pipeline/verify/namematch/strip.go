@@ -10,7 +10,7 @@ type stripped struct {
 
 // marks are the properties of a name other than its words.
 type marks struct {
-	// length is the length of the folded name with honorifics, because a bank truncates the whole text.
+	// length is the length of the folded name with honorifics. It shows whether a bank may have truncated the name.
 	length int
 	// tail is true if strip removed the end of the name. Then the last word left is whole: banks cut only the end.
 	tail bool
@@ -73,7 +73,7 @@ func relation(w string) bool {
 	return strings.IndexByte("sdwch", w[0]) >= 0
 }
 
-// tailOf returns the number of words before a relation that is written out, such as "son of"; 0 for none.
+// tailOf returns the number of words before a relation that is written out, such as "son of". It returns 0 for none.
 func tailOf(words []string) int {
 	for i := 1; i+2 < len(words); i++ {
 		if words[i+1] != "of" {

@@ -12,7 +12,7 @@ var variants = variantMap(variantsText)
 //go:embed variants.txt
 var variantsText string
 
-// variantMap maps the sound of each spelling of a line to the sound of the first.
+// variantMap maps the sound of each spelling in a line of the text to the sound of the first spelling in that line.
 func variantMap(text string) map[string]sound {
 	m := map[string]sound{}
 	for line := range strings.Lines(text) {

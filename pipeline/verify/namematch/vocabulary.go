@@ -38,11 +38,11 @@ const (
 	// surname is the trait of a common surname. A surname alone does not identify a person, and two different surnames
 	// never match. A surname before the last word can be the given name only if the last word is also a surname.
 	surname
-	// compoundHead is the trait of a word to which an "a" may be added before a compoundTail: Ram Krishna is Rama
-	// Krishna. Elsewhere, an added "a" makes a different name: Anil is not Anila.
+	// compoundHead is the trait of a word that may have an extra "a" if a compoundTail follows: Ram Krishna is Rama
+	// Krishna. Elsewhere, an extra "a" makes a different name: Anil is not Anila.
 	compoundHead
 	compoundTail
-	// maleHead is the trait of a compoundHead to which an "a" may be added before a nameTail too: Shiva Prasad is Shiv
+	// maleHead is the trait of a compoundHead that may have the "a" if a nameTail follows, too: Shiv Prasad is Shiva
 	// Prasad. Without this trait, the "a" can make a woman's name: Rama Prasad is not Ram Prasad.
 	maleHead
 	nameTail
@@ -67,7 +67,7 @@ var (
 //go:embed vocabulary.txt
 var vocabulary string
 
-// table returns the words of the vocabulary that have any of `traits`, each with these traits. key(w) is the key of w.
+// table maps each word of the vocabulary that has any of `traits` to those that it has. key(w) is the map key of w.
 func table(key func(string) string, traits map[string]trait) map[string]trait {
 	m := map[string]trait{}
 	for line := range strings.Lines(vocabulary) {

@@ -30,9 +30,9 @@ const (
 	lenientScore  = 50
 )
 
-// similarName returns a name that partly matches the expected one, such as a bank may have
-// registered for the same person. For a single surname or letter, no variant passes the standard
-// tolerance. Then similarName returns the variant with the best score.
+// similarName returns a name that partly matches the expected one, such as a bank may have registered for the same
+// person. If `expected` is a single surname or letter, no variant passes the standard tolerance. Then similarName
+// returns the variant with the best score.
 func similarName(expected string) string {
 	words := strings.Fields(expected)
 	initial, rest := firstLetter(words[0])+" ", strings.Join(words[1:], " ")

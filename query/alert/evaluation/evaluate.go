@@ -28,7 +28,7 @@ type outcome struct {
 	data  air.AlertData // only of a step with an event
 }
 
-// evaluate evaluates alerts and stores the changes. It skips places without current figures or with missed hours.
+// evaluate evaluates alerts and stores the changes. It skips places without current figures or with unevaluated hours.
 func (e *Evaluator) evaluate(ctx context.Context, w *world, groups []group, now time.Time) error {
 	var found []outcome
 	var mu sync.Mutex // guards found

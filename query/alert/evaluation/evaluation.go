@@ -37,7 +37,7 @@ const (
 	// recheckPlaces is the maximum number of places that one call of Recheck compares. Each place needs a query.
 	recheckPlaces = 10
 	purgeInterval = time.Hour
-	// catchUpPlaces is the maximum number of places of a world whose missed hours one refresh reads, with a query each.
+	// catchUpPlaces limits the places of a world whose missed hours one refresh reads. Each place needs a query.
 	catchUpPlaces = 20
 	// catchUpRetry is the time after which the missed hours of a place are read again after an error.
 	catchUpRetry = 10 * time.Second

@@ -13,10 +13,9 @@ import (
 	"vayu/schema"
 )
 
-// catchUp evaluates at most [catchUpPlaces] places that have missed hours. A missed hour became current while no
-// instance was the leader. After the missed hours it evaluates the present hour of the place. If no place has
-// missed hours any more, it stores that the newest hour is evaluated. An error of one place does not stop the
-// others.
+// catchUp evaluates the hours that at most [catchUpPlaces] places have missed, and then the present hour of these
+// places. A missed hour became current while no instance was the leader. If no place has missed hours any more, catchUp
+// stores that the newest hour is evaluated. An error of one place does not stop the other places.
 func (e *Evaluator) catchUp(ctx context.Context, w *world, now time.Time) error {
 	if !w.pending {
 		return nil
@@ -49,7 +48,8 @@ func (e *Evaluator) catchUp(ctx context.Context, w *world, now time.Time) error 
 	return e.complete(ctx, w, w.published.Newest())
 }
 
-// complete stores that the hour `newest` is evaluated, and the last evaluated hours of places that lag behind it.
+// complete stores that the hour `newest` is evaluated. It also stores the last evaluated hour of up to maxLagging
+// places that lag behind, by less than maxCatchUp.
 func (e *Evaluator) complete(ctx context.Context, w *world, newest uint32) error {
 	lagging := make(map[string]uint32)
 	for key, p := range w.places {
@@ -73,8 +73,8 @@ func (e *Evaluator) complete(ctx context.Context, w *world, newest uint32) error
 	return err
 }
 
-// readMissed evaluates the missed hours of a place, and the present one. For each alert it skips the hours before
-// the alert's creation or last change. Conditions on ages and forecasts are evaluated for the present time only.
+// readMissed evaluates the missed hours of a place, and then the present hour. For each alert it skips hours before the
+// alert's creation or last change. Conditions on the age of data or on forecasts are evaluated for the present only.
 func (e *Evaluator) readMissed(ctx context.Context, w *world, p *place, now time.Time) error {
 	from := max(p.evaluated, p.air.At-uint32(maxCatchUp/time.Second))
 	hours, err := e.hours(ctx, w.world, &p.Place, from, p.air.At)
@@ -124,7 +124,7 @@ func (e *Evaluator) Recheck(ctx context.Context) error {
 	return failed
 }
 
-// dueRechecks returns the next places of the comparison in progress. It begins a new comparison if one is due.
+// dueRechecks returns the next places to compare. If none are left, and a comparison is due, it begins with all places.
 func (e *Evaluator) dueRechecks() (due []recheck) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -152,8 +152,8 @@ func (e *Evaluator) dueRechecks() (due []recheck) {
 	return due
 }
 
-// firstCrossing returns the hour of the earliest crossing to compare, or the present hour if there is none. There is
-// none for a position, because its current figures may mix hours of stations and need not match its past hours.
+// firstCrossing returns the hour of the earliest crossing to compare, or the present hour if there is none. Crossings
+// of a position are not compared, because its current figures may mix hours of stations and differ from past hours.
 func (p *place) firstCrossing(now time.Time) uint32 {
 	first := p.air.At
 	if !p.known || p.behind || !p.Stored() {
@@ -168,7 +168,7 @@ func (p *place) firstCrossing(now time.Time) uint32 {
 	return first
 }
 
-// correct compares the stored crossings of a place's alerts with `hours`, the present figures, and stores the changes.
+// correct compares the crossings of a place's alerts with `hours`, the present figures, and stores what changes.
 func (e *Evaluator) correct(ctx context.Context, r *recheck, hours []alert.Observation) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()

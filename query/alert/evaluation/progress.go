@@ -52,7 +52,7 @@ func storePublication(tx *sqlstore.Tx, world schema.World, p aggregate.Publicati
 }
 
 // storeHour stores that the evaluation of an hour is complete, and the last evaluated hours of the places that lag
-// behind it. It ignores an hour before the stored one.
+// behind that hour. If a later hour is already stored, storeHour changes nothing.
 func storeHour(tx *sqlstore.Tx, world schema.World, hour uint32, lagging map[string]uint32) error {
 	text, err := json.Marshal(lagging)
 	if err == nil {

@@ -66,7 +66,7 @@ func (a Air) Observe(world schema.World, p *alert.Place) (o alert.Observation, o
 func (a Air) Forecasts() bool { return a.Latest[schema.Live] != nil }
 
 // Chances returns a function that looks up the forecasts of a place. Each call uses the latest forecasts. The function
-// caches the result of the lookup until there is a new snapshot, issue or day.
+// caches the result until there is a new snapshot, a new issue of forecasts, or a new day.
 func (a Air) Chances(world schema.World, p *alert.Place) alert.Chances {
 	type key struct {
 		snap  *snapshot.Snapshot

@@ -23,7 +23,7 @@ const requestSignature = "X-SERVICE-Request-Signature"
 // SignatureTolerance is the largest difference between the time of a signature and the clock, in both directions.
 const SignatureTolerance = 5 * time.Minute
 
-// ErrSignature means that a webhook is not genuine, or that its time is too far from the clock. Reply 400, discard it.
+// ErrSignature means that a webhook is not genuine, or its time is too far from the clock. Reply 400 and discard it.
 var ErrSignature = errors.New("vayu: invalid signature")
 
 // Event is the body of a webhook. Later versions can add types and fields.

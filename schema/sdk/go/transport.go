@@ -78,7 +78,7 @@ func (c *Client) send(ctx context.Context, o outgoing, stream bool) (incoming, e
 }
 
 // tryKeys makes an attempt. If the service rejects the key, and Client.Key returns another key, tryKeys makes a second
-// attempt. It does not count as a retry, because the service has not processed the first attempt.
+// attempt. The second attempt does not count as a retry, because the service has not processed the first one.
 func (c *Client) tryKeys(ctx context.Context, o outgoing, stream bool) (incoming, error) {
 	key, err := c.key(ctx, "")
 	if err != nil {

@@ -116,7 +116,7 @@ func (s *differences) endJSON(sum reconcile.Summary) error {
 	})
 }
 
-// head prints the name of the file, and the number of its lines that match their recharges.
+// head prints a line about the file and the compared period, and a table of the lines that match recharges, by status.
 func (s *differences) head(path string, sum reconcile.Summary) error {
 	_, _ = fmt.Fprintf(s.out, "%s: %s of %s (%s)", path, counted(sum.Lines, "line"), s.of.Provider, s.of.World)
 	if s.of.From.IsZero() {
@@ -237,7 +237,7 @@ func (s *differences) row(d *reconcile.Difference) []string {
 	return []string{at, reference, there, here, name, number, created, now}
 }
 
-// tail prints the last line of the report: the numbers of settled and of remaining differences.
+// tail prints the last line of the report: how many differences were settled, or can be settled with --apply.
 func (s *differences) tail(sum reconcile.Summary) error {
 	automatic, differs := 0, 0
 	for kind, t := range sum.Kinds {

@@ -118,7 +118,7 @@ func rotateKey(ctx context.Context, st *tool.State, out io.Writer) error {
 var errOtherConnections = errors.New("other connections of vayu to this database are open: stop every instance and command first " +
 	"(a pool of connections in between keeps them for a while)")
 
-// checkNoOtherConnections returns an error if another vayu process is connected to the store. On SQLite it finds none.
+// checkNoOtherConnections returns an error if another vayu process is connected to the store; on SQLite always nil.
 func checkNoOtherConnections(tx *sqlstore.Tx) error {
 	n, err := tx.OtherConnections()
 	if err == nil && n > 0 {

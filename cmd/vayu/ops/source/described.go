@@ -95,7 +95,7 @@ future, a late row, the same window twice, and renamed fields. The command fails
 	})
 }
 
-// onDescription adds the flag --cases, the flags of `bind` and the function `run` to a command, which works on a source
+// onDescription adds the flag --cases and the flags of `bind` to a command. The command then calls `run` with a source
 // description and the folder of its test cases.
 func onDescription(
 	cmd *cobra.Command, bind func(*pflag.FlagSet), run func(cmd *cobra.Command, f described.File, cases string) error,

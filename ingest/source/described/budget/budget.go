@@ -166,7 +166,7 @@ func (b *budget) observe(h http.Header, refused bool, now time.Time) {
 	}
 }
 
-// defaultPause is a minute, because most limits of APIs have this period.
+// defaultPause is how long observe blocks calls if a refusal states no time. Most limits of APIs are per minute.
 const defaultPause = time.Minute
 
 // retryAfter parses the header Retry-After: a number of seconds, or a date (RFC 9110, 10.2.3). It returns the zero time

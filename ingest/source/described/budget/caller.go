@@ -38,8 +38,8 @@ type Store interface {
 const (
 	// maxRefusals is how often a call is retried if the API refuses it because of a limit.
 	maxRefusals = 3
-	// longestPause is the longest pause demanded by the API for which a fetch waits. A longer pause fails the fetch,
-	// so that an operator notices the pause.
+	// longestPause is the maximum time that a fetch waits because the API demands a pause. If the API demands a longer
+	// pause, the fetch fails, so that an operator notices the pause.
 	longestPause = time.Hour
 )
 
@@ -160,7 +160,7 @@ func (c *Caller) observe(ctx context.Context, h http.Header, refused bool) error
 	})
 }
 
-// await reserves a call in the budget and sleeps until its time. If that is too late, it returns [ErrUsedUp] at once.
+// await reserves a call in the budget and sleeps until its time. If the sleep is too long, it fails with [ErrUsedUp].
 func (c *Caller) await(ctx context.Context) error {
 	var left time.Duration
 	err := c.update(ctx, func(b *budget, now time.Time) error {

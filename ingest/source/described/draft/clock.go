@@ -25,7 +25,7 @@ type clock struct {
 	other  *sample.Field
 }
 
-// guess is a guessed value of a key, with its certainty and the evidence for it.
+// guess is a guessed value of a key in the description, with its certainty and the evidence for it.
 type guess struct {
 	value     string
 	certainty note.Certainty
@@ -42,7 +42,7 @@ var timeWords = []struct {
 	{"timestamp", 3}, {"datetime", 3}, {"measured", 3}, {"observed", 3}, {"sampled", 3}, {"recorded", 2}, {"time", 2}, {"date", 1}, {"hour", 2}, {"utc", 1}, {"last", -1},
 }
 
-// endWords and beginWords are names of fields that have the end or the start of an interval.
+// endWords are names of fields that have the end of an interval; beginWords are those for its start.
 var (
 	endWords   = []string{"to", "end", "until", "enddate", "todate", "endtime", "datetimeto", "dateto", "timeto", "intervalend", "periodend", "endat"}
 	beginWords = []string{"from", "start", "begin", "startdate", "fromdate", "starttime", "datetimefrom", "datefrom", "timefrom", "intervalstart", "periodstart", "startat", "beginat"}

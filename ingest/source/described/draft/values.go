@@ -80,7 +80,7 @@ func findValues(fields []*sample.Field, body sample.Document) values {
 // notMeasured are names of objects. Their fields are not measured values, even if a field has the name of a parameter.
 var notMeasured = []string{"iaqi", "aqi", "index", "indices", "standard", "standards", "limits", "threshold", "thresholds", "breakpoints", "coverage", "forecast"}
 
-// isIndex reports whether the records at a place have indices or limits, not measured values.
+// isIndex reports whether the records at p, a place in the reply, have indices or limits instead of measured values.
 func isIndex(p sample.Place) bool {
 	return (&sample.Field{Path: p.At + "." + p.Each}).Among(notMeasured)
 }
@@ -147,7 +147,7 @@ func findLong(fields []*sample.Field) *long {
 	return best
 }
 
-// valueOf returns the field with the values of the parameters whose names are in the field `of`, or nil if uncertain.
+// valueOf returns the field that has the values of the parameters named in the field `of`, or nil if it is ambiguous.
 func valueOf(fields []*sample.Field, of *sample.Field) *sample.Field {
 	numeric := func(f *sample.Field) bool {
 		format, _ := sample.TimeFormat(f.Texts)
@@ -187,7 +187,7 @@ func unitOf(fields []*sample.Field, of *sample.Field, names []named) *sample.Fie
 	return nil
 }
 
-// tellParticles calls [quantity.TellParticles] for all values. `each` is the path of the list of values in a record.
+// tellParticles decides what the names p1 and p2 mean. `each` is the path of the list of values in a record.
 func (v *values) tellParticles(each string) {
 	var all []quantity.Named
 	for i := range v.wide {
@@ -254,7 +254,7 @@ func (v *values) statedUnit(m *measure, fields []*sample.Field) (path, unit stri
 	return path, unit
 }
 
-// titleUnit returns the unit in a text of the reply, such as the title "PM2.5 (ug/m3)".
+// titleUnit searches the reply for a text with m's parameter and a unit, such as the title "PM2.5 (ug/m3)".
 func (v *values) titleUnit(m *measure) (path, unit string) {
 	var search func(at string, value gjson.Result, depth int)
 	search = func(at string, value gjson.Result, depth int) {
@@ -371,8 +371,8 @@ func (l *long) write(w *note.Writer) {
 	})
 }
 
-// writeNames writes the section `parameters`, which maps names in records to parameters. The section is needed if no
-// field has the unit, or if a name is unknown to Vayu or doubtful. `others` are the names to skip.
+// writeNames writes the section `parameters`, which maps names in records to parameters. It is needed if no field has
+// the unit, if a name is unknown to Vayu or doubtful, or if the description must skip names (`others`).
 func (l *long) writeNames(w *note.Writer, others []string) {
 	known := l.unit != nil && !slices.ContainsFunc(l.names, func(n named) bool {
 		_, ok := parameter.Parse(n.name)
@@ -432,7 +432,7 @@ func (l *long) usedUnits() []string {
 	return used
 }
 
-// writeUnits writes the section `units`, which maps unknown spellings of units in records to known units.
+// writeUnits writes the section `units`, which maps spellings of units that Vayu does not know to known units.
 func (l *long) writeUnits(w *note.Writer) {
 	if l.unit == nil {
 		return

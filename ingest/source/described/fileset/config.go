@@ -140,7 +140,7 @@ func (c *Config) readPlace(s *section.Section, local bool) {
 // bucketName matches the name of a bucket.
 var bucketName = regexp.MustCompile(`^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$`)
 
-// readBucket reads the keys of a bucket.
+// readBucket reads and checks the settings of a bucket. If the files are elsewhere, each such setting is a fault.
 func (c *Config) readBucket(s *section.Section, local bool) {
 	c.region, c.endpoint, c.accessKey, c.secretKey = s.Text("region"), s.Text("endpoint"), s.Text("access-key"), s.Text("secret-key")
 	prefix := s.Text("prefix")

@@ -196,7 +196,7 @@ func checkDirectory(local string) error {
 	if err != nil {
 		return err
 	}
-	// A ZIP archive ends with a record of 22 bytes and a comment of at most 65,535 bytes.
+	// A ZIP archive ends with a record of 22 bytes and a comment of at most 65,535 bytes, which `tail` includes.
 	tail := make([]byte, min(info.Size(), 22+65_535))
 	if _, err := f.ReadAt(tail, info.Size()-int64(len(tail))); err != nil {
 		return err

@@ -16,8 +16,8 @@ import (
 type Params struct {
 	Name     string // field Source of the readings
 	Lookback time.Duration
-	// Lag is how long before the end of its averaging interval a record's time can be. If records state the start of
-	// the interval, Lag is the longest interval. Otherwise it is 0.
+	// Lag is the time by which a record's time may precede the end of its averaging interval. It is the longest
+	// interval if records state the start of their interval, otherwise 0.
 	Lag    time.Duration
 	Client storage.Client
 	Web    storage.Web         // only Header, Query and Clean are set

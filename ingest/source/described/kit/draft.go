@@ -197,7 +197,7 @@ func (d *Drafted) write(ctx context.Context, e ingest.Exchange, now time.Time) e
 	return nil
 }
 
-// Show writes the guesses, and what the author should do next.
+// Show writes the guesses of the draft, and what its author should do next.
 func (d *Drafted) Show(w io.Writer) error {
 	if err := note.Show(w, d.Guesses); err != nil {
 		return err

@@ -91,7 +91,7 @@ func anyKey(string) (string, bool) { return conformance.Key, true }
 // noSleep is a [budget.Sleep] that returns at once.
 func noSleep(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 
-// formatSource is the field Source of the readings in test cases of a file format.
+// formatSource is the source name of the readings in the test cases of a file format.
 const formatSource = "import"
 
 // Opener returns a function that builds the source of a description for a test case. Every environment variable has the

@@ -31,8 +31,8 @@ type Recorded struct {
 	messages int // number of messages; 0 if the case has replies
 }
 
-// Record fetches a window of a source, and creates a test case in a new folder from the exchanges. If the fetch fails,
-// the case expects the same error. If a fetch from the case has another result, Record returns the case and an error.
+// Record fetches a window of a source, and creates a test case in a new folder from the requests and replies. If the
+// fetch fails, the case expects the same error. If the case yields other results, Record returns it with an error.
 func Record(ctx context.Context, f described.File, w ingest.Window, folder string) (*Recorded, error) {
 	f.Env = os.LookupEnv
 	d, err := described.Parse(f)

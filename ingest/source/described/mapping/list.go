@@ -70,7 +70,7 @@ func ReadList(s *section.Section) *List {
 func (l *List) Names() []string { return l.names }
 
 // Page calls `visit` for each entry of a page, except entries that the filter `only` (see List) excludes. `entry` has
-// its fields, `newest` the time of its newest reading, or zero if unknown. `count` is the number of records.
+// the fields. `newest` is the time of the entry's newest reading; zero if unknown. `count` is the number of records.
 func (w *Walk) Page(reply record.Reply, visit func(entry map[string]string, newest time.Time) error) (count int, err error) {
 	return w.l.Records.Walk(reply, nil, func(f *record.Frame) error { return w.entry(f, visit) })
 }

@@ -51,7 +51,7 @@ type field struct {
 }
 
 // Read reads the mapping from a description: the keys of [record.Read], and the keys `station`, `time`, `averaging`,
-// `value`, `readings`, `relabel`, `only`, `quality` and `area`.
+// `value`, `readings`, `relabel`, `only`, `quality`, `area`, `extract`, `bulletin` and `stations.match`.
 func Read(root *section.Section, owner Owner) *Mapping {
 	m := &Mapping{
 		Records: record.Read(root), clock: timestamp.Read(root.Section("time")), bulletin: bulletin.Read(root.Section("bulletin")),
@@ -172,7 +172,7 @@ func (m *Mapping) Received() bool { return m.clock.Received }
 
 // Lag returns the time by which the time of a record may precede the end of its interval. If records state the start
 // of their interval, Lag is the longest interval. Otherwise it is 0. The time range of requests must start earlier by
-// this time, because the API may select records by the start of their interval.
+// Lag, because the API may select records by the start of their interval.
 func (m *Mapping) Lag() time.Duration {
 	if !m.clock.Begin && !m.clock.Intervals() {
 		return 0

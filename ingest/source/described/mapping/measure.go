@@ -57,7 +57,7 @@ type named struct {
 	skip      bool
 }
 
-// skipWord in the section `parameters`, or as the value of the key `others`, means that the values are skipped.
+// skipWord in the section `parameters` skips the values of a name. As the value of `others`, it skips unknown names.
 const skipWord = "skip"
 
 var errUnit = errors.New("is missing: unit, unit-field, or a unit in the table parameters")
@@ -280,8 +280,8 @@ func unknown(what, name string, all []string) error {
 	return fmt.Errorf("the %s %q %w", what, name, config.UnknownKey(name, all))
 }
 
-// parameterOf returns the parameter and the unit of a value in a record. `skip` means that the description skips such
-// values. `seen` is false if the record lacks the field that names the parameter. `known` caches parameters by name.
+// parameterOf returns the parameter and the unit of a value in a record. `skip` is true if the description skips the
+// value. `seen` is false if the record lacks the field that names the parameter. `known` caches parameters by name.
 func (m *measure) parameterOf(f *record.Frame, known table.Parameters) (p parameter.Parameter, unit string, skip, seen bool) {
 	if m.parameter.Valid() {
 		return m.parameter, m.unit, false, true

@@ -7,7 +7,7 @@ import (
 	"vayu/ingest/source/described/record"
 )
 
-// pathsOf is a key with its alternative paths. A record without a value at any of these paths is valid.
+// pathsOf is a key of the description with its alternative paths. A record is valid even if it lacks all these paths.
 type pathsOf struct {
 	key   string
 	paths []record.Path

@@ -23,7 +23,7 @@ func (s *Sink) noteField(field int, seen bool) {
 	s.seen[field] = s.seen[field] || seen
 }
 
-// renamed lists, as text, the needed fields that no record has; "" for none. One field with values is sufficient.
+// renamed lists, as text, the needed fields that no record has; "" for none. Of the fields with values, one suffices.
 // looked[i] is true if any record was searched for field i, and seen[i] is true if any record has it.
 func (m *Mapping) renamed(looked, seen []bool) string {
 	anyValue := false

@@ -115,8 +115,8 @@ func (s *Sink) Add(reply record.Reply, part map[string]string) (int, error) {
 }
 
 // Read adds the readings of a file. `file` has the fields in the name of the file, and `part` those of the partition.
-// Read skips records before the position in.Start. Before each other record and at the end, it calls the function `at`
-// with the position, unless `at` is nil. If the content is unreadable, the error is an [*ingest.BatchError].
+// Read skips records before the position in.Start. Before each record that it reads, and at the end, it calls `at` with
+// the position, unless `at` is nil. If the content is unreadable, the error is an [*ingest.BatchError].
 func (s *Sink) Read(in *table.Input, file, part map[string]string, at func(position int64)) error {
 	defer func() { s.current = nil }()
 	s.added = nil
@@ -144,8 +144,8 @@ func (s *Sink) Read(in *table.Input, file, part map[string]string, at func(posit
 	return err
 }
 
-// prescan passes the time of a record to s.spacings, which computes the averaging intervals from the times. Add and
-// Read call prescan for all records before they read the first one.
+// prescan passes the time of a record to s.spacings, which computes the averaging intervals from the times. If the
+// mapping has a spacing, Add and Read call prescan for all records before they read the first one.
 func (s *Sink) prescan(f *record.Frame) error {
 	if f.Bad {
 		return nil

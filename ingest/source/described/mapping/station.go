@@ -145,8 +145,8 @@ func (d *stationFields) describe(f *record.Frame, key string, b *ingest.Builder)
 	return s
 }
 
-// station returns the station of a record, which `key` identifies. It describes the station from its first record. If
-// that record states no position, it describes the station again from the first record that does.
+// station returns the station of the record f; `key` identifies the station. It describes the station from its first
+// record. If that record states no position, it describes the station again from the first record that does.
 func (s *Sink) station(f *record.Frame, key string) *station {
 	if s.last != nil && key == s.lastKey {
 		if s.last.placed || len(s.m.station.latitude) == 0 {

@@ -171,7 +171,7 @@ func (d *Decoder) Devices() (online, offline int) {
 	return online, offline
 }
 
-// state returns the state of a device that a message of its availability topic reports.
+// state returns the state of a device, from the payload of a message in its availability topic.
 func (a *availability) state(payload []byte) string {
 	if len(a.field) == 0 {
 		return strings.TrimSpace(string(payload))

@@ -27,7 +27,7 @@ const (
 )
 
 // trial is an [ingest.Source] that subscribes to a stream for a short time. It uses an MQTT session of its own, so that
-// the broker also sends the messages of that time to the running service.
+// the running service still gets every message.
 type trial struct{ Owner }
 
 // Owner is a subscription with the name of its source, a clock, and a function that removes secrets from a text.

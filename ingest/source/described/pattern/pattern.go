@@ -17,7 +17,7 @@ type Pattern struct {
 	fields     []string
 }
 
-// Limits of a pattern. The time of a match is linear in the length of the text.
+// Limits of one pattern: the length of its text, and the number of its fields.
 const (
 	mostBytes  = 500
 	mostFields = 20

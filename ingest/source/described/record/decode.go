@@ -13,7 +13,7 @@ import (
 var bom = []byte("\xef\xbb\xbf")
 
 // Decode decodes a body. For a JSON body that is invalid, lacks the records, or has an error message of the API, the
-// error is an [*ingest.BatchError]. It quotes the message after the function `clean` has removed secrets.
+// error is an [*ingest.BatchError]. The error quotes the API's message, from which `clean` has removed secrets.
 func (r *Records) Decode(body []byte, clean func(string) string) (Reply, error) {
 	if r.format != formatJSON {
 		first, rest, _ := bytes.Cut(bytes.TrimSpace(body), []byte{'\n'})

@@ -110,5 +110,5 @@ func (r *Records) scanLines(in *table.Input, f *Frame, visit func(at int64) erro
 	}
 }
 
-// Table returns the form of the table, or nil if the records are JSON.
+// Table returns the format of the table that contains the records, or nil if the records are JSON.
 func (r *Records) Table() *tabular.Format { return r.table }

@@ -153,9 +153,9 @@ func Format(at time.Time, format string) string {
 	return at.UTC().Format(format)
 }
 
-// Of returns the time of a record (with an interval, its end), or the zero time if it is invalid. If the record states
-// both ends of the interval, `minutes` is the length; otherwise 0. `reason` is [ingest.None] if time and length are
-// valid. `seen` is false if the record lacks a field of the time. If c.Received is set, Of returns the minute of `now`.
+// Of returns the time of a record, or the end of its interval; the zero time if it is invalid. `minutes` is the length
+// of the interval, or 0 if the record states only one time. `reason` is [ingest.None] if time and length are valid.
+// `seen` is false if the record lacks a field of the time. If c.Received is set, Of returns the minute of `now`.
 func (c *Clock) Of(f *record.Frame, now time.Time) (at time.Time, minutes uint16, reason ingest.Reason, seen bool) {
 	if c.Received {
 		return now.UTC().Truncate(time.Minute), 0, ingest.None, true
@@ -194,7 +194,7 @@ func (c *Clock) parseField(f *record.Frame, paths []record.Path, last *stamp) (a
 	return last.at, true, seen
 }
 
-// text returns the text of a time: the first non-empty text at one of the paths. If the key `join` is true, it is the
+// text returns the text of a time: the first non-empty text at one of the paths. If c.join is true, text returns the
 // texts at all paths, separated by spaces.
 func (c *Clock) text(f *record.Frame, paths []record.Path) (text string, seen bool) {
 	if !c.join {

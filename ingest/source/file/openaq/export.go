@@ -165,7 +165,7 @@ func (o *export) describe(cells [][]byte, b *ingest.Builder) air.Station {
 }
 
 // credit returns the attribution of a row: the names in the column `attribution`, followed by OpenAQ. If the column has
-// no names, it is the name of the source, followed by OpenAQ.
+// no names, the name of the source takes their place.
 func credit(attribution []byte, source string) string {
 	var list []struct {
 		Name string `json:"name"`

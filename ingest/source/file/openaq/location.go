@@ -94,8 +94,8 @@ func inIndia(lat, lon float64) bool {
 	return geo.InIndia(lat, lon) && !(lat < 9.9 && lon > 79.5 && lon < 82)
 }
 
-// describe returns the station at the location. A station of CPCB's network, which its name shows, gets the id that it
-// has in that network. Other ids contain the location's number, because several locations may have the same name.
+// describe returns the station at the location. A station with a name of CPCB's network gets the id that it has in that
+// network. Other ids contain the location's number, because several locations may have the same name.
 func (p *location) describe(b *ingest.Builder) air.Station {
 	var lat, lon float64
 	if p.Coordinates != nil {

@@ -16,8 +16,8 @@ import (
 	"vayu/ingest"
 )
 
-// HeadBytes is the number of bytes at the beginning of a file from which its format is detected. The exports of CPCB's
-// web portal have a page of text before their table.
+// HeadBytes is the number of bytes at the beginning of a file from which its format is detected. It is large, because
+// the exports of CPCB's web portal have a page of text before their table.
 const HeadBytes = 64 << 10
 
 // Input is a file that a parser may open several times.

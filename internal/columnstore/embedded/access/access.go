@@ -38,8 +38,8 @@ type Limits struct {
 	Temporary int64         `json:"temporary"` // memory of all temporary tables, in bytes; half of it for one session
 }
 
-// readRows limits the rows that one query reads. Ten years of 15-minute readings of 600 stations and 12 parameters are
-// 2.5 billion rows.
+// readRows limits the rows that one query reads. Half of it is enough for ten years of 15-minute readings of
+// 600 stations and 12 parameters: 2.5 billion rows.
 const readRows = 5_000_000_000
 
 // spillBytes limits the temporary files of one query on disk.
@@ -63,7 +63,7 @@ type bound struct {
 	value string
 }
 
-// bounds returns the bounds of l. A limit of 0 means no limit.
+// bounds returns the settings that enforce l. A limit of 0 means no limit, so its setting is left out.
 func (l Limits) bounds() []bound {
 	threads := strconv.Itoa(l.threads(runtime.GOMAXPROCS(0)))
 	all := []bound{
@@ -96,7 +96,7 @@ var locked = []bound{
 	{"max_untracked_memory", ""}, {"max_memory_usage_for_user", ""}, {"max_concurrent_queries_for_user", ""},
 }
 
-// Arguments returns the arguments with which the engine opens a connection of an analyst.
+// Arguments returns the engine's arguments for a connection of an analyst: the bounds of l and the locked settings.
 func (l Limits) Arguments() []string {
 	args := []string{"--do_not_merge_across_partitions_select_final=1"} // all rows of a key are in one partition
 	for _, b := range append(l.bounds(), locked...) {
@@ -107,8 +107,8 @@ func (l Limits) Arguments() []string {
 	return args
 }
 
-// Settings reduces the settings of a request to the limits of l. A value of 0 or above a limit is no error but becomes
-// the limit, because drivers derive max_execution_time from their own timeouts. The engine checks all other values.
+// Settings reduces a request's settings to the limits of l. A value of 0 or above a limit becomes the limit, because
+// drivers derive max_execution_time from their own timeouts. The setting `profile` fails. The engine checks the others.
 func (l Limits) Settings(settings []statement.Setting) ([]statement.Setting, error) {
 	within := make([]statement.Setting, 0, len(settings))
 	for _, s := range settings {

@@ -130,7 +130,7 @@ func (g Guard) names(text string) error {
 }
 
 // afterNumber returns the word at the end of a token that begins with a digit. The engine splits such a token, for
-// example "1.file", into a number and a word by rules of its own.
+// example "1.file", into a number and a word. That word can name a refused function.
 func afterNumber(text string) string {
 	if i := strings.LastIndexByte(text, '.'); i >= 0 {
 		text = text[i+1:]
@@ -166,7 +166,7 @@ func (g Guard) within(name, value string) bool {
 	return !limited || err == nil && number > 0 && number <= limit
 }
 
-// SetStatement returns the SET for settings of an analyst. The engine checks the values.
+// SetStatement returns the SET for settings of an analyst, or errProfile. The engine checks all other limits.
 func SetStatement(settings []statement.Setting) (string, error) {
 	for _, s := range settings {
 		if strings.EqualFold(s.Name, "profile") {

@@ -59,7 +59,7 @@ func State(version int, disks bool) string {
 }
 
 // Parts returns the paths that ClickHouse reads for a configuration file: the file itself, and the folders whose files
-// it merges. Other files in the same folder can have secrets of other programs.
+// ClickHouse merges. It omits the file's own folder, which can have secrets of other programs.
 func Parts(file string) []string {
 	dir, name := filepath.Split(file)
 	own := strings.TrimSuffix(name, filepath.Ext(name)) + ".d"

@@ -96,7 +96,7 @@ func (s *Session) Query(query, format string, params []chdb.Param) (chdb.Result,
 
 // Insert runs an INSERT. `query` has neither a FORMAT clause nor data. The function `next` returns the data in pieces,
 // and an empty piece at the end. If `next` fails, incomplete blocks are not committed. If a killed INSERT does not
-// end, Insert returns an error although the INSERT still runs. The last piece must then stay unchanged.
+// end, Insert returns an error although the INSERT still runs and reads the last piece, which must stay unchanged.
 func (s *Session) Insert(query, format string, params []chdb.Param, next func() ([]byte, error)) (chdb.Counters, error) {
 	var in *chdb.Insertion
 	abort := func(err error) {

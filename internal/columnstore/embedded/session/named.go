@@ -62,7 +62,7 @@ type Request struct {
 	Settings []statement.Setting
 }
 
-// named has the sessions that clients name. These sessions keep settings, the database and temporary tables between
+// named has the named sessions of all users. These sessions keep settings, the database and temporary tables between
 // requests. named is safe for concurrent use.
 type named struct {
 	pool *Pool
@@ -87,7 +87,7 @@ type namedSession struct {
 	bytes    int64             // tables + settings + 2*len(applied); guarded by named.mu
 }
 
-// AcquireNamed waits for a slot and returns the session that q names. It opens the session if there is none.
+// AcquireNamed waits for a slot and returns the session q.Name.ID. Unless q.Name.Check is set, it opens a missing one.
 func (p *Pool) AcquireNamed(ctx context.Context, q Request) (*Session, error) {
 	if err := p.wait(ctx, q.User); err != nil {
 		return nil, err
@@ -114,7 +114,7 @@ func (n *named) count(user access.User) (count int) {
 	return count
 }
 
-// take returns the session that q names, marked as busy. It opens a missing session, unless q.Name.Check is true.
+// take returns the session q.Name.ID and marks it as busy. It opens a missing session, unless q.Name.Check is true.
 func (n *named) take(q Request) (*namedSession, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

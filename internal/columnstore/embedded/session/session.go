@@ -1,5 +1,5 @@
 // Package session opens connections to the engine and keeps them open. A connection of the pool runs single statements.
-// A named session is a connection to which a client has given a name. It keeps its state between requests.
+// A named session is a connection to which a client has given a name, and keeps its state between requests.
 package session
 
 import (
@@ -113,7 +113,7 @@ func (p *Pool) Acquire(ctx context.Context, key Key) (*Session, error) {
 	return s, nil
 }
 
-// wait waits for a slot of user, at most queueTime.
+// wait waits for a slot of `user`, at most queueTime.
 func (p *Pool) wait(ctx context.Context, user access.User) error {
 	wait := time.NewTimer(queueTime)
 	defer wait.Stop()
@@ -142,7 +142,7 @@ func (p *Pool) reuse(key Key) *Session {
 	return s
 }
 
-// drop removes the last idle session of key from p.idle. The caller holds p.mu.
+// drop removes the last idle session of `key` from p.idle. The caller holds p.mu.
 func (p *Pool) drop(key Key) {
 	free := p.idle[key]
 	if len(free) == 1 {

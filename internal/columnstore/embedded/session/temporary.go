@@ -44,9 +44,9 @@ func (s *Session) Stored(verb, text string) error {
 	return s.named.of.within(s.named)
 }
 
-// within ends `s` and returns an error if `s` uses more than half of the memory limit. The same applies if all sessions
+// within ends `s` and returns an error if `s` uses more than half of the memory limit. It does the same if all sessions
 // of analysts together exceed the limit. The settings of a request count twice, because this process and the engine
-// keep them.
+// each keep a copy.
 func (n *named) within(s *namedSession) error {
 	limit := n.pool.temporary
 	if limit == 0 || s.key.user != access.Analyst {

@@ -1,4 +1,4 @@
-// Package wire reads the body of a request and writes the reply: compression, and the deadlines of a slow client.
+// Package wire reads and decompresses request bodies, compresses replies, and sets deadlines for slow clients.
 package wire
 
 import (
@@ -11,9 +11,9 @@ import (
 	"vayu/internal/columnstore/embedded/chdb"
 )
 
-// stallTime is how long a client may take to read a chunk of the reply, or pause while it sends a body. Then the
-// client's statement ends, because each statement occupies one of few slots. ClickHouse's own limit is 30 s between two
-// packets (http_send_timeout, http_receive_timeout).
+// stallTime is how long a client may take to read a chunk of the reply, or pause while it sends a body. If it takes
+// longer, its statement ends, because each statement occupies one of few slots. ClickHouse's own limit is 30 s between
+// two packets (http_send_timeout, http_receive_timeout).
 const stallTime = time.Minute
 
 // leastRate is the least rate of a body or a reply after its first minute, in bytes a second. Only the time of waiting
@@ -61,8 +61,8 @@ func Limit(w http.ResponseWriter, r *http.Request) *Writer {
 	return &Writer{ResponseWriter: w, control: control}
 }
 
-// extend sets the deadline of the next chunk. The deadline also enforces leastRate, and is not after Until. The writer
-// of a test may have no deadlines, so errors are ignored.
+// extend sets the deadline of the next chunk. It applies stallTime and leastRate, and w.Until is the latest deadline.
+// The writer of a test may have no deadlines, so errors are ignored.
 func (w *Writer) extend() {
 	deadline := time.Now().Add(w.pace.left())
 	if !w.Until.IsZero() && w.Until.Before(deadline) {

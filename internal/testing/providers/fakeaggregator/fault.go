@@ -2,7 +2,7 @@ package fakeaggregator
 
 import "vayu/internal/testing/providers"
 
-// The faults of an order. With DropBefore, LateFailure and Refuse the order is not carried out.
+// The faults of an order. With LateFailure, Refuse and [providers.DropBefore], the order is not carried out.
 const (
 	Duplicate   providers.Fault = "duplicate"    // success, in the reply and in two callbacks
 	Late        providers.Fault = "late"         // pending, and success after Config.Late

@@ -66,7 +66,7 @@ func (s *Simulator) submit(w http.ResponseWriter, r *http.Request) {
 	s.Answer(w, r, f, http.StatusOK, body)
 }
 
-// accept stores a new order, or looks up a repeated one. It returns the reply, and the fault that changes the reply.
+// accept stores a new order, or looks up a repeated one, except for the fault DropBefore. It returns fault and reply.
 func (s *Simulator) accept(reference, number, operator string, amount schema.Paise) (providers.Fault, orderStatus) {
 	s.Mu.Lock()
 	defer s.Mu.Unlock()

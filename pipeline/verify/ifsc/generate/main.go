@@ -130,7 +130,7 @@ func list(folder string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// shortened removes from each suffix the prefix that it shares with the suffix before it, but never its last character.
+// shortened removes from each suffix its common prefix with the suffix before it. At least one character remains.
 func shortened(ends []string) []string {
 	short := make([]string, len(ends))
 	before := "      "

@@ -69,7 +69,7 @@ func (w *Writer) guess(key, value, text string, certainty Certainty, evidence st
 	w.Guesses = append(w.Guesses, Guess{strings.Join(append(slices.Clip(w.path), key), "."), value, certainty, evidence})
 }
 
-// scalar returns a text as a YAML scalar, valid outside brackets: a boolean for true and false, otherwise a string.
+// scalar returns a text as a YAML scalar: a boolean for true and false, otherwise a string. In brackets, use flow.
 func scalar(text string) string {
 	out, err := yaml.Marshal(&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: OneLine(text)})
 	if err != nil {

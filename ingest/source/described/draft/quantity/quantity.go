@@ -70,8 +70,8 @@ func Words(name string) []string {
 	})
 }
 
-// leastName is the length in bytes from which the name of a parameter is recognised among any other words. Shorter
-// names, such as at or no, are also ordinary words. They are recognised only among units and plainWords.
+// leastName is the length in bytes that the name of a parameter needs to be recognised among any other words. Shorter
+// names, such as "at" or "no", are also ordinary words. They are recognised only among units and plainWords.
 const leastName = 3
 
 // shortNames maps short names of parameters, as devices use them, to names that [parameter.Parse] knows.

@@ -144,7 +144,7 @@ func (d Document) columnsFor(n int) (path string, names []string) {
 	return path, names
 }
 
-// asMap returns the members of an object as records, or false unless they are several objects with similar fields.
+// asMap returns the members of an object as records. It returns false if they are not two or more similar objects.
 func asMap(v gjson.Result, at string) (Place, bool) {
 	p := Place{At: at, Shape: record.ShapeMap}
 	names := make(map[string]int)

@@ -68,7 +68,7 @@ func (f *Field) Add(record int, v gjson.Result) {
 // Filled returns the number of values that are not empty.
 func (f *Field) Filled() int { return f.Present - f.Nulls }
 
-// IsNumber reports whether half or more of the non-empty values are numbers, and none is a bool. Others may be errors.
+// IsNumber reports whether half or more of the non-empty values are numbers (the rest can be error texts), none a bool.
 func (f *Field) IsNumber() bool { return f.numeric > 0 && f.numeric*2 >= f.Filled() && f.bools == 0 }
 
 // InEach reports whether the field belongs to the elements of a list in the records.
