@@ -31,9 +31,10 @@ const (
 	// newer than this delivery.
 	selectAcknowledged = "SELECT finished_at FROM delivery WHERE webhook_id = $1 AND state = 'delivered' ORDER BY id DESC LIMIT 1"
 	countWaiting       = "SELECT count(*) FROM delivery WHERE webhook_id = $1 AND state = 'waiting'"
-	// selectOldest sorts all waiting deliveries of a webhook to find the oldest. It runs only if their number exceeds
-	// Config.Backlog.
-	selectOldest = "SELECT id FROM delivery WHERE webhook_id = $1 AND state = 'waiting' ORDER BY id LIMIT $2"
+	// selectExcess reads the waiting deliveries without the newest $2. It is one statement, because another instance
+	// may end deliveries meanwhile. It sorts all waiting deliveries, and runs only if they exceed Config.Backlog.
+	selectExcess = `SELECT id FROM (SELECT id, row_number() OVER (ORDER BY id DESC) AS age FROM delivery WHERE webhook_id = $1 AND state = 'waiting') waiting
+		WHERE age > $2 ORDER BY id LIMIT $3`
 	// recordBacklog adds $4 to the number of deliveries of a webhook that failed because of Config.Backlog.
 	recordBacklog = `INSERT INTO webhook_backlog (webhook_id, reached_at, most, failed) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (webhook_id) DO UPDATE SET reached_at = excluded.reached_at, most = excluded.most, failed = webhook_backlog.failed + excluded.failed`
@@ -98,12 +99,7 @@ func (s *Service) dead(ctx context.Context, webhook string) (bool, error) {
 
 // boundOne marks the oldest waiting deliveries of a webhook as failed, at most boundMost, until s.Backlog still wait.
 func (s *Service) boundOne(ctx context.Context, webhook string) error {
-	var waiting int
-	view := s.DB.View(ctx)
-	if err := view.QueryRow(countWaiting, webhook).Scan(&waiting); err != nil {
-		return err
-	}
-	all, err := sqlstore.All(view, scanID, selectOldest, webhook, min(waiting-s.Backlog, boundMost))
+	all, err := sqlstore.All(s.DB.View(ctx), scanID, selectExcess, webhook, s.Backlog, boundMost)
 	if err != nil {
 		return err
 	}

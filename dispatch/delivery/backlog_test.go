@@ -116,6 +116,25 @@ func TestOnlyDeadEndpointsAreBounded(t *testing.T) {
 	})
 }
 
+// Another instance may have ended deliveries since this one found too many.
+func TestABacklogThatShrankIsKept(t *testing.T) {
+	t.Parallel()
+	eachFixture(t, func(t *testing.T, s *fixture) {
+		s.Backlog = 3
+		webhook := s.webhook(schema.Live, 1)
+		for range 2 {
+			s.delivery(schema.Live, webhook)
+		}
+		sqlstoretest.Exec(t, s.DB, "UPDATE delivery SET token = ''")
+		if err := s.BoundOne(t.Context(), webhook); err != nil {
+			t.Fatal(err)
+		}
+		if n := count(t, s.DB, webhook, schema.DeliveryWaiting); n != 2 {
+			t.Errorf("%d deliveries wait, want 2", n)
+		}
+	})
+}
+
 func stateOf(t *testing.T, db *sqlstore.DB, id string) (stands schema.DeliveryState) {
 	t.Helper()
 	if err := db.View(context.Background()).QueryRow("SELECT state FROM delivery WHERE id = $1", id).Scan(&stands); err != nil {

@@ -52,6 +52,11 @@ func (c *Copier) SetAgain(d time.Duration) { c.retry = d }
 // Bound does the same as Run does every ten seconds.
 func (s *Service) Bound(ctx context.Context) error { return s.bound(ctx) }
 
+// BoundOne applies the limit to one webhook, as Bound does after it found the webhook above the limit.
+func (s *Service) BoundOne(ctx context.Context, webhook string) error {
+	return s.boundOne(ctx, webhook)
+}
+
 // Watch does the same as Run does each minute, with the attempts of the last minutes.
 func (s *Service) Watch(ctx context.Context) error {
 	w := watcher{Service: s, until: s.Now().Add(-watchEvery), started: true}
