@@ -22,11 +22,8 @@ func acceptable(r *http.Request, other string) error {
 			return nil
 		}
 	}
-	for _, list := range accept {
-		if strings.Contains(list, "*/*") || strings.Contains(list, "application/json") ||
-			strings.Contains(list, "application/*") || strings.TrimSpace(list) == "" {
-			return nil
-		}
+	if acceptsJSON(accept) {
+		return nil
 	}
 	if other != "" {
 		return schema.NewProblem(schema.NotAcceptable, "Accept", "The Accept header must allow application/json or "+strings.ReplaceAll(other, ",", " or")+".")
@@ -34,17 +31,50 @@ func acceptable(r *http.Request, other string) error {
 	return schema.NewProblem(schema.NotAcceptable, "Accept", "The Accept header must allow application/json.")
 }
 
+// acceptsJSON reports whether the Accept header allows JSON. The most specific media range decides (RFC 9110, section
+// 12.5.1).
+func acceptsJSON(accept []string) bool {
+	for _, mediaRange := range [...]string{"application/json", "application/*", "*/*"} {
+		if wanted, named := weight(accept, mediaRange); named {
+			return wanted
+		}
+	}
+	return strings.TrimSpace(strings.Join(accept, "")) == ""
+}
+
 // Wants reports whether the Accept header names a media type, and not with q=0. It ignores other weights (q), and does
 // not match wildcards. The media type must be one of [Route].Type.
 func (c *Call) Wants(mediaType string) bool { return wants(c.Header["Accept"], mediaType) }
 
 func wants(accept []string, mediaType string) bool {
+	wanted, _ := weight(accept, mediaType)
+	return wanted
+}
+
+// weight reports whether the Accept header names a media type with a weight above 0, and whether it names it at all.
+func weight(accept []string, mediaType string) (wanted, named bool) {
 	for _, list := range accept {
 		for one := range strings.SplitSeq(list, ",") {
 			name, params, _ := strings.Cut(one, ";")
-			if strings.EqualFold(strings.TrimSpace(name), mediaType) && strings.ReplaceAll(params, " ", "") != "q=0" {
-				return true
+			if !strings.EqualFold(strings.TrimSpace(name), mediaType) {
+				continue
 			}
+			if !zeroWeight(params) {
+				return true, true
+			}
+			named = true
+		}
+	}
+	return false, named
+}
+
+// zeroWeight reports whether the parameters of a media range contain q=0, which refuses it (RFC 9110, section 12.4.2).
+func zeroWeight(params string) bool {
+	for one := range strings.SplitSeq(params, ";") {
+		name, q, _ := strings.Cut(one, "=")
+		if strings.EqualFold(strings.TrimSpace(name), "q") {
+			q = strings.TrimSpace(q)
+			return strings.HasPrefix(q, "0") && strings.Trim(q, "0.") == ""
 		}
 	}
 	return false

@@ -126,6 +126,9 @@ func TestRefusals(t *testing.T) {
 		"method of no one":     {"BREW", "/v1/world", nil, schema.MethodNotAllowed},
 		"unknown version":      {"GET", "/v1/ready", []string{"X-SERVICE-Version", "2020-01-01"}, schema.UnknownVersion},
 		"only pages":           {"GET", "/v1/ready", []string{"Accept", "text/html"}, schema.NotAcceptable},
+		"refused type":         {"GET", "/v1/ready", []string{"Accept", "application/json; q=0.00, text/html"}, schema.NotAcceptable},
+		"all but JSON":         {"GET", "/v1/ready", []string{"Accept", "application/*;level=1;q=0, */*"}, schema.NotAcceptable},
+		"longer type":          {"GET", "/v1/ready", []string{"Accept", "application/json-seq"}, schema.NotAcceptable},
 		"panic":                {"GET", "/v1/panic", nil, schema.InternalError},
 		"an error from within": {"GET", "/v1/secret", nil, schema.InternalError},
 	} {
