@@ -43,9 +43,12 @@ func cellOf(lat, lon float64) cell {
 var atlasOf = sync.OnceValue(func() *atlas {
 	a := &atlas{byName: make(map[[2]string]int), cells: make(map[cell][]int)}
 	for line := range strings.Lines(extentsCSV) {
-		fields := strings.Split(strings.TrimSpace(line), ",")
-		if strings.HasPrefix(line, "#") || len(fields) != 5 {
+		if strings.HasPrefix(line, "#") {
 			continue
+		}
+		fields := strings.Split(strings.TrimSpace(line), ",")
+		if len(fields) != 5 {
+			panic(fmt.Sprintf("reading the extents: %q does not have 5 fields", line))
 		}
 		e := extent{city: fields[0], state: fields[1]}
 		if _, err := fmt.Sscan(strings.Join(fields[2:], " "), &e.centre.Latitude, &e.centre.Longitude, &e.radius); err != nil {

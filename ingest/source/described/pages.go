@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"net/url"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -164,17 +166,21 @@ func (w *walk) ended(body record.Reply, count int) (last bool, missing int) {
 	return count == 0 || !w.p.untilEmpty && count < w.p.size, 0
 }
 
+// linkValue matches one link of the header Link: the address, and the parameters up to a comma outside quotes.
+// relation matches the parameter rel, which may list several types.
+var (
+	linkValue = regexp.MustCompile(`<([^>]*)>((?:[^,"]|"[^"]*")*)`)
+	relation  = regexp.MustCompile(`(?i);\s*rel\s*=\s*(?:"([^"]*)"|([^\s;"]+))`)
+)
+
 // nextLink returns the address with rel="next" in the headers Link (RFC 8288), or "" if there is none.
 func nextLink(headers []string) string {
 	for _, header := range headers {
-		for entry := range strings.SplitSeq(header, ",") {
-			target, parameters, _ := strings.Cut(entry, ";")
-			target = strings.TrimSpace(target)
-			rel := strings.ReplaceAll(strings.ToLower(parameters), " ", "")
-			if !strings.Contains(rel, `rel="next"`) && !strings.Contains(rel, "rel=next") || len(target) < 2 || target[0] != '<' {
-				continue
+		for _, link := range linkValue.FindAllStringSubmatch(header, -1) {
+			rel := relation.FindStringSubmatch(link[2])
+			if rel != nil && slices.Contains(strings.Fields(strings.ToLower(rel[1]+rel[2])), "next") {
+				return link[1]
 			}
-			return strings.Trim(target, "<>")
 		}
 	}
 	return ""
