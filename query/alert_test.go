@@ -61,8 +61,11 @@ func TestAlertPlaces(t *testing.T) {
 				return
 			}
 			problem, ok := errors.AsType[*schema.Problem](err)
-			if !ok || problem.Code != schema.InvalidAlert || problem.Field != row.field {
-				t.Fatalf("got the error %v of the place %+v, want invalid_alert at %s", err, got, row.field)
+			if !ok {
+				t.Fatalf("got the error %v of the place %+v, want a problem", err, got)
+			}
+			if problem.Code != schema.InvalidAlert || problem.Field != row.field {
+				t.Fatalf("got %s at %s, want %s at %s", problem.Code, problem.Field, schema.InvalidAlert, row.field)
 			}
 			if offered := fmt.Sprint(problem.Suggestions, problem.Candidates); !strings.Contains(offered, row.suggestion) {
 				t.Errorf("got the suggestions %s, want %q among them", offered, row.suggestion)

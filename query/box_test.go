@@ -25,10 +25,10 @@ type boxPage struct {
 func (w *fixture) boxed(t *testing.T, path string) (records []string) {
 	t.Helper()
 	for next := path; next != ""; {
-		status, _, body := w.get(t, next)
 		var page boxPage
-		if err := json.Unmarshal([]byte(body), &page); err != nil || status != http.StatusOK || page.Status != schema.Success {
-			t.Fatalf("%s: status %d, %v: %s", next, status, err, body)
+		_, body := w.getInto(t, next, &page)
+		if page.Status != schema.Success {
+			t.Fatalf("%s: got %q, want %q: %s", next, page.Status, schema.Success, body)
 		}
 		for _, r := range page.Data {
 			records = append(records, string(r))
@@ -89,12 +89,17 @@ func TestARecordOfABoxIsThatOfItsCity(t *testing.T) {
 			records := w.boxed(t, "/v1/aqi?bbox=70,10,78,29&"+query)
 			for _, text := range records {
 				var at struct{ Latitude, Longitude float64 }
-				if err := json.Unmarshal([]byte(text), &at); err != nil || !geo.InIndia(at.Latitude, at.Longitude) {
-					t.Errorf("position %v: %s", at, text)
+				decode(t, text, &at)
+				if !geo.InIndia(at.Latitude, at.Longitude) {
+					t.Errorf("position %v, want one in India: %s", at, text)
 				}
 				same, position, _ := strings.Cut(text, `,"latitude":`)
-				if _, _, want := w.get(t, "/v1/aqi?city="+url.QueryEscape(record(t, text).City)+"&"+query); same+"}" != want || position == "" {
-					t.Errorf("got %s, want %s with a position", text, want)
+				if position == "" {
+					t.Errorf("got %s, want a position", text)
+				}
+				_, _, want := w.get(t, "/v1/aqi?city="+url.QueryEscape(record(t, text).City)+"&"+query)
+				if got := same + "}"; got != want {
+					t.Errorf("got %s without the position, want %s", got, want)
 				}
 			}
 			if len(records) == 0 {
@@ -151,10 +156,9 @@ func TestInvalidBoxes(t *testing.T) {
 	t.Parallel()
 	w := india(t)
 	const box = "bbox=76.8,28.4,77.4,28.9"
-	_, _, body := w.get(t, "/v1/aqi?bbox=68,6,98,38&limit=1")
 	var page boxPage
-	if err := json.Unmarshal([]byte(body), &page); err != nil || page.Next == nil {
-		t.Fatalf("%v: %s", err, body)
+	if _, body := w.getInto(t, "/v1/aqi?bbox=68,6,98,38&limit=1", &page); page.Next == nil {
+		t.Fatalf("no next_cursor: %s", body)
 	}
 	w.rejects(t, "/v1/aqi?", map[string]rejection{
 		"bbox=170,-10,-170,10":                 {schema.InvalidRequest, "bbox", "date line"},

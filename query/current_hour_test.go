@@ -2,7 +2,6 @@ package query_test
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"sync/atomic"
@@ -67,9 +66,8 @@ func TestHourOfFewStationsIsNotCurrent(t *testing.T) {
 		t.Errorf("an hour that waits changes the validators: %v", same)
 	}
 	var d air.Detail
-	_, _, body := w.get(t, "/v1/aqi?city=Delhi&view=detail")
-	if err := json.Unmarshal([]byte(body), &d); err != nil || len(d.Stations) != 10 || d.StationsUsed != 10 {
-		t.Errorf("the stations of the hour: %s", body)
+	if _, body := w.getInto(t, "/v1/aqi?city=Delhi&view=detail", &d); len(d.Stations) != 10 || d.StationsUsed != 10 {
+		t.Errorf("%d stations of the hour, %d used; want 10, all used: %s", len(d.Stations), d.StationsUsed, body)
 	}
 	at.set(next.Add(30 * time.Minute))
 	w.refresh(t) // no new roll-up
@@ -86,9 +84,8 @@ func TestHourOfFewStationsIsNotCurrent(t *testing.T) {
 	at.set(next.Add(5 * time.Minute))
 	w.refresh(t)
 	get("city=Delhi", 256)
-	_, _, body = w.get(t, "/v1/aqi?city=Delhi&view=detail")
-	if err := json.Unmarshal([]byte(body), &d); err != nil || len(d.Stations) != 5 {
-		t.Errorf("the stations of the hour: %s", body)
+	if _, body := w.getInto(t, "/v1/aqi?city=Delhi&view=detail", &d); len(d.Stations) != 5 {
+		t.Errorf("%d stations of the hour, want 5: %s", len(d.Stations), body)
 	}
 }
 
@@ -138,8 +135,9 @@ func TestRemovedHourLeavesTheSnapshot(t *testing.T) {
 		if want < 0 {
 			for _, text := range []string{body, near} {
 				var p schema.ProblemBody
-				if err := json.Unmarshal([]byte(text), &p); err != nil || p.Error.Code.Status() != http.StatusNotFound {
-					t.Errorf("nothing is left: %s", text)
+				decode(t, text, &p)
+				if got := p.Error.Code.Status(); got != http.StatusNotFound {
+					t.Errorf("status %d after the last hour, want 404: %s", got, text)
 				}
 			}
 			break

@@ -130,8 +130,11 @@ func TestWorldsDoNotMix(t *testing.T) {
 	t.Parallel()
 	w := india(t)
 	status, h, body := w.do(t, http.MethodGet, "/v1/aqi?city=Delhi", "Authorization", "Bearer "+sandboxKey)
-	if status != http.StatusOK || record(t, body).AQI != 111 || h.Get("X-Service-Mode") != "sandbox" {
-		t.Errorf("%d %s", status, body)
+	if status != http.StatusOK || record(t, body).AQI != 111 {
+		t.Errorf("got status %d and AQI %d, want 200 and 111: %s", status, record(t, body).AQI, body)
+	}
+	if got := h.Get("X-Service-Mode"); got != "sandbox" {
+		t.Errorf("X-Service-Mode is %q, want sandbox", got)
 	}
 	status, h, body = w.do(t, http.MethodGet, "/v1/aqi?city=Pune", "Authorization", "Bearer "+sandboxKey)
 	checkProblem(t, status, h, body, schema.NoData, "city")
@@ -151,7 +154,7 @@ func TestPinCodes(t *testing.T) {
 				t.Fatalf("%s: %d %s", pin, status, body)
 			}
 			if r := record(t, body); r.City != want.city || r.AQI != want.aqi {
-				t.Errorf("%s: %s", pin, body)
+				t.Errorf("%s: got %s, AQI %d; want %s, %d: %s", pin, r.City, r.AQI, want.city, want.aqi, body)
 			}
 		}
 		_, _, body := w.get(t, "/v1/aqi?view=detail&pincode="+pin)
@@ -161,26 +164,26 @@ func TestPinCodes(t *testing.T) {
 	}
 	_, _, body := w.get(t, "/v1/aqi?pincode=110001&date=2026-11-20")
 	if r := record(t, body); r.City != "Delhi" || r.AQI != 205 || r.Date != "2026-11-20" {
-		t.Errorf("history of a pin code: %s", body)
+		t.Errorf("history of a pin code: got %s, AQI %d of %s; want Delhi, 205 of 2026-11-20: %s", r.City, r.AQI, r.Date, body)
 	}
 	_, _, body = w.get(t, "/v1/aqi?pincode=110001&date=2026-11-10")
 	if r := record(t, body); r.City != "Delhi" || r.AQI != 110 {
-		t.Errorf("a pin code on a day of which only its city is known: %s", body)
+		t.Errorf("a pin code on a day of which only its city is known: got %s, AQI %d; want Delhi, 110: %s", r.City, r.AQI, body)
 	}
 	var days rangeReply
-	_, _, body = w.get(t, "/v1/aqi?pincode=110001&from=2026-11-18&to=2026-11-20")
-	if err := json.Unmarshal([]byte(body), &days); err != nil || len(days.Records) != 3 || days.Records[1].AQI != 101 || days.Records[2].AQI != 205 {
-		t.Errorf("days of a pin code, some of which only its city has: %s", body)
+	_, body = w.getInto(t, "/v1/aqi?pincode=110001&from=2026-11-18&to=2026-11-20", &days)
+	if got := days.Records; len(got) != 3 || got[1].AQI != 101 || got[2].AQI != 205 {
+		t.Errorf("days of a pin code, some of which only its city has: got %+v, want three, the last with AQI 101 and 205: %s", got, body)
 	}
 	status, h, body := w.get(t, "/v1/aqi?pincode=110001&date=2018-11-08")
 	checkProblem(t, status, h, body, schema.NoData, "date")
 	if !strings.Contains(body, "There is no AQI for the pin code 110001 (Delhi) for 2018-11-08.") {
 		t.Errorf("the refusal does not name the pin code: %s", body)
 	}
-	_, _, body = w.get(t, "/v1/aqi?pincode=110001&from=2026-11-20&to=2026-11-20&interval=hour")
 	var r rangeReply
-	if err := json.Unmarshal([]byte(body), &r); err != nil || len(r.Records) != 2 || r.Records[0].AQI != 190 || r.Records[1].AQI != 205 {
-		t.Errorf("hours of a pin code: %s", body)
+	_, body = w.getInto(t, "/v1/aqi?pincode=110001&from=2026-11-20&to=2026-11-20&interval=hour", &r)
+	if got := r.Records; len(got) != 2 || got[0].AQI != 190 || got[1].AQI != 205 {
+		t.Errorf("hours of a pin code: got %+v, want two with AQI 190 and 205: %s", got, body)
 	}
 }
 
@@ -191,7 +194,7 @@ func TestPinCodeNearStationWithoutState(t *testing.T) {
 	run(t, w)
 	_, _, body := w.get(t, "/v1/aqi?pincode=110001&date=2026-11-10")
 	if r := record(t, body); r.City != "Delhi" || r.AQI != 110 {
-		t.Errorf("its city's history is that of the city with a state: %s", body)
+		t.Errorf("its city's history is that of the city with a state: got %s, AQI %d; want Delhi, 110: %s", r.City, r.AQI, body)
 	}
 }
 
@@ -233,12 +236,16 @@ func TestBulkKeepsTheOrder(t *testing.T) {
 		"success Delhi", "error Atlantis location_not_found cities", "success Aurangabad, Bihar", "error Aurangabad ambiguous_location cities",
 		"success Delhi", "success Delhi",
 	}
-	if diff := cmp.Diff(want, lines); diff != "" || got.Count != len(want) || got.Status != "success" {
-		t.Error(diff, body)
+	if diff := cmp.Diff(want, lines); diff != "" {
+		t.Errorf("results (-want +got):\n%s%s", diff, body)
+	}
+	if got.Count != len(want) || got.Status != schema.Success {
+		t.Errorf("got %q with count %d, want %q with %d: %s", got.Status, got.Count, schema.Success, len(want), body)
 	}
 	hundred := strings.TrimSuffix(strings.Repeat("Delhi,", 100), ",")
-	if status, _, body := w.get(t, "/v1/aqi?cities="+hundred); status != http.StatusOK || strings.Count(body, delhi) != 100 {
-		t.Errorf("100 cities: %d", status)
+	status, _, body := w.get(t, "/v1/aqi?cities="+hundred)
+	if got := strings.Count(body, delhi); status != http.StatusOK || got != 100 {
+		t.Errorf("100 cities: status %d with %d records, want 200 with 100", status, got)
 	}
 	_, _, body = w.get(t, "/v1/aqi?cities=Delhi,Pune,Kochi&date=2026-11-19")
 	if strings.Count(body, `"date":"2026-11-19"`) != 2 || strings.Count(body, `"no_data"`) != 1 || !strings.Contains(body, `"field":"date"`) {
@@ -276,11 +283,8 @@ func TestCityAndStationLists(t *testing.T) {
 		"/v1/stations?near=0,0":                           "[]",
 		"/v1/stations?limit=2":                            "[cpcb-anand-vihar cpcb-aurangabad-b]",
 	} {
-		status, _, body := w.get(t, path)
 		var page schema.List[struct{ ID, Name string }]
-		if err := json.Unmarshal([]byte(body), &page); err != nil || status != http.StatusOK {
-			t.Fatalf("%s: %d %s", path, status, body)
-		}
+		w.getInto(t, path, &page)
 		got := []string{}
 		for _, e := range page.Data {
 			if e.ID == "" {
@@ -336,10 +340,9 @@ func TestListsHaveTheAgeOfTheirFigures(t *testing.T) {
 		"/v1/stations?near=26.05,91.86": "cpcb-silent true none  ",
 	} {
 		t.Run(path, func(t *testing.T) {
-			_, _, body := w.get(t, path)
 			var page schema.List[entry]
-			if err := json.Unmarshal([]byte(body), &page); err != nil || len(page.Data) == 0 {
-				t.Fatalf("%s: %v", body, err)
+			if _, body := w.getInto(t, path, &page); len(page.Data) == 0 {
+				t.Fatalf("no entries: %s", body)
 			}
 			e, age := page.Data[0], "none"
 			if e.Age != nil {
@@ -363,8 +366,8 @@ func TestCursorBelongsToItsList(t *testing.T) {
 		var page struct {
 			Next *string `json:"next_cursor"`
 		}
-		if _, _, body := w.get(t, path); json.Unmarshal([]byte(body), &page) != nil || page.Next == nil {
-			t.Fatalf("%s: %s", path, body)
+		if _, body := w.getInto(t, path, &page); page.Next == nil {
+			t.Fatalf("%s: no next_cursor: %s", path, body)
 		}
 		return *page.Next
 	}

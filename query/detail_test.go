@@ -58,8 +58,14 @@ func TestDetailedViewListsTheStationsOfItsHour(t *testing.T) {
 		if diff := cmp.Diff(map[string]int{"used": 90, "unrated": -1}, list); diff != "" {
 			t.Error(diff)
 		}
-		if cmp.Diff([]string{"CPCB"}, got.Attribution)+cmp.Diff([]string{"cpcb"}, got.Source) != "" || got.StationsTotal != len(list) {
-			t.Error(body)
+		if diff := cmp.Diff([]string{"CPCB"}, got.Attribution); diff != "" {
+			t.Errorf("attribution (-want +got):\n%s", diff)
+		}
+		if diff := cmp.Diff([]string{"cpcb"}, got.Source); diff != "" {
+			t.Errorf("source (-want +got):\n%s", diff)
+		}
+		if got.StationsTotal != len(list) {
+			t.Errorf("stations_total is %d, want %d: %s", got.StationsTotal, len(list), body)
 		}
 	}
 	with := func(c *query.Config) { c.Directory = dir }
@@ -102,8 +108,10 @@ func TestDetailedViewHasTheConcentrationOfNH3(t *testing.T) {
 		if err := json.Unmarshal([]byte(body), &got); err != nil {
 			t.Fatalf("%s: %v", body, err)
 		}
-		if got.NH3 == nil || *got.NH3 != want {
-			t.Errorf("nh3 is not %v: %s", want, body)
+		if got.NH3 == nil {
+			t.Errorf("nh3 is missing, want %v: %s", want, body)
+		} else if *got.NH3 != want {
+			t.Errorf("nh3 is %v, want %v: %s", *got.NH3, want, body)
 		}
 		if got.Units["nh3"] != "µg/m³" || got.Averaging["nh3"] != "24h" {
 			t.Errorf("unit %q and averaging interval %q of nh3", got.Units["nh3"], got.Averaging["nh3"])

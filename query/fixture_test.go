@@ -2,6 +2,7 @@ package query_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -157,6 +158,24 @@ func (w *fixture) flush(t testing.TB) {
 func (w *fixture) get(t testing.TB, path string, headers ...string) (int, http.Header, string) {
 	t.Helper()
 	return w.do(t, http.MethodGet, path, append([]string{"Authorization", "Bearer " + w.key}, headers...)...)
+}
+
+// getInto decodes a reply of status 200 into out, and returns its headers and its body.
+func (w *fixture) getInto(t testing.TB, path string, out any) (http.Header, string) {
+	t.Helper()
+	status, h, body := w.get(t, path)
+	if status != http.StatusOK {
+		t.Fatalf("%s: status %d: %s", path, status, body)
+	}
+	decode(t, body, out)
+	return h, body
+}
+
+func decode(t testing.TB, body string, out any) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(body), out); err != nil {
+		t.Fatalf("%v: %s", err, body)
+	}
 }
 
 var transport = &http.Transport{DisableCompression: true}

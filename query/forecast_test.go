@@ -71,7 +71,7 @@ func TestForecastOfACity(t *testing.T) {
 		t.Errorf("model %s, reason %v, want the damped anomaly", got.Model, got.Reason)
 	}
 	if s := got.Score; s == nil || s.Forecasts != 3 || !s.BeatsPersistence {
-		t.Errorf("score %+v, want that of the three horizons that were shown, better than persistence", got.Score)
+		t.Errorf("score %+v, want that of the three horizons that were shown, better than persistence", s)
 	}
 	if status, _, _ := w.get(t, "/v1/forecast?city=Delhi", "If-None-Match", header.Get("ETag")); status != http.StatusNotModified {
 		t.Errorf("the same ETag: status %d, want 304", status)
@@ -127,8 +127,11 @@ func TestReasonOfPersistence(t *testing.T) {
 	if err := json.Unmarshal([]byte(body), &got); err != nil || status != http.StatusOK {
 		t.Fatalf("%d %s: %v", status, body, err)
 	}
-	if got.Model != "persistence" || got.Reason == nil || *got.Reason != "persistence_not_beaten" {
-		t.Errorf("%s, want persistence with the reason of the PM2.5 of tomorrow", body)
+	if got.Reason == nil {
+		t.Fatalf("%s, want a reason", body)
+	}
+	if got.Model != "persistence" || *got.Reason != "persistence_not_beaten" {
+		t.Errorf("model %s, reason %s, want persistence with the reason of the PM2.5 of tomorrow", got.Model, *got.Reason)
 	}
 }
 
@@ -165,10 +168,9 @@ func TestForecastOfHours(t *testing.T) {
 	}
 	w.issueHours(t)
 	for _, place := range []string{"city=Delhi", "lat=28.63&lon=77.21"} {
-		status, _, body := w.get(t, "/v1/forecast?"+place+"&hours=48")
 		var got air.Forecast
-		if err := json.Unmarshal([]byte(body), &got); err != nil || status != http.StatusOK || got.Hourly == nil {
-			t.Fatalf("%s: %d %s: %v", place, status, body, err)
+		if _, body := w.getInto(t, "/v1/forecast?"+place+"&hours=48", &got); got.Hourly == nil {
+			t.Fatalf("%s: no hours: %s", place, body)
 		}
 		h := got.Hourly
 		if len(h.Hours) != 48 || !h.Hours[0].At.After(now) || h.Hours[0].At.After(now.Add(time.Hour)) {

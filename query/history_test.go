@@ -60,7 +60,7 @@ func TestHistoryByDateAndRange(t *testing.T) {
 			t.Fatalf("%s: %d %s: %v", span, status, body, err)
 		}
 		if len(r.Records) != want || r.City != "Delhi" || r.Status != "success" {
-			t.Errorf("%s: %d records, want %d", span, len(r.Records), want)
+			t.Errorf("%s: got %q with %d records of %q, want success with %d of Delhi", span, r.Status, len(r.Records), r.City, want)
 		}
 		if h.Get("Content-Length") != fmt.Sprint(len(body)) || h.Get("ETag") == "" {
 			t.Errorf("%s: headers %v", span, h)
@@ -101,12 +101,20 @@ func TestDetailedViewOfADay(t *testing.T) {
 			got.Stations[i].DistanceKM = nil
 		}
 		slices.SortFunc(got.Stations, func(a, b air.StationFigure) int { return strings.Compare(a.ID, b.ID) })
-		if diff := cmp.Diff(want, got.Stations); diff != "" || h.Get("ETag") == "" {
-			t.Errorf("%s: %s", span, diff)
+		if diff := cmp.Diff(want, got.Stations); diff != "" {
+			t.Errorf("%s: stations (-want +got):\n%s", span, diff)
 		}
-		thanked := len(want) == 0 || cmp.Diff([]string{"CPCB"}, got.Attribution) == ""
-		if got.Stale || !thanked || len(want) == 0 && len(got.Attribution)+len(got.Source) > 0 || got.State != "Delhi" {
-			t.Errorf("%s: a day that is over does not grow stale: %s", span, body)
+		if h.Get("ETag") == "" {
+			t.Errorf("%s: no ETag: %v", span, h)
+		}
+		if got.Stale || got.State != "Delhi" {
+			t.Errorf("%s: stale %v, state %q; a day that is over does not grow stale: %s", span, got.Stale, got.State, body)
+		}
+		switch {
+		case len(want) == 0 && len(got.Attribution)+len(got.Source) > 0:
+			t.Errorf("%s: attribution %q of the sources %q, want none", span, got.Attribution, got.Source)
+		case len(want) > 0 && !slices.Equal(got.Attribution, []string{"CPCB"}):
+			t.Errorf("%s: attribution %q, want CPCB", span, got.Attribution)
 		}
 	}
 }
@@ -151,7 +159,11 @@ func TestRollUpReloadsOnlyChangedDays(t *testing.T) {
 	if got := get(day - 1); got != 101 {
 		t.Errorf("the day before has AQI %d, want 101", got)
 	}
-	if _, after, body := w.get(t, span); after.Get("ETag") == before.Get("ETag") || !strings.Contains(body, `"aqi":77`) {
+	_, after, body := w.get(t, span)
+	if got := after.Get("ETag"); got == before.Get("ETag") {
+		t.Errorf("the range has the ETag %s of the old one", got)
+	}
+	if !strings.Contains(body, `"aqi":77`) {
 		t.Errorf("the range is the old one: %s", body)
 	}
 	w.cityDay(t, w.live, "Delhi", "Delhi", day-30, figure{aqi: 499, amount: [6]float64{1, 2, 3, 4, 5, 6}})
@@ -206,8 +218,11 @@ func TestAnswersWhileTheEngineIsDown(t *testing.T) {
 		t.Fatalf("%d worlds restored, want 2", n)
 	}
 	_, h, body = w.get(t, "/v1/aqi?city=Delhi")
-	if body != delhi || h.Get("ETag") != first.Get("ETag") {
-		t.Errorf("after a restart: %s", body)
+	if body != delhi {
+		t.Errorf("after a restart: got %s, want %s", body, delhi)
+	}
+	if got, want := h.Get("ETag"), first.Get("ETag"); got != want {
+		t.Errorf("after a restart: got ETag %s, want %s", got, want)
 	}
 	if _, _, body := w.get(t, "/v1/aqi?city=Pune"); !strings.Contains(body, `"so2":7.5`) {
 		t.Errorf("the filled value is missing: %s", body)

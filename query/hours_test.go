@@ -3,7 +3,6 @@ package query_test
 import (
 	"encoding/json"
 	"fmt"
-	"net/http"
 	"net/url"
 	"testing"
 	"time"
@@ -14,11 +13,8 @@ import (
 
 func (w *fixture) stationsIn(t *testing.T, query string) air.HourReply {
 	t.Helper()
-	status, _, body := w.get(t, "/v1/hours?"+query)
 	var reply air.HourReply
-	if err := json.Unmarshal([]byte(body), &reply); err != nil || status != http.StatusOK {
-		t.Fatalf("%s: status %d: %s", query, status, body)
-	}
+	w.getInto(t, "/v1/hours?"+query, &reply)
 	return reply
 }
 

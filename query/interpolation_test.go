@@ -1,7 +1,6 @@
 package query_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -100,9 +99,10 @@ func TestPositionsOverRandomStations(t *testing.T) {
 				air.Record
 				air.Detail
 			}
-			if err := json.Unmarshal([]byte(body), &got); err != nil || status != http.StatusOK {
+			if status != http.StatusOK {
 				t.Fatalf("%s: %d %s", path, status, body)
 			}
+			decode(t, body, &got)
 			var used, expected []string
 			for _, st := range got.Stations {
 				used = append(used, st.ID)
@@ -210,15 +210,25 @@ func TestRepliesCarryTheAge(t *testing.T) {
 		status, h, body := w.get(t, "/v1/aqi?max_age=60&"+query)
 		checkProblem(t, status, h, body, schema.NoCurrentData, "max_age")
 	}
-	_, h, body := w.get(t, "/v1/aqi?max_age=61&cities=Delhi,Kanpur")
 	var got struct {
 		Results []struct {
 			Status, City string
 			Error        *schema.Problem
 		}
 	}
-	if err := json.Unmarshal([]byte(body), &got); err != nil || len(got.Results) != 2 || got.Results[0].Error != nil || got.Results[1].Error == nil ||
-		got.Results[1].Error.Code != schema.NoCurrentData || h.Get("X-SERVICE-Data-Age") != "61" {
-		t.Errorf("bulk: %s", body)
+	h, body := w.getInto(t, "/v1/aqi?max_age=61&cities=Delhi,Kanpur", &got)
+	if age := h.Get("X-SERVICE-Data-Age"); age != "61" {
+		t.Errorf("bulk: an age of %s s, want 61", age)
+	}
+	if len(got.Results) != 2 {
+		t.Fatalf("bulk: %d results, want 2: %s", len(got.Results), body)
+	}
+	if err := got.Results[0].Error; err != nil {
+		t.Errorf("bulk: got %v for Delhi: %s", err, body)
+	}
+	if err := got.Results[1].Error; err == nil {
+		t.Errorf("bulk: no error for Kanpur: %s", body)
+	} else if err.Code != schema.NoCurrentData {
+		t.Errorf("bulk: got %s for Kanpur, want %s: %s", err.Code, schema.NoCurrentData, body)
 	}
 }

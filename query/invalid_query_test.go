@@ -175,7 +175,7 @@ func checkProblem(t *testing.T, status int, h http.Header, body string, code sch
 		t.Errorf("got %d %s of %q, want %d %s of %q: %s", status, got.Error.Code, got.Error.Field, code.Status(), code, field, body)
 	}
 	if got.Status != "error" || got.Message == "" || got.Message != got.Error.Message {
-		t.Errorf("the body lacks its status or message: %s", body)
+		t.Errorf("got the status %q and the message %q, want error and that of the problem: %s", got.Status, got.Message, body)
 	}
 	if id := h.Get("X-Request-Id"); id == "" || got.Error.RequestID != id {
 		t.Errorf("request id %q in the header, %q in the body", id, got.Error.RequestID)
@@ -195,8 +195,11 @@ func FuzzQuery(f *testing.F) {
 	f.Fuzz(func(t *testing.T, raw string) {
 		if err := query.CheckQuery(raw, now); err != nil {
 			var p *schema.Problem
-			if !asProblem(err, &p) || p.Code.Status() != http.StatusBadRequest || p.Message == "" {
-				t.Errorf("%q: %v", raw, err)
+			if !asProblem(err, &p) {
+				t.Fatalf("%q: got error %v, want a problem", raw, err)
+			}
+			if p.Code.Status() != http.StatusBadRequest || p.Message == "" {
+				t.Errorf("%q: got %s with the message %q, want a code of status 400 and a message", raw, p.Code, p.Message)
 			}
 		}
 	})

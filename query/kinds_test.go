@@ -58,15 +58,12 @@ func TestSensorsCountWhenTheQueryNamesThem(t *testing.T) {
 		"pincode=395001": 70, "pincode=395001&kinds=sensor": 392, "pincode=395001&date=2026-11-19&kinds=sensor": 392, "pincode=395001&date=2026-11-19": 70,
 	} {
 		for _, view := range []string{"", "&view=detail"} {
-			status, _, body := w.get(t, "/v1/aqi?"+path+view)
 			var got struct {
 				AQI      int
 				Kinds    []string
 				Stations []air.StationFigure
 			}
-			if err := json.Unmarshal([]byte(body), &got); err != nil || status != http.StatusOK {
-				t.Fatalf("%s: %d %s", path, status, body)
-			}
+			_, body := w.getInto(t, "/v1/aqi?"+path+view, &got)
 			if got.AQI != want {
 				t.Errorf("%s: AQI %d, want %d: %s", path, got.AQI, want, body)
 			}
@@ -101,9 +98,10 @@ func TestSensorsCountWhenTheQueryNamesThem(t *testing.T) {
 			rangeReply
 			Kinds []string
 		}
-		if err := json.Unmarshal([]byte(body), &got); err != nil || status != http.StatusOK {
+		if status != http.StatusOK {
 			t.Fatalf("%s: %d %s", path, status, body)
 		}
+		decode(t, body, &got)
 		var aqis []int
 		for _, r := range got.Records {
 			aqis = append(aqis, r.AQI)
@@ -177,12 +175,19 @@ func TestNoDataErrorNamesTheNearestStation(t *testing.T) {
 		status, h, body := w.get(t, "/v1/aqi?"+query)
 		checkProblem(t, status, h, body, want.code, want.field)
 		var got schema.ProblemBody
-		if err := json.Unmarshal([]byte(body), &got); err != nil || got.Error.Nearest == nil {
-			t.Fatalf("%s: %s", query, body)
-		}
+		decode(t, body, &got)
 		near := got.Error.Nearest
-		if near.ID != want.id || cmp.Diff(want.has, near.Has)+cmp.Diff(want.missing, near.Missing) != "" || near.DistanceKM == nil {
-			t.Errorf("%s: %s", query, body)
+		if near == nil {
+			t.Fatalf("%s: no nearest station: %s", query, body)
+		}
+		if near.ID != want.id || near.DistanceKM == nil {
+			t.Errorf("%s: got %q at %v, want %q with a distance: %s", query, near.ID, near.DistanceKM, want.id, body)
+		}
+		if diff := cmp.Diff(want.has, near.Has); diff != "" {
+			t.Errorf("%s: parameters of the station (-want +got):\n%s", query, diff)
+		}
+		if diff := cmp.Diff(want.missing, near.Missing); diff != "" {
+			t.Errorf("%s: missing conditions (-want +got):\n%s", query, diff)
 		}
 		if sensor := near.ID == "rated"; sensor != strings.Contains(body, "kinds=reference,sensor.") {
 			t.Errorf("%s: the way out: %s", query, body)
@@ -218,8 +223,11 @@ func TestStationShowsItsLatestReadings(t *testing.T) {
 	if diff := cmp.Diff(want, got.Readings); diff != "" {
 		t.Error(diff)
 	}
-	if got.Hour == nil || !got.Hour.Equal(hour) || got.SubIndices["pm25"] != 30 || h.Get("X-SERVICE-Data-Age") != "2520" {
-		t.Errorf("%v %s", h, body)
+	if got.Hour == nil || !got.Hour.Equal(hour) || got.SubIndices["pm25"] != 30 {
+		t.Errorf("hour %v with the sub-indices %v, want %v with 30 of pm25: %s", got.Hour, got.SubIndices, hour, body)
+	}
+	if age := h.Get("X-SERVICE-Data-Age"); age != "2520" {
+		t.Errorf("an age of %s s, want 2520", age)
 	}
 	conn.down.Store(true)
 	for range 2 {

@@ -34,7 +34,7 @@ func TestMoreStationsThanOneQueryNames(t *testing.T) {
 			continue
 		}
 		if r := record(t, body); r.SO2 != 750 || r.O3 != 3300 {
-			t.Errorf("%s: what the city lacks is not the stations': %s", path, body)
+			t.Errorf("%s: SO2 %v and O3 %v, want 750 and 3300 of the stations: %s", path, r.SO2, r.O3, body)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package query_test
 
 import (
-	"encoding/json"
 	"net/http"
 	"net/url"
 	"path/filepath"
@@ -54,11 +53,8 @@ func TestPlaces(t *testing.T) {
 				t.Fatal(err)
 			}
 			path := "/v1/places?" + values.Encode()
-			status, h, body := w.get(t, path)
 			var reply air.PlaceReply
-			if err := json.Unmarshal([]byte(body), &reply); err != nil || status != http.StatusOK {
-				t.Fatalf("status %d: %s", status, body)
-			}
+			h, _ := w.getInto(t, path, &reply)
 			var got []string
 			for _, e := range reply.Data {
 				aqi := "none"
@@ -86,10 +82,9 @@ func TestIDsOfPlacesAreValidParameters(t *testing.T) {
 		"pune&type=city": "/v1/aqi?city=", "110001": "/v1/aqi?pincode=", "bihar&type=state": "/v1/cities?state=", "karve": "/v1/stations/",
 	} {
 		t.Run(q, func(t *testing.T) {
-			_, _, body := w.get(t, "/v1/places?q="+q+"&limit=1")
 			var reply air.PlaceReply
-			if err := json.Unmarshal([]byte(body), &reply); err != nil || len(reply.Data) != 1 {
-				t.Fatalf("got %s, want one place", body)
+			if _, body := w.getInto(t, "/v1/places?q="+q+"&limit=1", &reply); len(reply.Data) != 1 {
+				t.Fatalf("got %d places, want 1: %s", len(reply.Data), body)
 			}
 			if status, _, body := w.get(t, path+url.QueryEscape(reply.Data[0].ID)); status != http.StatusOK {
 				t.Errorf("got status %d for the id of %s: %s", status, reply.Data[0].ID, body)

@@ -112,9 +112,11 @@ func TestPublicFeedOfACity(t *testing.T) {
 	if err := xml.Unmarshal([]byte(body), &feed); err != nil {
 		t.Fatalf("%v: %s", err, body)
 	}
-	if h.Get("Content-Type") != "application/atom+xml" || feed.Rights != "CPCB" || len(feed.Link) != 1 ||
-		feed.Link[0].Href != "https://air.example/public/v1/cities/Delhi/feed.atom" {
-		t.Errorf("got the feed %+v", feed)
+	if got := h.Get("Content-Type"); got != "application/atom+xml" {
+		t.Errorf("got the type %q, want application/atom+xml", got)
+	}
+	if feed.Rights != "CPCB" || len(feed.Link) != 1 || feed.Link[0].Href != "https://air.example/public/v1/cities/Delhi/feed.atom" {
+		t.Errorf("got the feed %+v, want the rights of CPCB and a link to itself", feed)
 	}
 	var titles []string
 	for _, e := range feed.Entries {

@@ -302,8 +302,11 @@ func TestPublicWorldIsChosen(t *testing.T) {
 	w.refresh(t)
 	_, _, body := w.open(t, "/public/v1/stations.geojson")
 	all, err := geojson.UnmarshalFeatureCollection([]byte(body))
-	if err != nil || len(all.Features) != 1 || all.Features[0].ID != "sim-delhi" {
-		t.Errorf("%v: got the stations %s", err, body)
+	if err != nil {
+		t.Fatalf("%v: %s", err, body)
+	}
+	if got := all.Features; len(got) != 1 || got[0].ID != "sim-delhi" {
+		t.Errorf("got %d stations, want only sim-delhi: %s", len(got), body)
 	}
 }
 
@@ -342,8 +345,12 @@ func TestPublicPageWithoutClickHouse(t *testing.T) {
 			Current *struct{ AQI int }
 			Hours   []struct{}
 		}
-		if err := json.Unmarshal([]byte(body), &page); err != nil || status != http.StatusOK || page.Current == nil || page.Hours != nil {
-			t.Errorf("%s: status %d, %v: %s", path, status, err, body)
+		decode(t, body, &page)
+		if status != http.StatusOK {
+			t.Errorf("%s: status %d, want 200: %s", path, status, body)
+		}
+		if page.Current == nil || page.Hours != nil {
+			t.Errorf("%s: current %v and hours %v, want only the first: %s", path, page.Current, page.Hours, body)
 		}
 		if got := h.Get("Cache-Control"); !strings.HasPrefix(got, "public, max-age=60, ") {
 			t.Errorf("%s: Cache-Control %q", path, got)

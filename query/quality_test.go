@@ -1,7 +1,6 @@
 package query_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -37,11 +36,8 @@ func TestQualityOfAStation(t *testing.T) {
 	var got air.QualityReply
 	var pages []string
 	for path := "/v1/stations/a/quality?limit=4"; path != ""; {
-		status, _, body := w.get(t, path)
 		var page air.QualityReply
-		if err := json.Unmarshal([]byte(body), &page); err != nil || status != http.StatusOK {
-			t.Fatalf("%s: %d %s", path, status, body)
-		}
+		w.getInto(t, path, &page)
 		for _, r := range page.Data {
 			pages = append(pages, fmt.Sprintf("%s %s %s", r.At.Format("15:04"), r.Parameter, r.Test))
 		}
@@ -75,10 +71,9 @@ func TestQualityOfAStation(t *testing.T) {
 func TestInvalidQualityQueries(t *testing.T) {
 	t.Parallel()
 	w := qualityFixture(t)
-	_, _, body := w.get(t, "/v1/stations/a/quality?limit=1")
 	var page air.QualityReply
-	if err := json.Unmarshal([]byte(body), &page); err != nil || page.NextCursor == nil {
-		t.Fatalf("%v: %s", err, body)
+	if _, body := w.getInto(t, "/v1/stations/a/quality?limit=1", &page); page.NextCursor == nil {
+		t.Fatalf("no next_cursor: %s", body)
 	}
 	for query, field := range map[string]string{
 		"from=2026-11-19&to=2026-11-18": "from", "from=19-11-2026": "from", "to=2026-11-21": "to", "from=2025-11-01": "to",

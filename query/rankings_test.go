@@ -1,7 +1,6 @@
 package query_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -51,11 +50,8 @@ func rankingFixture(t *testing.T) *fixture {
 
 func (w *fixture) ranking(t *testing.T, query string) air.RankingReply {
 	t.Helper()
-	status, _, body := w.get(t, "/v1/rankings?"+query)
 	var reply air.RankingReply
-	if err := json.Unmarshal([]byte(body), &reply); err != nil || status != http.StatusOK {
-		t.Fatalf("%s: status %d: %s", query, status, body)
-	}
+	w.getInto(t, "/v1/rankings?"+query, &reply)
 	return reply
 }
 

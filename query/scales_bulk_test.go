@@ -49,9 +49,9 @@ func TestManyCitiesOnAScaleTakeOneQuery(t *testing.T) {
 				w.serve(t, func(c *query.Config) { c.Conn = conn })
 				w.refresh(t)
 				var bulk struct{ Results []json.RawMessage }
-				status, _, body := w.get(t, "/v1/aqi?cities="+url.QueryEscape(strings.Join(names, ","))+rest)
-				if err := json.Unmarshal([]byte(body), &bulk); err != nil || status != http.StatusOK || len(bulk.Results) != len(names) {
-					t.Fatalf("%d %s", status, body)
+				_, body := w.getInto(t, "/v1/aqi?cities="+url.QueryEscape(strings.Join(names, ","))+rest, &bulk)
+				if len(bulk.Results) != len(names) {
+					t.Fatalf("%d results, want %d: %s", len(bulk.Results), len(names), body)
 				}
 				if got := conn.queries.Load(); got != 1 {
 					t.Errorf("%d queries for hourly means, want 1", got)
@@ -86,9 +86,8 @@ func TestManyCitiesOnAScaleWithoutMeans(t *testing.T) {
 	w.serve(t, func(c *query.Config) { c.Conn = conn })
 	w.refresh(t)
 	var bulk struct{ Results []scaled }
-	status, _, body := w.get(t, "/v1/aqi?cities=Delhi,Pune&scale=us")
-	if err := json.Unmarshal([]byte(body), &bulk); err != nil || status != http.StatusOK || len(bulk.Results) != 2 {
-		t.Fatalf("%d %s", status, body)
+	if _, body := w.getInto(t, "/v1/aqi?cities=Delhi,Pune&scale=us", &bulk); len(bulk.Results) != 2 {
+		t.Fatalf("%d results, want 2: %s", len(bulk.Results), body)
 	}
 	for i, want := range []string{"us 182, Unhealthy, #FF0000, PM2.5", "us 154, Unhealthy, #FF0000, PM2.5"} { // of the means of 24 hours
 		if got := bulk.Results[i].text(); got != want {

@@ -1,7 +1,6 @@
 package query_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"net/http"
@@ -45,10 +44,7 @@ func (s *scaled) text() string {
 // ask requests the record of a query.
 func (w *fixture) ask(t testing.TB, query string) (s scaled) {
 	t.Helper()
-	status, _, body := w.get(t, "/v1/aqi?"+query)
-	if err := json.Unmarshal([]byte(body), &s); err != nil || status != http.StatusOK {
-		t.Fatalf("%s: status %d: %s", query, status, body)
-	}
+	w.getInto(t, "/v1/aqi?"+query, &s)
 	return s
 }
 
@@ -178,10 +174,7 @@ func TestScalesOfRangesAndBulk(t *testing.T) {
 		"city=Delhi&from=2026-11-18&to=2026-11-20&scale=us":                             &days,
 		"station=cpcb-mandir-marg&from=2026-11-20&to=2026-11-20&interval=hour&scale=us": &hours,
 	} {
-		status, _, body := w.get(t, "/v1/aqi?"+query)
-		if err := json.Unmarshal([]byte(body), into); err != nil || status != http.StatusOK {
-			t.Fatalf("%s: %d %s", query, status, body)
-		}
+		w.getInto(t, "/v1/aqi?"+query, into)
 	}
 	if len(days.Records) != 3 || days.Scale == nil || days.Scale.ID != "us" || days.Scale.Source == "" {
 		t.Fatalf("%d days on the scale %v", len(days.Records), days.Scale)
@@ -199,9 +192,8 @@ func TestScalesOfRangesAndBulk(t *testing.T) {
 		}
 	}
 	var bulk struct{ Results []scaled }
-	status, _, body := w.get(t, "/v1/aqi?cities=Delhi,Atlantis,Pune&scale=us")
-	if err := json.Unmarshal([]byte(body), &bulk); err != nil || status != http.StatusOK || len(bulk.Results) != 3 {
-		t.Fatalf("%d %s", status, body)
+	if _, body := w.getInto(t, "/v1/aqi?cities=Delhi,Atlantis,Pune&scale=us", &bulk); len(bulk.Results) != 3 {
+		t.Fatalf("%d results, want 3: %s", len(bulk.Results), body)
 	}
 	if a, b, c := bulk.Results[0].text(), bulk.Results[1].text(), bulk.Results[2].text(); a != "us 96, Moderate, #FFFF00, PM2.5" || b != "none" || c != "us 154, Unhealthy, #FF0000, PM2.5" {
 		t.Errorf("bulk: %s; %s; %s", a, b, c)
@@ -222,8 +214,12 @@ func TestUncappedIndex(t *testing.T) {
 		if got.AQI != 500 || got.Uncapped == nil || *got.Uncapped != 700 || got.text() != "in 500, Severe, #C00000, PM10" {
 			t.Errorf("%s: AQI %d, uncapped %v, %s", place, got.AQI, got.Uncapped, got.text())
 		}
-		if plain := w.ask(t, place); plain.Uncapped != nil || plain.Scale != nil {
-			t.Errorf("%s has a scale without the parameter", place)
+		plain := w.ask(t, place)
+		if plain.Uncapped != nil {
+			t.Errorf("%s without the parameter has the uncapped index %v", place, *plain.Uncapped)
+		}
+		if plain.Scale != nil {
+			t.Errorf("%s without the parameter has the scale %+v", place, *plain.Scale)
 		}
 	}
 }
@@ -236,8 +232,9 @@ func TestInvalidScales(t *testing.T) {
 	} {
 		status, _, body := w.get(t, "/v1/aqi?city=Delhi&scale="+url.QueryEscape(value))
 		var p struct{ Error schema.Problem }
-		if err := json.Unmarshal([]byte(body), &p); err != nil || status != http.StatusBadRequest || p.Error.Field != "scale" || !strings.HasPrefix(p.Error.Message, want) {
-			t.Errorf("%q: %d %s", value, status, body)
+		decode(t, body, &p)
+		if status != http.StatusBadRequest || p.Error.Field != "scale" || !strings.HasPrefix(p.Error.Message, want) {
+			t.Errorf("%q: got %d, %q of %q; want 400, %q of scale: %s", value, status, p.Error.Message, p.Error.Field, want, body)
 		}
 	}
 }

@@ -2,7 +2,6 @@ package query_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -55,11 +54,8 @@ func (w *fixture) addRun(t *testing.T, ops, world, source string, at time.Time, 
 
 func (w *fixture) sources(t *testing.T) []air.Source {
 	t.Helper()
-	status, _, body := w.get(t, "/v1/sources")
 	var got air.SourcesReply
-	if err := json.Unmarshal([]byte(body), &got); err != nil || status != http.StatusOK {
-		t.Fatalf("%d %s", status, body)
-	}
+	_, body := w.getInto(t, "/v1/sources", &got)
 	if strings.Contains(body, "secret") {
 		t.Errorf("the reply contains the error of a run: %s", body)
 	}
@@ -231,11 +227,8 @@ func TestSourceForOperators(t *testing.T) {
 			t.Errorf("the route needs the scope %q, want %q", route.Scope, schema.SourcesRead)
 		}
 	}
-	status, _, body := w.get(t, "/v1/sources/cpcb")
 	var got air.SourceReply
-	if err := json.Unmarshal([]byte(body), &got); err != nil || status != http.StatusOK {
-		t.Fatalf("%d %s", status, body)
-	}
+	w.getInto(t, "/v1/sources/cpcb", &got)
 	if len(got.Data.Runs) != 3 || got.Data.Runs[0].Outcome != "fetch_failed" || got.Data.Runs[0].Error != "secret address" {
 		t.Errorf("runs %+v", got.Data.Runs)
 	}

@@ -1,7 +1,6 @@
 package query_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -80,15 +79,12 @@ func TestStationInThePast(t *testing.T) {
 		fmt.Sprintf("station=roof-1&from=%s&to=%s&interval=hour", today-30, today): mine + " hour 138",
 	} {
 		t.Run(query, func(t *testing.T) {
-			status, h, body := w.get(t, "/v1/aqi?"+query)
 			var reply struct {
 				City, Station, Interval, Date string
 				AQI                           int
 				Records                       []struct{ AQI int }
 			}
-			if err := json.Unmarshal([]byte(body), &reply); err != nil || status != http.StatusOK {
-				t.Fatalf("status %d: %s", status, body)
-			}
+			h, _ := w.getInto(t, "/v1/aqi?"+query, &reply)
 			got := fmt.Sprint(reply.Station, " ", reply.AQI, " ", reply.Date)
 			if reply.Records != nil {
 				got = reply.Station + " " + reply.Interval
@@ -118,7 +114,6 @@ func TestStationInDetail(t *testing.T) {
 		"station=a&view=detail&date=" + (schema.DayOf(now) - 2).String(): false,
 	} {
 		t.Run(query, func(t *testing.T) {
-			status, _, body := w.get(t, "/v1/aqi?"+query)
 			var reply struct {
 				Station, State string
 				Stations       []air.StationFigure
@@ -128,9 +123,7 @@ func TestStationInDetail(t *testing.T) {
 				Attribution    []string
 				Source         []string
 			}
-			if err := json.Unmarshal([]byte(body), &reply); err != nil || status != http.StatusOK {
-				t.Fatalf("status %d: %s", status, body)
-			}
+			w.getInto(t, "/v1/aqi?"+query, &reply)
 			if len(reply.Stations) != 1 || reply.Stations[0].ID != reply.Station || reply.Used != 1 {
 				t.Errorf("got stations %v, %d used, want only %s", reply.Stations, reply.Used, reply.Station)
 			}

@@ -39,11 +39,8 @@ func statisticsFixture(t *testing.T) *fixture {
 // statistics returns the reply to a query that must succeed, with its rows as maps.
 func (w *fixture) statistics(t *testing.T, query string) (air.StatisticsReply, []map[string]any) {
 	t.Helper()
-	status, _, body := w.get(t, "/v1/statistics?"+query)
 	var reply air.StatisticsReply
-	if err := json.Unmarshal([]byte(body), &reply); err != nil || status != http.StatusOK {
-		t.Fatalf("%s: %d %s", query, status, body)
-	}
+	w.getInto(t, "/v1/statistics?"+query, &reply)
 	var rows []map[string]any
 	for _, raw := range reply.Data {
 		var row map[string]any
@@ -133,8 +130,12 @@ func TestStatisticsOfEveryView(t *testing.T) {
 				t.Fatal("there are no rows")
 			}
 			for _, row := range rows {
-				if c, ok := row["coverage"].(map[string]any); !ok || c["complete"] != true || c["hours"] != c["expected_hours"] {
-					t.Fatalf("the coverage of %v is %v", row, row["coverage"])
+				c, ok := row["coverage"].(map[string]any)
+				if !ok {
+					t.Fatalf("%v has no coverage", row)
+				}
+				if c["complete"] != true || c["hours"] != c["expected_hours"] {
+					t.Fatalf("the coverage of %v is %v, want a complete one", row, c)
 				}
 			}
 		})

@@ -357,8 +357,11 @@ func TestImpossibleConditions(t *testing.T) {
 			t.Parallel()
 			err := new(Alert).parse(definition)
 			problem, ok := errors.AsType[*schema.Problem](err)
-			if !ok || problem.Field != field {
-				t.Fatalf("got %v, want a problem of %q", err, field)
+			if !ok {
+				t.Fatalf("got error %v, want a problem of %q", err, field)
+			}
+			if problem.Field != field {
+				t.Fatalf("got a problem of %q, want one of %q: %v", problem.Field, field, err)
 			}
 			// A form shows the message beside a label, so that it has no name such as condition.over.
 			if strings.ContainsAny(field, "._") && strings.Contains(problem.Message, field) {

@@ -155,8 +155,11 @@ func TestFilesCanBeContinued(t *testing.T) {
 			}
 		}
 		status, part, middle := w.get(t, path, "Range", "bytes=10-1009")
-		if status != http.StatusPartialContent || !bytes.Equal(middle, whole[10:1010]) || part.Get("Content-Length") != "1000" {
-			t.Errorf("%s: a range in the middle has status %d and %d bytes", format, status, len(middle))
+		if length := part.Get("Content-Length"); status != http.StatusPartialContent || length != "1000" {
+			t.Errorf("%s: a range in the middle has status %d and Content-Length %s, want 206 and 1000", format, status, length)
+		}
+		if !bytes.Equal(middle, whole[10:1010]) {
+			t.Errorf("%s: a range in the middle has other bytes than the whole file: %d bytes %q", format, len(middle), middle)
 		}
 		if status, _, tail := w.get(t, path, "Range", "bytes=-8"); status != http.StatusPartialContent || !bytes.Equal(tail, whole[len(whole)-8:]) {
 			t.Errorf("%s: the last 8 bytes have status %d and are %q", format, status, tail)
@@ -357,8 +360,12 @@ func TestAccountsHaveTwoExportsInFlight(t *testing.T) {
 		}
 		t.Cleanup(func() { _ = resp.Body.Close() }) // nothing is read meanwhile
 	}
-	if status, header, body := w.get(t, "station"); status != http.StatusTooManyRequests || header.Get("Retry-After") == "" {
+	status, header, body := w.get(t, "station")
+	if status != http.StatusTooManyRequests {
 		t.Errorf("status %d of the third export, want 429: %.200s", status, body)
+	}
+	if header.Get("Retry-After") == "" {
+		t.Errorf("the third export has no Retry-After: %v", header)
 	}
 	if status, _, _ := w.get(t, "station", "Authorization", "Bearer "+sandboxKey); status != http.StatusOK {
 		t.Errorf("status %d for another account, want 200", status)

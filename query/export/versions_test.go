@@ -54,12 +54,14 @@ func TestUnknownBeginningsAreNotContinued(t *testing.T) {
 	if tag := header.Get("ETag"); !strings.Contains(string(body), "If-Range") || strings.Contains(string(body), strings.Trim(tag, `"`)) {
 		t.Errorf("the reply is %s, want that it names If-Range and not the present version, which may be another one", body)
 	}
-	if status, _, rest := w.get(t, path, "Range", "bytes=100-", "If-Range", header.Get("ETag")); status != http.StatusPartialContent || !bytes.Equal(rest, whole[100:]) {
-		t.Errorf("status %d with the version, want 206 and the rest", status)
+	status, _, rest := w.get(t, path, "Range", "bytes=100-", "If-Range", header.Get("ETag"))
+	if status != http.StatusPartialContent || !bytes.Equal(rest, whole[100:]) {
+		t.Errorf("status %d with the version, want 206; the rest has %d bytes (-want +got):\n%s", status, len(rest), cmp.Diff(whole[100:], rest))
 	}
 	w.serve(t)
-	if status, _, body := w.get(t, path, "Range", "bytes=0-"); status != http.StatusPartialContent || !bytes.Equal(body, whole) {
-		t.Errorf("status %d of a range from the first byte on, want 206 and all bytes", status)
+	status, _, body = w.get(t, path, "Range", "bytes=0-")
+	if status != http.StatusPartialContent || !bytes.Equal(body, whole) {
+		t.Errorf("status %d of a range from the first byte on, want 206; %d bytes (-want +got):\n%s", status, len(body), cmp.Diff(whole, body))
 	}
 }
 

@@ -21,8 +21,10 @@ func FuzzParseBox(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		b, err := param.ParseBox(text)
 		if err != nil {
-			if p, ok := errors.AsType[*schema.Problem](err); !ok || p.Field != "bbox" || p.Message == "" {
-				t.Errorf("got error %v, want a problem with the field bbox", err)
+			if p, ok := errors.AsType[*schema.Problem](err); !ok {
+				t.Errorf("got error %v, want a problem", err)
+			} else if p.Field != "bbox" || p.Message == "" {
+				t.Errorf("got a problem of %q with the message %q, want one of bbox with a message", p.Field, p.Message)
 			}
 			return
 		}

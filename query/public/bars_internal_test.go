@@ -21,8 +21,11 @@ func TestTimesOfChartAreInsideAndApart(t *testing.T) {
 		before := -100.0
 		for _, label := range timeLabel.FindAllStringSubmatch(drawBars("Delhi", end, days, []hour{{Hour: end, AQI: 100}}), -1) {
 			x, err := strconv.ParseFloat(label[1], 64)
-			if err != nil || x < 27 || x > 480-27 || x-before < 54 {
-				t.Errorf("%d days: a time has its middle at %s of 480 pixels, the one before at %.1f", days, label[1], before)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if x < 27 || x > 480-27 || x-before < 54 {
+				t.Errorf("%d days: a time has its middle at %.1f of 480 pixels, the one before at %.1f", days, x, before)
 			}
 			before = x
 		}

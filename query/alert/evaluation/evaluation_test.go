@@ -51,8 +51,11 @@ func TestOneEventForEachCrossing(t *testing.T) {
 		}
 		reply := f.client.Do(f.tenant.Keys[schema.Sandbox], http.MethodGet, "/v1/alerts/"+id+"/history?limit=2", "").Want(t, "history", 200)
 		rows, _ := reply.At("data").([]any)
-		if len(rows) != 2 || reply.At("has_more") != true {
-			t.Errorf("got the history %s, want two of three changes", reply.Text)
+		if len(rows) != 2 {
+			t.Errorf("got %d changes, want two of three: %s", len(rows), reply.Text)
+		}
+		if got := reply.At("has_more"); got != true {
+			t.Errorf("has_more is %v, want true: %s", got, reply.Text)
 		}
 	})
 }
