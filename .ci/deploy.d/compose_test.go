@@ -91,8 +91,11 @@ func TestComposeNeedsSecrets(t *testing.T) {
 	}
 	example := variables(t, text(t, ".env.example"))
 	for name, value := range example {
-		if _, ok := secrets(t)[name]; !ok || value != "" {
-			t.Errorf(".env.example has %s=%s; it should have the names of the secrets and no value", name, value)
+		if _, ok := secrets(t)[name]; !ok {
+			t.Errorf(".env.example has %s, which is not the name of a secret", name)
+		}
+		if value != "" {
+			t.Errorf(".env.example has %s=%s, want no value", name, value)
 		}
 	}
 	if len(example) != len(secrets(t)) {
@@ -105,11 +108,17 @@ func TestComposeIsHardened(t *testing.T) {
 	t.Parallel()
 	pinned := regexp.MustCompile(`^[a-z/-]+:v?[0-9]+\.[0-9]+(\.[0-9]+)*(@sha256:[0-9a-f]{64})?$`)
 	for name, s := range project(t).Services {
-		if !s.ReadOnly || !slices.Equal(s.CapDrop, []string{"ALL"}) || !slices.Contains(s.SecurityOpt, "no-new-privileges:true") || s.Privileged || len(s.CapAdd) > 0 {
-			t.Errorf("%s may write its own files, or has capabilities", name)
+		if !s.ReadOnly {
+			t.Errorf("%s may write its own files", name)
+		}
+		if want := []string{"ALL"}; !slices.Equal(s.CapDrop, want) || len(s.CapAdd) > 0 {
+			t.Errorf("%s drops the capabilities %q and adds %q, want to drop %q and to add none", name, s.CapDrop, s.CapAdd, want)
+		}
+		if want := "no-new-privileges:true"; !slices.Contains(s.SecurityOpt, want) || s.Privileged {
+			t.Errorf("%s is privileged: %v, with the security options %q; want false with %q", name, s.Privileged, s.SecurityOpt, want)
 		}
 		if s.MemLimit == 0 || s.PidsLimit == 0 {
-			t.Errorf("%s has no limit of memory or of processes", name)
+			t.Errorf("%s has a limit of %d bytes of memory and %d processes, want a limit of both", name, s.MemLimit, s.PidsLimit)
 		}
 		if s.Restart != types.RestartPolicyUnlessStopped {
 			t.Errorf("%s is not started again", name)

@@ -92,18 +92,22 @@ func TestKubernetesPodsAreRestricted(t *testing.T) {
 			t.Errorf("%s: %s: %s", name, result.ForbiddenReason(), result.ForbiddenDetail())
 		}
 		for _, c := range pod.Spec.Containers {
-			if only := c.SecurityContext.ReadOnlyRootFilesystem; only == nil || !*only {
-				t.Errorf("%s/%s may write its own files", name, c.Name)
+			if only := c.SecurityContext.ReadOnlyRootFilesystem; only == nil {
+				t.Errorf("%s/%s may write its own files: readOnlyRootFilesystem is missing", name, c.Name)
+			} else if !*only {
+				t.Errorf("%s/%s may write its own files: readOnlyRootFilesystem is false", name, c.Name)
 			}
-			if c.Resources.Limits.Memory().IsZero() || c.Resources.Requests.Cpu().IsZero() {
-				t.Errorf("%s/%s asks for nothing", name, c.Name)
+			if memory, cpu := c.Resources.Limits.Memory(), c.Resources.Requests.Cpu(); memory.IsZero() || cpu.IsZero() {
+				t.Errorf("%s/%s has a limit of %v memory, and requests %v CPUs; want both", name, c.Name, memory, cpu)
 			}
-			if _, tag, ok := strings.Cut(filepath.Base(c.Image), ":"); !ok || tag == "latest" {
-				t.Errorf("%s/%s: image %s has no version", name, c.Name, c.Image)
+			if _, tag, _ := strings.Cut(filepath.Base(c.Image), ":"); tag == "" || tag == "latest" {
+				t.Errorf("%s/%s: image %s has the tag %q, want a version", name, c.Name, c.Image, tag)
 			}
 		}
-		if links := pod.Spec.EnableServiceLinks; links == nil || *links {
-			t.Errorf("%s: variables of Services would be taken for settings", name)
+		if links := pod.Spec.EnableServiceLinks; links == nil {
+			t.Errorf("%s: enableServiceLinks is missing, so variables of Services would be taken for settings", name)
+		} else if *links {
+			t.Errorf("%s: enableServiceLinks is true, so variables of Services would be taken for settings", name)
 		}
 	}
 }
