@@ -16,7 +16,9 @@ func TestEveryCodeHasAnErrorStatus(t *testing.T) {
 	if got := schema.Code("no such").Status(); got != 500 {
 		t.Errorf("an unknown code has status %d, want 500", got)
 	}
-	if schema.NewProblem(schema.InvalidRequest, "", "").Retryable || !schema.NewProblem(schema.ServiceUnavailable, "", "").Retryable {
-		t.Error("retryable must follow from the code")
+	for code, want := range map[schema.Code]bool{schema.InvalidRequest: false, schema.ServiceUnavailable: true} {
+		if got := schema.NewProblem(code, "", "").Retryable; got != want {
+			t.Errorf("a problem with the code %s has Retryable = %v, want %v", code, got, want)
+		}
 	}
 }

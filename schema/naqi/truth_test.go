@@ -54,7 +54,7 @@ func TestAgencySheetOfSubIndices(t *testing.T) {
 		conc, err1 := strconv.ParseFloat(k.conc, 64)
 		published, err2 := strconv.ParseFloat(k.index, 64)
 		if !ok || err1 != nil || err2 != nil {
-			t.Fatalf("row %v cannot be read", k)
+			t.Fatalf("row %v cannot be read: its pollutant is known: %v; errors of its numbers: %v, %v", k, ok, err1, err2)
 		}
 		ours, _ := naqi.SubIndex(p, conc)
 		asSO2, _ := naqi.SubIndex(air.SO2, conc)

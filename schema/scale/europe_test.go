@@ -43,7 +43,7 @@ func printedBands(t *testing.T) map[air.Pollutant][]band {
 			last, err3 = 3000, nil
 		}
 		if !known || err1 != nil || err2 != nil || err3 != nil {
-			t.Fatalf("the line %q is invalid", row)
+			t.Fatalf("the line %q is invalid: its pollutant is known: %v; errors of its numbers: %v, %v, %v", row, known, err1, err2, err3)
 		}
 		out[of] = append(out[of], band{level, row[2], first, last})
 	}

@@ -178,7 +178,7 @@ func TestUSIndexNeedsParticlesOrOzone(t *testing.T) {
 	t.Parallel()
 	p := hourly(place(), air.NO2, 50)
 	if r := scale.US.Of(p); r.Known || r.Reason == "" || len(r.Parts) != 1 {
-		t.Errorf("NO2 alone has the index %v (%v), reason %q", r.Index, r.Known, r.Reason)
+		t.Errorf("NO2 alone has the index %v (%v), reason %q, parts %v; want a reason and one part", r.Index, r.Known, r.Reason, r.Parts)
 	}
 	p.Mean[air.PM10-1] = 55
 	if r := scale.US.Of(p); !r.Known || r.Index != 51 || r.Category.Color != "#FFFF00" {

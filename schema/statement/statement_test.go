@@ -92,7 +92,7 @@ func TestInto(t *testing.T) {
 		"SELECT 1 /* a */ FORMAT /* b */ JSON; ": "SELECT 1 INTO OUTFILE 'f' TRUNCATE /* a */ FORMAT /* b */ JSON;",
 	} {
 		if got, ok := Parse(text).Into("f", "CSV"); got != want || ok != (want != "") {
-			t.Errorf("%q: got %q, want %q", text, got, want)
+			t.Errorf("%q: got %q, %v; want %q", text, got, ok, want)
 		}
 	}
 }

@@ -86,8 +86,11 @@ func problem(w http.ResponseWriter, status int, code string) {
 func wantProblem(t *testing.T, err error, status int, code string) *vayu.ProblemError {
 	t.Helper()
 	p, ok := errors.AsType[*vayu.ProblemError](err)
-	if !ok || p.Status != status || p.Code != code {
-		t.Fatalf("got %v, want status %d and %s", err, status, code)
+	if !ok {
+		t.Fatalf("got error %v, want one of the type %T", err, p)
+	}
+	if p.Status != status || p.Code != code {
+		t.Fatalf("got status %d and %s, want %d and %s", p.Status, p.Code, status, code)
 	}
 	return p
 }
