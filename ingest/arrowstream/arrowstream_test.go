@@ -186,8 +186,11 @@ func TestRefusedStreams(t *testing.T) {
 			t.Parallel()
 			_, err := rowsOf(c.stream)
 			got, ok := errors.AsType[*arrowstream.Error](err)
-			if !ok || got.Column != c.column || !strings.Contains(got.Message, c.want) {
-				t.Errorf("got %v, want an error of the column %q with %q", err, c.column, c.want)
+			if !ok {
+				t.Fatalf("got error %v, want one of the type %T", err, got)
+			}
+			if got.Column != c.column || !strings.Contains(got.Message, c.want) {
+				t.Errorf("got %q of the column %q, want %q of %q", got.Message, got.Column, c.want, c.column)
 			}
 		})
 	}

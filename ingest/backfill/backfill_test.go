@@ -390,8 +390,10 @@ func TestCancelledBackfillStops(t *testing.T) {
 		other := f.wanted()
 		other.Window.From = other.Window.From.Add(time.Hour)
 		_, err := f.Start(t.Context(), other)
-		if is, ok := errors.AsType[*backfill.OtherError](err); !ok || is.Job.ID != job.ID {
-			t.Errorf("another backfill beside a running one: %v", err)
+		if is, ok := errors.AsType[*backfill.OtherError](err); !ok {
+			t.Errorf("another backfill beside a running one: got error %v, want one of the type %T", err, is)
+		} else if is.Job.ID != job.ID {
+			t.Errorf("another backfill beside a running one: got error %v of the job %s, want %s", err, is.Job.ID, job.ID)
 		}
 		f.network.fail = func(string, int) error { return f.Cancel(t.Context(), "sensors") }
 		is := f.work(t.Context(), t, job, nil)

@@ -75,7 +75,7 @@ func TestSavedProgressIsLoaded(t *testing.T) {
 			t.Errorf("changed %v, progress (-want +got):\n%s", changed, diff)
 		}
 		if got, changed := load(t, s, 0); changed || !cmp.Equal(got, ingest.Progress{}) {
-			t.Errorf("the loaded revision is loaded again: %+v", got)
+			t.Errorf("the loaded revision again: changed %v, progress %+v; want no change", changed, got)
 		}
 		save(t, s, ingest.Progress{Restart: true, Partitions: many(2, 0)})
 		if got, _ := load(t, s, -1); len(got.Partitions) != 2 || !got.Watermark.IsZero() {

@@ -22,8 +22,10 @@ func TestSlotsOfAnAccountAreLimited(t *testing.T) {
 		releases = append(releases, release)
 	}
 	_, err := s.acquire(t.Context(), "one")
-	if p, ok := errors.AsType[*schema.Problem](err); !ok || p.Code != schema.RateLimited {
-		t.Errorf("one more of the account: %v, want rate_limited", err)
+	if p, ok := errors.AsType[*schema.Problem](err); !ok {
+		t.Errorf("one more of the account: got error %v, want a problem", err)
+	} else if p.Code != schema.RateLimited {
+		t.Errorf("one more of the account: got %s, want %s", p.Code, schema.RateLimited)
 	}
 	if _, err := s.acquire(t.Context(), "other"); err != nil {
 		t.Errorf("another account: %v", err)
@@ -45,8 +47,10 @@ func TestSlotsInTotalAreLimited(t *testing.T) {
 			}
 		}
 		_, err := s.acquire(context.Background(), "z")
-		if p, ok := errors.AsType[*schema.Problem](err); !ok || p.Code != schema.ServiceUnavailable || !p.Retryable {
-			t.Errorf("got %v, want a retryable service_unavailable", err)
+		if p, ok := errors.AsType[*schema.Problem](err); !ok {
+			t.Errorf("got error %v, want a problem", err)
+		} else if p.Code != schema.ServiceUnavailable || !p.Retryable {
+			t.Errorf("got %s, retryable %v; want %s, retryable", p.Code, p.Retryable, schema.ServiceUnavailable)
 		}
 		if n := s.used["z"]; n != 0 {
 			t.Errorf("the refused request holds %d slots", n)

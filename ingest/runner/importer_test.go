@@ -239,8 +239,11 @@ func TestImportRetriesStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store, src := &memoryArchive{failures: 3}, &sourceFunc{fetch: yieldOne}
 		got, err := runner.NewImporter(store, &memoryJournal{}, t.TempDir()).Import(t.Context(), runner.Job{Open: func(int64) (ingest.Source, error) { return src, nil }})
-		if err != nil || got.Stored != 1 || store.rows != 1 {
-			t.Errorf("Import = %+v, %v", got, err)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Stored != 1 || store.rows != 1 {
+			t.Errorf("Import = %+v, and the store has %d rows; want 1 stored row", got, store.rows)
 		}
 	})
 }
@@ -277,8 +280,10 @@ func TestTryReturnsEverythingWithoutStoring(t *testing.T) {
 	}}
 	got, err := runner.FetchSample(t.Context(), src, ingest.Window{To: now}, math.MaxInt)
 	var panicked *panics.Error
-	if !errors.As(err, &panicked) || len(panicked.Stack) == 0 {
-		t.Errorf("Try = %v, want the panic as an error", err)
+	if !errors.As(err, &panicked) {
+		t.Errorf("FetchSample = %v, want the panic as an error", err)
+	} else if len(panicked.Stack) == 0 {
+		t.Errorf("FetchSample = %v without a stack", panicked)
 	}
 	reading := concentration(air.PM25, now, 50)
 	reading.Station, reading.Source = "a", "test"

@@ -146,8 +146,11 @@ func TestPartitionsContinueAfterRestart(t *testing.T) {
 		feed := runner.Feed{Schedule: "@every 1h", Lookback: time.Hour}
 		runSensors(t, s, p, feed, 150*time.Second) // two of four are complete
 		s.want(t, "a -1.00 0.00", "b -1.00 0.00", "c -1.00 0.00")
-		if got := slices.Sorted(maps.Keys(p.is.Partitions)); !slices.Equal(got, []string{"a", "b"}) || !p.is.Watermark.IsZero() {
-			t.Errorf("the stored progress is %+v", p.is)
+		if got, want := slices.Sorted(maps.Keys(p.is.Partitions)), []string{"a", "b"}; !slices.Equal(got, want) {
+			t.Errorf("the stored progress has the partitions %q, want %q", got, want)
+		}
+		if !p.is.Watermark.IsZero() {
+			t.Errorf("the stored progress is %+v, want no watermark", p.is)
 		}
 		// Another instance continues the run with the two others, and then follows the schedule.
 		runSensors(t, s, p, feed, 30*time.Minute)

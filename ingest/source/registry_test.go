@@ -79,8 +79,11 @@ func TestDefaultsBuild(t *testing.T) {
 		t.Errorf("sources of the sandbox (-want +got):\n%s", diff)
 	}
 	for name, entry := range source.Registry {
-		if entry.About == "" || entry.Factory(source.DefaultConfig()) == nil {
-			t.Errorf("source %q has no description or no factory", name)
+		if entry.About == "" {
+			t.Errorf("source %q has no description", name)
+		}
+		if entry.Factory(source.DefaultConfig()) == nil {
+			t.Errorf("source %q has no factory", name)
 		}
 	}
 	if _, err := c.New("nowhere", time.Now); err == nil || !strings.Contains(err.Error(), "simulator") {

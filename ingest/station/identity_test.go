@@ -169,8 +169,11 @@ func TestStationsOfOneHourAreNotMatched(t *testing.T) {
 		b.Describe(s)
 	}
 	paths, err := filepath.Glob(filepath.Join(realdata.Path(t, "datagov"), "*.csv"))
-	if err != nil || len(paths) == 0 {
-		t.Fatal("no downloads", err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(paths) == 0 {
+		t.Fatal("no downloads")
 	}
 	for _, path := range paths {
 		seen := map[string]string{}

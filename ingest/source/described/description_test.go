@@ -14,8 +14,11 @@ import (
 func TestBadDescriptions(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/bad/*.yaml")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no description: %v", err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) == 0 {
+		t.Fatal("no description")
 	}
 	for _, file := range files {
 		t.Run(NameOf(file), func(t *testing.T) {

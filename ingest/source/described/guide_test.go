@@ -20,9 +20,12 @@ import (
 func block(t *testing.T, text, language string) string {
 	t.Helper()
 	_, after, found := strings.Cut(text, "```"+language+"\n")
-	body, _, closed := strings.Cut(after, "```")
-	if !found || !closed {
+	if !found {
 		t.Fatalf("the guide has no block of %s", language)
+	}
+	body, _, closed := strings.Cut(after, "```")
+	if !closed {
+		t.Fatalf("the block of %s has no end: %q", language, after)
 	}
 	return body
 }

@@ -111,8 +111,11 @@ func TestExcelBomb(t *testing.T) {
 	}
 	var refused *ingest.BatchError
 	err = f.Fetch(t.Context(), ingest.Window{}, func(*ingest.Batch) error { return nil })
-	if !errors.As(err, &refused) || refused.Reason != ingest.BadReply {
-		t.Errorf("error %v, want a refusal", err)
+	if !errors.As(err, &refused) {
+		t.Fatalf("got error %v, want one of the type %T", err, refused)
+	}
+	if refused.Reason != ingest.BadReply {
+		t.Errorf("got %s, %q; want %s", refused.Reason, err, ingest.BadReply)
 	}
 }
 

@@ -171,8 +171,14 @@ func TestFolderSkipsUnreadableSubfolder(t *testing.T) {
 	_ = at.Close()
 	rows, err := w.fetch(nil)
 	refused, ok := errors.AsType[*ingest.BatchError](err)
-	if rows != 2 || !ok || refused.Reason != ingest.Unreadable || !strings.Contains(refused.Detail, name) {
-		t.Errorf("%d readings and error %.200v, want 2 and one that names the subfolder", rows, err)
+	if rows != 2 {
+		t.Errorf("%d readings, want 2", rows)
+	}
+	if !ok {
+		t.Fatalf("got error %.200v, want one of the type %T", err, refused)
+	}
+	if refused.Reason != ingest.Unreadable || !strings.Contains(refused.Detail, name) {
+		t.Errorf("got %s, %.200q; want %s with the name of the subfolder", refused.Reason, refused.Detail, ingest.Unreadable)
 	}
 	w.put("c.csv", listingHead+listingRow, time.Minute)
 	w.expect("the next fetch reports it no more", 1)

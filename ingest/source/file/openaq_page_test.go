@@ -18,8 +18,11 @@ func TestPageWithoutItsSensor(t *testing.T) {
 	}
 	var refused *ingest.BatchError
 	err = f.Fetch(t.Context(), ingest.Window{}, func(b *ingest.Batch) error { b.Release(); return nil })
-	if !errors.As(err, &refused) || refused.Reason != ingest.BadReply {
-		t.Errorf("error %v, want a refusal", err)
+	if !errors.As(err, &refused) {
+		t.Fatalf("got error %v, want one of the type %T", err, refused)
+	}
+	if refused.Reason != ingest.BadReply {
+		t.Errorf("got %s, %q; want %s", refused.Reason, err, ingest.BadReply)
 	}
 }
 

@@ -149,8 +149,10 @@ func TestOtherRealFiles(t *testing.T) {
 	} {
 		_, err := Open("file", realdata.Path(t, name), 0, now, shippedFormats(t))
 		var refused *ingest.BatchError
-		if !errors.As(err, &refused) || refused.Reason != ingest.BadReply {
-			t.Errorf("%s: error %v, want a refusal", name, err)
+		if !errors.As(err, &refused) {
+			t.Errorf("%s: got error %v, want one of the type %T", name, err, refused)
+		} else if refused.Reason != ingest.BadReply {
+			t.Errorf("%s: got %s, %q; want %s", name, refused.Reason, err, ingest.BadReply)
 		}
 	}
 }

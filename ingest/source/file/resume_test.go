@@ -89,7 +89,7 @@ func checkResume(t *testing.T, content []byte) {
 		rest, _, _ := collect(t, path, position)
 		early := len(rest) - (len(all) - counts[i])
 		if early < 0 || early > 4 {
-			t.Fatalf("from position %d: %d readings, want %d and at most a row more", position, len(rest), len(all)-counts[i])
+			t.Fatalf("from position %d: %d readings, %d more than the rest; want at most a row more", position, len(rest), early)
 		}
 		if !slices.Equal(rest, all[len(all)-len(rest):]) {
 			t.Fatalf("from position %d: other readings", position)

@@ -73,8 +73,11 @@ func faultsOf(text []byte) (unfilled int, other error) {
 func TestDrafts(t *testing.T) {
 	t.Parallel()
 	folders, err := filepath.Glob("testdata/*/request.json")
-	if err != nil || len(folders) == 0 {
-		t.Fatalf("no case: %v", err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(folders) == 0 {
+		t.Fatal("no case")
 	}
 	for _, file := range folders {
 		folder := filepath.Dir(file)

@@ -49,8 +49,11 @@ func TestShippedDescriptionsPass(t *testing.T) {
 func TestLanguage(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("../testdata/language/*/source.yaml")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no description: %v", err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) == 0 {
+		t.Fatal("no description")
 	}
 	for _, file := range files {
 		name := filepath.Base(filepath.Dir(file))

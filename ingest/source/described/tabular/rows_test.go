@@ -101,8 +101,11 @@ func TestUnreadableTables(t *testing.T) {
 			t.Parallel()
 			_, err := rows(read(t, c.format), c.text)
 			var refused *ingest.BatchError
-			if !errors.As(err, &refused) || refused.Reason != ingest.BadReply || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("error %v, want bad_reply with %q", err, c.want)
+			if !errors.As(err, &refused) {
+				t.Fatalf("got error %v, want one of the type %T", err, refused)
+			}
+			if refused.Reason != ingest.BadReply || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %s, %q; want %s with %q", refused.Reason, err, ingest.BadReply, c.want)
 			}
 		})
 	}
