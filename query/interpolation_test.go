@@ -196,14 +196,16 @@ func TestRepliesCarryTheAge(t *testing.T) {
 		{"city=Delhi&max_age=60", "60", time.Minute, ""}, {"cities=Delhi,Kanpur&max_age=60", "60", time.Minute, ""},
 		{"city=Delhi&date=2026-11-18", "", time.Minute, ""}, {"cities=Delhi,Pune&date=2026-11-18", "", time.Minute, ""},
 	} {
-		at.set(hour.Add(c.after))
-		status, h, body := w.get(t, "/v1/aqi?"+c.query)
-		if status != http.StatusOK || h.Get("X-SERVICE-Data-Age") != c.age || h.Get("X-SERVICE-Stale") != c.stale {
-			t.Errorf("%s after %s: %d, age %q, stale %q: %s", c.query, c.after, status, h.Get("X-SERVICE-Data-Age"), h.Get("X-SERVICE-Stale"), body)
-		}
-		if status, again, _ := w.get(t, "/v1/aqi?"+c.query, "If-None-Match", h.Get("ETag")); status != http.StatusNotModified || again.Get("X-SERVICE-Data-Age") != c.age {
-			t.Errorf("%s: %d with the age %q", c.query, status, again.Get("X-SERVICE-Data-Age"))
-		}
+		t.Run(c.query+" after "+c.after.String(), func(t *testing.T) {
+			at.set(hour.Add(c.after))
+			status, h, body := w.get(t, "/v1/aqi?"+c.query)
+			if status != http.StatusOK || h.Get("X-SERVICE-Data-Age") != c.age || h.Get("X-SERVICE-Stale") != c.stale {
+				t.Errorf("%d, age %q, stale %q; want 200, %q, %q: %s", status, h.Get("X-SERVICE-Data-Age"), h.Get("X-SERVICE-Stale"), c.age, c.stale, body)
+			}
+			if status, again, _ := w.get(t, "/v1/aqi?"+c.query, "If-None-Match", h.Get("ETag")); status != http.StatusNotModified || again.Get("X-SERVICE-Data-Age") != c.age {
+				t.Errorf("%d with the age %q for the ETag, want 304 with %q", status, again.Get("X-SERVICE-Data-Age"), c.age)
+			}
+		})
 	}
 	at.set(hour.Add(61 * time.Second))
 	for _, query := range []string{"city=Delhi", "city=Delhi&view=detail", "pincode=110001", "lat=28.6&lon=77.2", "city=Delhi&kinds=reference,sensor"} {

@@ -172,26 +172,31 @@ func TestNoDataErrorNamesTheNearestStation(t *testing.T) {
 		"lat=30&lon=77":                     {schema.NoStationNearby, "lat", "elsewhere", []string{"pm25", "pm10", "no2", "so2", "co", "o3"}, []schema.Condition{schema.Within100KM}},
 		"lat=28.6&lon=77.2&date=2026-11-01": {schema.NoData, "date", "elsewhere", []string{"pm25", "pm10", "no2", "so2", "co", "o3"}, []schema.Condition{schema.InPeriod}},
 	} {
-		status, h, body := w.get(t, "/v1/aqi?"+query)
-		checkProblem(t, status, h, body, want.code, want.field)
-		var got schema.ProblemBody
-		decode(t, body, &got)
-		near := got.Error.Nearest
-		if near == nil {
-			t.Fatalf("%s: no nearest station: %s", query, body)
-		}
-		if near.ID != want.id || near.DistanceKM == nil {
-			t.Errorf("%s: got %q at %v, want %q with a distance: %s", query, near.ID, near.DistanceKM, want.id, body)
-		}
-		if diff := cmp.Diff(want.has, near.Has); diff != "" {
-			t.Errorf("%s: parameters of the station (-want +got):\n%s", query, diff)
-		}
-		if diff := cmp.Diff(want.missing, near.Missing); diff != "" {
-			t.Errorf("%s: missing conditions (-want +got):\n%s", query, diff)
-		}
-		if sensor := near.ID == "rated"; sensor != strings.Contains(body, "kinds=reference,sensor.") {
-			t.Errorf("%s: the way out: %s", query, body)
-		}
+		t.Run(query, func(t *testing.T) {
+			status, h, body := w.get(t, "/v1/aqi?"+query)
+			checkProblem(t, status, h, body, want.code, want.field)
+			var got schema.ProblemBody
+			decode(t, body, &got)
+			near := got.Error.Nearest
+			if near == nil {
+				t.Fatalf("no nearest station: %s", body)
+			}
+			if near.ID != want.id {
+				t.Errorf("got the station %q, want %q: %s", near.ID, want.id, body)
+			}
+			if near.DistanceKM == nil {
+				t.Errorf("no distance: %s", body)
+			}
+			if diff := cmp.Diff(want.has, near.Has); diff != "" {
+				t.Errorf("parameters of the station (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(want.missing, near.Missing); diff != "" {
+				t.Errorf("missing conditions (-want +got):\n%s", diff)
+			}
+			if sensor := near.ID == "rated"; sensor != strings.Contains(body, "kinds=reference,sensor.") {
+				t.Errorf("the way out: %s", body)
+			}
+		})
 	}
 }
 

@@ -71,16 +71,18 @@ func TestPublicCharts(t *testing.T) {
 		"?days=1": {2, "2 hours have an AQI."},
 		"?days=7": {3, "Lowest: 90, Satisfactory, 19 Nov 08:00 IST."},
 	} {
-		status, _, body := w.open(t, "/public/v1/cities/Delhi/chart.svg"+query)
-		if status != http.StatusOK {
-			t.Fatalf("status %d: %s", status, body)
-		}
-		if texts := elements(t, body, "desc"); len(texts) != 1 || !strings.Contains(texts[0], want.text) {
-			t.Errorf("%s: got the description %q, want %q", query, texts, want.text)
-		}
-		if rects := elements(t, body, "rect"); len(rects) != want.bars+1 { // and the background
-			t.Errorf("%s: got %d rectangles, want %d", query, len(rects), want.bars+1)
-		}
+		t.Run("chart.svg"+query, func(t *testing.T) {
+			status, _, body := w.open(t, "/public/v1/cities/Delhi/chart.svg"+query)
+			if status != http.StatusOK {
+				t.Fatalf("status %d: %s", status, body)
+			}
+			if texts := elements(t, body, "desc"); len(texts) != 1 || !strings.Contains(texts[0], want.text) {
+				t.Errorf("got the description %q, want %q", texts, want.text)
+			}
+			if rects := elements(t, body, "rect"); len(rects) != want.bars+1 { // and the background
+				t.Errorf("got %d rectangles, want %d", len(rects), want.bars+1)
+			}
+		})
 	}
 	for path, want := range map[string]int{
 		"/public/v1/cities/Delhi/chart.svg?days=2":  http.StatusBadRequest,

@@ -102,16 +102,18 @@ func TestDetailedViewGrowsStale(t *testing.T) {
 		after time.Duration
 		want  string
 	}{{0, `"stale":false`}, {3*time.Hour - time.Second, `"stale":false`}, {3*time.Hour + time.Second, `"stale":true`}} {
-		mu.Lock()
-		clock = hour.Add(c.after)
-		mu.Unlock()
-		// A client with a conditional request by date must see it, too.
-		for _, path := range []string{"/v1/aqi?city=Delhi&view=detail", "/v1/aqi?pincode=110001&view=detail", "/v1/aqi?lat=28.6&lon=77.2&view=detail"} {
-			_, h, body := w.get(t, path, "If-Modified-Since", now.Format(http.TimeFormat))
-			if !strings.Contains(body, c.want) || h.Get("Last-Modified") != "" {
-				t.Errorf("%s after %s: %q %v", path, c.after, body, h)
+		t.Run(c.after.String(), func(t *testing.T) {
+			mu.Lock()
+			clock = hour.Add(c.after)
+			mu.Unlock()
+			// A client with a conditional request by date must see it, too.
+			for _, path := range []string{"/v1/aqi?city=Delhi&view=detail", "/v1/aqi?pincode=110001&view=detail", "/v1/aqi?lat=28.6&lon=77.2&view=detail"} {
+				_, h, body := w.get(t, path, "If-Modified-Since", now.Format(http.TimeFormat))
+				if !strings.Contains(body, c.want) || h.Get("Last-Modified") != "" {
+					t.Errorf("%s: got %s with the header %v, want %s and no Last-Modified", path, body, h, c.want)
+				}
 			}
-		}
+		})
 	}
 }
 
