@@ -3,6 +3,7 @@ package schema
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"math/big"
 	"strings"
@@ -60,10 +61,12 @@ func TestParsePaise(t *testing.T) {
 		}{text: text, err: ErrAmountForm})
 	}
 	for _, c := range cases {
-		got, err := ParsePaise(c.text)
-		if got != c.want || !errors.Is(err, c.err) {
-			t.Errorf("ParsePaise(%.40q): got %d, %v; want %d, %v", c.text, got, err, c.want, c.err)
-		}
+		t.Run(fmt.Sprintf("%.40q", c.text), func(t *testing.T) {
+			got, err := ParsePaise(c.text)
+			if got != c.want || !errors.Is(err, c.err) {
+				t.Errorf("ParsePaise(%.40q): got %d, %v; want %d, %v", c.text, got, err, c.want, c.err)
+			}
+		})
 	}
 }
 

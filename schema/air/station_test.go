@@ -1,6 +1,7 @@
 package air_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -21,9 +22,14 @@ func TestParseCityKinds(t *testing.T) {
 		{[]string{""}, nil},
 		{nil, nil},
 	} {
-		got, err := air.ParseCityKinds(c.names)
-		if diff := cmp.Diff(c.want, got); diff != "" || (err != nil) != (c.want == nil) {
-			t.Errorf("ParseCityKinds(%q): %v (-want +got):\n%s", c.names, err, diff)
-		}
+		t.Run(fmt.Sprintf("%q", c.names), func(t *testing.T) {
+			got, err := air.ParseCityKinds(c.names)
+			if (err != nil) != (c.want == nil) {
+				t.Errorf("got error %v, want one: %v", err, c.want == nil)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("kinds (-want +got):\n%s", diff)
+			}
+		})
 	}
 }

@@ -3,6 +3,7 @@ package gazetteer_test
 import (
 	"encoding/csv"
 	"flag"
+	"fmt"
 	"os"
 	"testing"
 	"unicode/utf8"
@@ -50,10 +51,12 @@ func TestCanonicalResolvesOldNewAndHindiNames(t *testing.T) {
 		{"Byrnihat", "", "Byrnihat", "Meghalaya"},
 		{"Mumbai", "Goa", "Mumbai", "Goa"},
 	} {
-		name, state := gazetteer.Canonical(c.city, c.state)
-		if name != c.wantName || state != c.wantState {
-			t.Errorf("Canonical(%q, %q) = %q, %q, want %q, %q", c.city, c.state, name, state, c.wantName, c.wantState)
-		}
+		t.Run(fmt.Sprintf("%q, %q", c.city, c.state), func(t *testing.T) {
+			name, state := gazetteer.Canonical(c.city, c.state)
+			if name != c.wantName || state != c.wantState {
+				t.Errorf("Canonical(%q, %q) = %q, %q, want %q, %q", c.city, c.state, name, state, c.wantName, c.wantState)
+			}
+		})
 	}
 }
 

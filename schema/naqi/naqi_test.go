@@ -1,6 +1,7 @@
 package naqi
 
 import (
+	"fmt"
 	"math"
 	"testing"
 
@@ -29,9 +30,11 @@ func TestSubIndexOfPublishedEdgesAndTies(t *testing.T) {
 		{air.O3, 208, 300},
 		{air.Pb, 0.75, 75},
 	} {
-		if got, ok := SubIndex(c.p, c.conc); !ok || got != c.want {
-			t.Errorf("SubIndex(%v, %v) = %d, %v; want %d", c.p, c.conc, got, ok, c.want)
-		}
+		t.Run(fmt.Sprintf("%v %v", c.p, c.conc), func(t *testing.T) {
+			if got, ok := SubIndex(c.p, c.conc); !ok || got != c.want {
+				t.Errorf("SubIndex(%v, %v) = %d, %v; want %d", c.p, c.conc, got, ok, c.want)
+			}
+		})
 	}
 }
 
@@ -88,9 +91,11 @@ func TestIndexNeedsThreePollutantsAndParticles(t *testing.T) {
 		{"PM10 leads among equals", of(pm25, 30, pm10, 30, co, 30), 30, air.PM10, true},
 		{"zero is a figure", of(pm25, 0, no2, 0, co, 0), 0, air.PM25, true},
 	} {
-		if aqi, dom, ok := Index(c.in); aqi != c.aqi || dom != c.dom || ok != c.ok {
-			t.Errorf("%s: got %d %v %v, want %d %v %v", c.name, aqi, dom, ok, c.aqi, c.dom, c.ok)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			if aqi, dom, ok := Index(c.in); aqi != c.aqi || dom != c.dom || ok != c.ok {
+				t.Errorf("got %d %v %v, want %d %v %v", aqi, dom, ok, c.aqi, c.dom, c.ok)
+			}
+		})
 	}
 }
 

@@ -1,6 +1,7 @@
 package parameter_test
 
 import (
+	"fmt"
 	"math"
 	"regexp"
 	"testing"
@@ -69,10 +70,12 @@ func TestConvert(t *testing.T) {
 		{"solar_radiation", 5, "W/mt2", 5},
 		{"wind_direction", 90, "deg", 90},
 	} {
-		p, _ := parameter.Parse(c.parameter)
-		if got, ok := p.Convert(c.value, c.unit); !ok || math.Abs(got-c.want) > 1e-6*math.Abs(c.want) {
-			t.Errorf("%v %s of %s is %v, %v, want %v", c.value, c.unit, c.parameter, got, ok, c.want)
-		}
+		t.Run(fmt.Sprintf("%s of %v %s", c.parameter, c.value, c.unit), func(t *testing.T) {
+			p, _ := parameter.Parse(c.parameter)
+			if got, ok := p.Convert(c.value, c.unit); !ok || math.Abs(got-c.want) > 1e-6*math.Abs(c.want) {
+				t.Errorf("%v %s of %s is %v, %v, want %v", c.value, c.unit, c.parameter, got, ok, c.want)
+			}
+		})
 	}
 	for _, c := range [][2]string{{"pm25", "ppb"}, {"no2", "furlong"}, {"no2", ""}, {"temperature", "%"}, {"tvoc", "µg/m³"}} {
 		p, _ := parameter.Parse(c[0])

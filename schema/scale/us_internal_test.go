@@ -31,22 +31,24 @@ func TestUSIndexAtEveryEdge(t *testing.T) {
 		"so2_24h": {1, map[int][2]float64{4: {305, 604}, 5: {605, 1004}}},
 		"no2":     {1, map[int][2]float64{0: {0, 53}, 1: {54, 100}, 2: {101, 360}, 3: {361, 649}, 4: {650, 1249}, 5: {1250, 2049}}},
 	} {
-		table := usTables[name]
-		check := func(value float64, want int) {
-			if got, ok := table.index(value); !ok || got != want {
-				t.Errorf("%v of %s has the index %d (%v), want %d", value, name, got, ok, want)
+		t.Run(name, func(t *testing.T) {
+			table := usTables[name]
+			check := func(value float64, want int) {
+				if got, ok := table.index(value); !ok || got != want {
+					t.Errorf("%v has the index %d (%v), want %d", value, got, ok, want)
+				}
 			}
-		}
-		for i, band := range c.bands {
-			check(band[0], edges[i][0])
-			check(band[1], edges[i][1])
-			if i < 5 { // the fraction below the next step is truncated
-				check(band[1]+0.9*c.step, edges[i][1])
+			for i, band := range c.bands {
+				check(band[0], edges[i][0])
+				check(band[1], edges[i][1])
+				if i < 5 { // the fraction below the next step is truncated
+					check(band[1]+0.9*c.step, edges[i][1])
+				}
+				if got, want := usCategory(edges[i][1]).Name, usCategories[i].Name; got != want {
+					t.Errorf("the index %d is %q, want %q", edges[i][1], got, want)
+				}
 			}
-			if got, want := usCategory(edges[i][1]).Name, usCategories[i].Name; got != want {
-				t.Errorf("the index %d is %q, want %q", edges[i][1], got, want)
-			}
-		}
+		})
 	}
 	if _, ok := usO3.index(201); ok {
 		t.Error("8-hour means of O3 above 200 ppb have an index")
