@@ -2,6 +2,7 @@ package ingest_test
 
 import (
 	"math"
+	"strconv"
 	"testing"
 	"time"
 
@@ -24,9 +25,11 @@ func TestParseValue(t *testing.T) {
 		"12,5": {0, ingest.BadNumber}, "१२": {0, ingest.BadNumber}, "12 µg/m³": {0, ingest.BadNumber},
 		"00000000000000000000000000000000000000000000001": {0, ingest.BadNumber},
 	} {
-		if value, reason := ingest.ParseValue(text); value != want.value || reason != want.reason {
-			t.Errorf("ParseValue(%q) = %v, %q, want %v, %q", text, value, reason, want.value, want.reason)
-		}
+		t.Run(strconv.Quote(text), func(t *testing.T) {
+			if value, reason := ingest.ParseValue(text); value != want.value || reason != want.reason {
+				t.Errorf("ParseValue(%q) = %v, %q, want %v, %q", text, value, reason, want.value, want.reason)
+			}
+		})
 	}
 }
 
@@ -64,11 +67,13 @@ func TestCheck(t *testing.T) {
 		{"not a number", func(r *air.Reading) { r.Value = math.NaN() }, ingest.BadNumber},
 		{"below zero", func(r *air.Reading) { r.Value = -0.5 }, ingest.NegativeValue},
 	} {
-		r := concentration(air.PM25, now, 50)
-		r.Station = "a"
-		c.change(&r)
-		if got := ingest.Check(&r, now); got != c.want {
-			t.Errorf("%s: Check = %q, want %q", c.name, got, c.want)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			r := concentration(air.PM25, now, 50)
+			r.Station = "a"
+			c.change(&r)
+			if got := ingest.Check(&r, now); got != c.want {
+				t.Errorf("Check = %q, want %q", got, c.want)
+			}
+		})
 	}
 }

@@ -1,6 +1,8 @@
 package cpcbformat
 
 import (
+	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -26,10 +28,12 @@ func TestSplit(t *testing.T) {
 		{"Roof, - ", "", "", false},
 		{"", "", "", false},
 	} {
-		city, agency, ok := Split(c.name)
-		if city != c.city || agency != c.agency || ok != c.ok {
-			t.Errorf("Split(%q) = %q, %q, %v, want %q, %q, %v", c.name, city, agency, ok, c.city, c.agency, c.ok)
-		}
+		t.Run(strconv.Quote(c.name), func(t *testing.T) {
+			city, agency, ok := Split(c.name)
+			if city != c.city || agency != c.agency || ok != c.ok {
+				t.Errorf("Split(%q) = %q, %q, %v, want %q, %q, %v", c.name, city, agency, ok, c.city, c.agency, c.ok)
+			}
+		})
 	}
 }
 
@@ -69,10 +73,12 @@ func TestPosition(t *testing.T) {
 		{"1e400", "77", [2]float64{}, ingest.BadPosition},
 		{"100", "77", [2]float64{}, ingest.BadPosition},
 	} {
-		lat, lon, reason := Position(c.lat, c.lon)
-		if got := [2]float64{lat, lon}; got != c.want || reason != c.reason {
-			t.Errorf("Position(%q, %q) = %v, %q, want %v, %q", c.lat, c.lon, got, reason, c.want, c.reason)
-		}
+		t.Run(fmt.Sprintf("%q, %q", c.lat, c.lon), func(t *testing.T) {
+			lat, lon, reason := Position(c.lat, c.lon)
+			if got := [2]float64{lat, lon}; got != c.want || reason != c.reason {
+				t.Errorf("Position(%q, %q) = %v, %q, want %v, %q", c.lat, c.lon, got, reason, c.want, c.reason)
+			}
+		})
 	}
 }
 

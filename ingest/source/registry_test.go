@@ -2,6 +2,7 @@ package source_test
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -40,13 +41,15 @@ func TestParse(t *testing.T) {
 		{"simulator", nil, "sandbox world only"},
 		{"cpcb,x,simulator", nil, `"x"`},
 	} {
-		got, err := all.Parse(c.list)
-		if (err == nil) != (c.fault == "") || err != nil && !strings.Contains(err.Error(), c.fault) {
-			t.Errorf("Parse(%q) = %v, want an error with %q", c.list, err, c.fault)
-		}
-		if diff := cmp.Diff(c.want, got); diff != "" {
-			t.Errorf("Parse(%q) (-want +got):\n%s", c.list, diff)
-		}
+		t.Run(strconv.Quote(c.list), func(t *testing.T) {
+			got, err := all.Parse(c.list)
+			if (err == nil) != (c.fault == "") || err != nil && !strings.Contains(err.Error(), c.fault) {
+				t.Errorf("Parse(%q) = %v, want an error with %q", c.list, err, c.fault)
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("Parse(%q) (-want +got):\n%s", c.list, diff)
+			}
+		})
 	}
 }
 

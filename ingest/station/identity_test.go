@@ -41,12 +41,14 @@ func TestTitlesAreFolded(t *testing.T) {
 		{"Delhi", "Delhi", title{place: "delhi"}},
 		{"", "", title{}},
 	} {
-		if c.want.bare == "" {
-			c.want.bare = c.want.place
-		}
-		if d := diff.Diff(c.want, parseTitle(c.name, c.city), diff.AllowUnexported(title{})); d != "" {
-			t.Errorf("%q (-want +got):\n%s", c.name, d)
-		}
+		t.Run(strconv.Quote(c.name), func(t *testing.T) {
+			if c.want.bare == "" {
+				c.want.bare = c.want.place
+			}
+			if d := diff.Diff(c.want, parseTitle(c.name, c.city), diff.AllowUnexported(title{})); d != "" {
+				t.Errorf("title (-want +got):\n%s", d)
+			}
+		})
 	}
 }
 

@@ -97,17 +97,19 @@ func TestWindows(t *testing.T) {
 		"end in future":       {ingest.Window{From: noon.Add(-time.Hour), To: noon.Add(time.Hour)}, "2026-06-09T11:00:00Z 2026-06-09T12:00:00Z"},
 		"none":                {ingest.Window{}, "2026-06-09T06:00:00Z 2026-06-09T12:00:00Z"},
 	} {
-		for range 2 {
-			requested = nil
-			stored := 0
-			err := s.Fetch(t.Context(), c.window, func(b *ingest.Batch) error {
-				stored += b.Rows()
-				return drop(b)
-			})
-			if err != nil || stored != 1 || len(requested) != 1 || requested[0] != c.want {
-				t.Errorf("%s: %v, %d readings, requested %q, want one reading and %q", name, err, stored, requested, c.want)
+		t.Run(name, func(t *testing.T) {
+			for range 2 {
+				requested = nil
+				stored := 0
+				err := s.Fetch(t.Context(), c.window, func(b *ingest.Batch) error {
+					stored += b.Rows()
+					return drop(b)
+				})
+				if err != nil || stored != 1 || len(requested) != 1 || requested[0] != c.want {
+					t.Errorf("%v, %d readings, requested %q, want one reading and %q", err, stored, requested, c.want)
+				}
 			}
-		}
+		})
 	}
 }
 

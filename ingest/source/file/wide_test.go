@@ -104,10 +104,12 @@ func TestTimesAreStartsOrEnds(t *testing.T) {
 		{"beginnings whose first is missing", 15 * time.Minute, 24*time.Hour - 15*time.Minute, false},
 		{"beginnings from another time of the day", 13 * time.Hour, 24 * time.Hour, false},
 	} {
-		w := &wide{spacings: table.NewSpacings(), period: 15 * time.Minute, first: day.Add(c.first), last: day.Add(c.last)}
-		if w.decide(); w.ends != c.ends {
-			t.Errorf("%s: ends %v, want %v", c.about, w.ends, c.ends)
-		}
+		t.Run(c.about, func(t *testing.T) {
+			w := &wide{spacings: table.NewSpacings(), period: 15 * time.Minute, first: day.Add(c.first), last: day.Add(c.last)}
+			if w.decide(); w.ends != c.ends {
+				t.Errorf("ends %v, want %v", w.ends, c.ends)
+			}
+		})
 	}
 }
 

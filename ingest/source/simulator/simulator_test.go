@@ -150,9 +150,11 @@ func TestAirLooksLikeIndia(t *testing.T) {
 		{"ozone, night and afternoon", mean(winter, air.O3, "", hour(4)), mean(winter, air.O3, "", hour(14)), 0.5},
 		{"PM2.5 and PM10", mean(winter, air.PM25, "", nil), mean(winter, air.PM10, "", nil), 0.7},
 	} {
-		if c.less/c.more > c.ratioAtMost {
-			t.Errorf("%s: %.1f and %.1f, want a ratio of at most %.1f", c.what, c.less, c.more, c.ratioAtMost)
-		}
+		t.Run(c.what, func(t *testing.T) {
+			if c.less/c.more > c.ratioAtMost {
+				t.Errorf("%.1f and %.1f, want a ratio of at most %.1f", c.less, c.more, c.ratioAtMost)
+			}
+		})
 	}
 }
 
