@@ -194,6 +194,7 @@ func checkGo(name string, text []byte, faults *[]Fault) {
 	f.checkImports()
 	f.checkPackage()
 	f.checkCalls()
+	f.checkAssertions()
 	f.checkDocs()
 	f.checkWords()
 	f.checkMarks()
