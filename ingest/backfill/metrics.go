@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
 // Metrics counts backfills. All workers of a process share one Metrics. The comments of the fields name the labels.
@@ -15,18 +16,17 @@ type Metrics struct {
 
 // NewMetrics makes the metrics and registers them.
 func NewMetrics(registry prometheus.Registerer) *Metrics {
+	auto := promauto.With(registry)
 	gauge := func(name, help string) *prometheus.GaugeVec {
-		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, []string{"source"})
+		return auto.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, []string{"source"})
 	}
-	m := &Metrics{
-		ended: prometheus.NewCounterVec(prometheus.CounterOpts{
+	return &Metrics{
+		ended: auto.NewCounterVec(prometheus.CounterOpts{
 			Name: "vayu_source_backfills_total", Help: "Backfills by command that ended, by state.",
 		}, []string{"source", "state"}),
 		fraction: gauge("vayu_source_backfill_fraction", "Fetched fraction of the running backfill by command, 0 to 1."),
 		advanced: gauge("vayu_source_backfill_advanced_timestamp_seconds", "Unix time of the last progress of the running backfill by command."),
 	}
-	registry.MustRegister(m.ended, m.fraction, m.advanced)
-	return m
 }
 
 // begin sets the gauges when this process starts to work on a backfill. The fraction is 0 until the first progress.

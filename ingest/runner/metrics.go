@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"vayu/ingest"
 )
@@ -47,15 +48,16 @@ type Metrics struct {
 
 // NewMetrics makes the metrics and registers them.
 func NewMetrics(registry prometheus.Registerer) *Metrics {
+	auto := promauto.With(registry)
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
-		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+		return auto.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
 	}
 	gauge := func(name, help string) *prometheus.GaugeVec {
-		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, []string{"source"})
+		return auto.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, []string{"source"})
 	}
-	m := &Metrics{
+	return &Metrics{
 		runs: counter("vayu_source_runs_total", "Runs of a source by outcome.", "source", "outcome"),
-		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		seconds: auto.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "vayu_source_run_seconds", Help: "Time to fetch and store one window.",
 			Buckets: prometheus.ExponentialBuckets(0.05, 2, 14), // 50 ms to 7 min
 		}, []string{"source"}),
@@ -74,13 +76,10 @@ func NewMetrics(registry prometheus.Registerer) *Metrics {
 		partitions:  gauge("vayu_source_partitions", "Known partitions of the source, such as sensors; 0 for a source without partitions."),
 		failing:     gauge("vayu_source_partitions_failing", "Partitions whose last fetch failed."),
 		ahead:       counter("vayu_source_watermark_ahead_total", "Watermarks in the future, in place of which the current time counted.", "source"),
-		outcome: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		outcome: auto.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "vayu_source_outcome", Help: "1 for the outcome of the last run of a source, 0 for the others.",
 		}, []string{"source", "outcome"}),
 	}
-	registry.MustRegister(m.runs, m.seconds, m.readings, m.positions, m.refused, m.panics, m.storeErrors, m.lastSuccess, m.breaker, m.backlog, m.newest, m.interval, m.maxSilence, m.outcome,
-		m.watermark, m.partitions, m.failing, m.ahead)
-	return m
 }
 
 // outcomes lists every outcome. Each source has one gauge for each outcome.

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"vayu/ingest/runner"
 )
@@ -21,23 +22,22 @@ type Metrics struct {
 // NewMetrics makes the metrics and registers them. The parameter `sources` has the metrics of all sources, which count
 // the readings of streams too.
 func NewMetrics(registry prometheus.Registerer, sources *runner.Metrics) *Metrics {
-	m := &Metrics{
+	auto := promauto.With(registry)
+	return &Metrics{
 		sources: sources,
-		messages: prometheus.NewCounterVec(prometheus.CounterOpts{
+		messages: auto.NewCounterVec(prometheus.CounterOpts{
 			Name: "vayu_stream_messages_total", Help: "Messages of a stream by outcome.",
 		}, []string{"source", "outcome"}),
-		connected: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		connected: auto.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "vayu_stream_connected", Help: "1 while the stream is connected to its broker, else 0. Only the instance that has the lease of the source has the gauge.",
 		}, []string{"source"}),
-		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
+		failures: auto.NewCounterVec(prometheus.CounterOpts{
 			Name: "vayu_stream_connection_failures_total", Help: "Failed or lost connections to the broker of a stream; each is retried.",
 		}, []string{"source"}),
-		devices: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		devices: auto.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "vayu_stream_devices", Help: "Devices of a stream by the state of their availability topic: online or offline.",
 		}, []string{"source", "state"}),
 	}
-	registry.MustRegister(m.messages, m.connected, m.failures, m.devices)
-	return m
 }
 
 // start sets the metrics of a stream that begins.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 
 	"vayu/internal/failurelog"
 	"vayu/internal/sleep"
@@ -61,12 +62,11 @@ func Run(ctx context.Context, c Config, do func(ctx context.Context, fence Fence
 	if c.Log == nil {
 		c.Log = slog.New(slog.DiscardHandler)
 	}
-	leads := prometheus.NewGauge(prometheus.GaugeOpts{
+	leads := promauto.With(c.Metrics).NewGauge(prometheus.GaugeOpts{
 		Name: "vayu_leader", Help: "1 if this instance holds the named leader lease.",
 		ConstLabels: prometheus.Labels{"name": c.Name},
 	})
 	if c.Metrics != nil {
-		c.Metrics.MustRegister(leads)
 		defer c.Metrics.Unregister(leads)
 	}
 	led := func(ctx context.Context, fence Fence) error {

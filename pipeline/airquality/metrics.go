@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
 type metrics struct {
@@ -14,28 +15,27 @@ type metrics struct {
 }
 
 func newMetrics(reg prometheus.Registerer, database string) *metrics {
+	auto := promauto.With(reg)
 	labels := prometheus.Labels{"database": database}
-	m := &metrics{
-		runs: prometheus.NewCounterVec(prometheus.CounterOpts{
+	return &metrics{
+		runs: auto.NewCounterVec(prometheus.CounterOpts{
 			Name: "vayu_rollup_runs_total", ConstLabels: labels,
 			Help: "Roll-ups of readings into hours and days, by kind (increment, backfill) and outcome (done, idle, failed).",
 		}, []string{"kind", "outcome"}),
-		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{
+		seconds: auto.NewHistogram(prometheus.HistogramOpts{
 			Name: "vayu_rollup_seconds", ConstLabels: labels,
 			Help:    "Wall time of a roll-up that computed figures.",
 			Buckets: prometheus.ExponentialBuckets(0.05, 2, 12),
 		}),
-		hour: prometheus.NewGauge(prometheus.GaugeOpts{
+		hour: auto.NewGauge(prometheus.GaugeOpts{
 			Name: "vayu_rollup_last_success_timestamp_seconds", ConstLabels: labels,
 			Help: "When the last roll-up succeeded, Unix seconds.",
 		}),
-		removed: prometheus.NewCounterVec(prometheus.CounterOpts{
+		removed: auto.NewCounterVec(prometheus.CounterOpts{
 			Name: "vayu_rollup_removed_rows_total", ConstLabels: labels,
 			Help: "Rows that a roll-up removed because their hour or day lost its readings or its AQI, by table.",
 		}, []string{"table"}),
 	}
-	reg.MustRegister(m.runs, m.seconds, m.hour, m.removed)
-	return m
 }
 
 func (m *metrics) observe(kind string, result Result, err error, elapsed time.Duration) {

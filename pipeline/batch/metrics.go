@@ -15,12 +15,12 @@ type metrics struct {
 
 // newMetrics registers the metrics of all kinds, and returns a function that selects the metrics of one kind.
 func newMetrics(reg prometheus.Registerer) func(kind string) metrics {
-	factory := promauto.With(reg)
+	auto := promauto.With(reg)
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
-		return factory.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, append([]string{"kind"}, labels...))
+		return auto.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, append([]string{"kind"}, labels...))
 	}
 	gauge := func(name, help string) *prometheus.GaugeVec {
-		return factory.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, []string{"kind"})
+		return auto.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, []string{"kind"})
 	}
 	accepted := counter("vayu_batch_accepted_total", "Accepted batches.")
 	records := counter("vayu_batch_records_total",

@@ -255,19 +255,19 @@ type Metrics struct {
 
 // NewMetrics returns metrics that are registered with `reg`. If `reg` is nil, they are not registered.
 func NewMetrics(reg prometheus.Registerer) *Metrics {
-	factory := promauto.With(reg)
+	auto := promauto.With(reg)
 	return &Metrics{
-		calls: factory.NewCounterVec(prometheus.CounterOpts{
+		calls: auto.NewCounterVec(prometheus.CounterOpts{
 			Name: "vayu_upstream_calls_total", Help: "Calls to providers, by outcome.",
 		}, []string{"upstream", "call", "outcome"}),
-		seconds: factory.NewHistogramVec(prometheus.HistogramOpts{
+		seconds: auto.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "vayu_upstream_call_seconds", Help: "Duration of calls to providers, including the wait for a slot.",
 			Buckets: []float64{.01, .03, .1, .3, 1, 3, 10, 30, 100},
 		}, []string{"upstream", "call"}),
-		open: factory.NewGaugeVec(prometheus.GaugeOpts{
+		open: auto.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "vayu_upstream_breaker_open", Help: "1 while the circuit breaker of a provider is open, by lane.",
 		}, []string{"upstream", "lane"}),
-		callbacks: factory.NewCounterVec(prometheus.CounterOpts{
+		callbacks: auto.NewCounterVec(prometheus.CounterOpts{
 			Name: "vayu_upstream_callbacks_total", Help: "Callbacks of providers, by outcome.",
 		}, []string{"upstream", "outcome"}),
 	}

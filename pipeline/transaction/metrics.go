@@ -19,7 +19,7 @@ type Metrics struct {
 
 	prefix, list            string
 	log                     *slog.Logger
-	factory                 promauto.Factory
+	auto                    promauto.Factory
 	outcomes, calls         *prometheus.CounterVec
 	callSeconds             *prometheus.HistogramVec
 	failures                *prometheus.CounterVec
@@ -31,12 +31,12 @@ type Metrics struct {
 type perWorld [len(schema.Worlds)]atomic.Int64
 
 func newMetrics(list, prefix string, log *slog.Logger, reg prometheus.Registerer) *Metrics {
-	m := &Metrics{prefix: prefix, list: list, log: log, factory: promauto.With(reg)}
+	m := &Metrics{prefix: prefix, list: list, log: log, auto: promauto.With(reg)}
 	m.outcomes = m.Counters("outcomes_total",
 		"Transactions that have reached a final state, by provider; provider is empty for those that failed before a call.",
 		"world", "provider", "outcome")
 	m.calls = m.Counters("calls_total", "Calls of providers, by kind of call and result.", "provider", "call", "result")
-	m.callSeconds = m.factory.NewHistogramVec(prometheus.HistogramOpts{
+	m.callSeconds = m.auto.NewHistogramVec(prometheus.HistogramOpts{
 		Name: prefix + "call_seconds", Help: "Duration of calls of providers.",
 		Buckets: []float64{.001, .005, .01, .05, .1, .2, .5, 1, 2, 5, 10, 30, 60},
 	}, []string{"provider", "call"})
@@ -53,17 +53,17 @@ func newMetrics(list, prefix string, log *slog.Logger, reg prometheus.Registerer
 
 // Counters creates counters with labels.
 func (m *Metrics) Counters(name, help string, labels ...string) *prometheus.CounterVec {
-	return m.factory.NewCounterVec(prometheus.CounterOpts{Name: m.prefix + name, Help: help}, labels)
+	return m.auto.NewCounterVec(prometheus.CounterOpts{Name: m.prefix + name, Help: help}, labels)
 }
 
 // Counter creates a counter.
 func (m *Metrics) Counter(name, help string) prometheus.Counter {
-	return m.factory.NewCounter(prometheus.CounterOpts{Name: m.prefix + name, Help: help})
+	return m.auto.NewCounter(prometheus.CounterOpts{Name: m.prefix + name, Help: help})
 }
 
 func (m *Metrics) gauge(name, help string, of *perWorld) {
 	for _, world := range schema.Worlds {
-		m.factory.NewGaugeFunc(prometheus.GaugeOpts{
+		m.auto.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: m.prefix + name, Help: help, ConstLabels: prometheus.Labels{"world": world.String()},
 		}, func() float64 { return float64(of[world].Load()) })
 	}

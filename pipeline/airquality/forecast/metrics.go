@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
 type metrics struct {
@@ -15,32 +16,31 @@ type metrics struct {
 }
 
 func newMetrics(reg prometheus.Registerer, database string) *metrics {
+	auto := promauto.With(reg)
 	labels := prometheus.Labels{"database": database}
-	m := &metrics{
-		issued: prometheus.NewGauge(prometheus.GaugeOpts{
+	return &metrics{
+		issued: auto.NewGauge(prometheus.GaugeOpts{
 			Name: "vayu_forecast_last_issue_timestamp_seconds", ConstLabels: labels,
 			Help: "When forecasts were last issued, Unix seconds; 0 on an instance that does not lead.",
 		}),
-		fitted: prometheus.NewGauge(prometheus.GaugeOpts{
+		fitted: auto.NewGauge(prometheus.GaugeOpts{
 			Name: "vayu_forecast_last_fit_timestamp_seconds", ConstLabels: labels,
 			Help: "When the model was last fitted, Unix seconds; 0 on an instance that does not lead.",
 		}),
-		rows: prometheus.NewGauge(prometheus.GaugeOpts{
+		rows: auto.NewGauge(prometheus.GaugeOpts{
 			Name: "vayu_forecast_rows", ConstLabels: labels,
 			Help: "Forecasts of the last issue, of all places, parameters, horizons and models.",
 		}),
-		runs: prometheus.NewCounterVec(prometheus.CounterOpts{
+		runs: auto.NewCounterVec(prometheus.CounterOpts{
 			Name: "vayu_forecast_runs_total", ConstLabels: labels,
 			Help: "Fits and issues of forecasts, by kind (fit, issue, fit_hours, issue_hours) and outcome (done, failed).",
 		}, []string{"kind", "outcome"}),
-		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		seconds: auto.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "vayu_forecast_seconds", ConstLabels: labels,
 			Help:    "Wall time of fits and issues of forecasts, by kind.",
 			Buckets: prometheus.ExponentialBuckets(0.1, 2, 12),
 		}, []string{"kind"}),
 	}
-	reg.MustRegister(m.issued, m.fitted, m.rows, m.runs, m.seconds)
-	return m
 }
 
 // observe counts a fit or an issue, and its duration if it succeeded.
