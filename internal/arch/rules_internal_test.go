@@ -105,7 +105,7 @@ var internalMay = map[string][]string{
 	"topic/broker":                     {"config", "sleep"},
 	"tracing":                          {"config", "failurelog", "sleep"},
 	"tracing/tracingtest":              {"testing/fixture"},
-	"workqueue":                        {"failurelog", "sleep", "sqlstore"},
+	"workqueue":                        {"failurelog", "panics", "sleep", "sqlstore"},
 }
 
 // Fault is one violation of a rule.

@@ -3,6 +3,7 @@ package workqueue
 import (
 	"time"
 
+	"vayu/internal/panics"
 	"vayu/schema"
 )
 
@@ -18,16 +19,14 @@ type Provider struct {
 	Available func() bool
 }
 
-// IsAvailable reports whether the provider can be called now.
+// IsAvailable reports whether the provider can be called now. If Available panics, the provider counts as unavailable.
 func (p *Pool) IsAvailable() (available bool) {
 	if p.provider.Available == nil {
 		return true
 	}
-	defer func() {
-		// If Available panics, the provider counts as unavailable.
-		if recover() != nil {
-			available = false
-		}
-	}()
-	return p.provider.Available()
+	err := panics.Catch(func() error {
+		available = p.provider.Available()
+		return nil
+	})
+	return available && err == nil
 }

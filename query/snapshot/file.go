@@ -15,6 +15,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/cespare/xxhash/v2"
 
+	"vayu/internal/panics"
 	"vayu/query/aggregate"
 	"vayu/query/places"
 	"vayu/schema"
@@ -174,13 +175,6 @@ func encodeSnapshot(file *os.File, s *Snapshot) error {
 // readSnapshot reads a snapshot from its file. Its error is errNoSnapshot if there is no file.
 // Other errors mean that the file is unreadable, damaged or of another version.
 func readSnapshot(path string, kinds aggregate.KindSet) (s *Snapshot, err error) {
-	defer func() {
-		// The Arrow reader panics on some damaged files. The service must start even if the file is
-		// unreadable.
-		if p := recover(); p != nil {
-			s, err = nil, fmt.Errorf("reading the snapshot %q: %v", path, p)
-		}
-	}()
 	file, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, errNoSnapshot
@@ -189,9 +183,21 @@ func readSnapshot(path string, kinds aggregate.KindSet) (s *Snapshot, err error)
 		return nil, fmt.Errorf("reading the snapshot: %w", err)
 	}
 	defer file.Close()
-	r, err := ipc.NewFileReader(file)
+	// The Arrow reader panics on some damaged files. The service must start even if the file is unreadable.
+	err = panics.Catch(func() (err error) {
+		s, err = decodeSnapshot(file, kinds)
+		return err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("reading the snapshot %q: %w", path, err)
+	}
+	return s, nil
+}
+
+func decodeSnapshot(file *os.File, kinds aggregate.KindSet) (*Snapshot, error) {
+	r, err := ipc.NewFileReader(file)
+	if err != nil {
+		return nil, err
 	}
 	defer func() { _ = r.Close() }()
 	meta := r.Schema().Metadata()
@@ -199,22 +205,22 @@ func readSnapshot(path string, kinds aggregate.KindSet) (s *Snapshot, err error)
 	text, _ := meta.GetValue("built")
 	built, err := time.Parse(time.RFC3339Nano, text)
 	if version != snapshotVersion || err != nil || !r.Schema().Equal(snapshotColumns(built, "")) {
-		return nil, fmt.Errorf("reading the snapshot %q: it was written by another version", path)
+		return nil, errors.New("it was written by another version")
 	}
 	f := snapshotInput{kinds: kinds}
 	for i := range r.NumRecords() {
 		record, err := r.Record(i)
 		if err != nil {
-			return nil, fmt.Errorf("reading the snapshot %q: %w", path, err)
+			return nil, err
 		}
 		if err := f.decode(record); err != nil {
-			return nil, fmt.Errorf("reading the snapshot %q: %w", path, err)
+			return nil, err
 		}
 	}
 	if sum, _ := meta.GetValue("sum"); sum != f.sum(built) {
-		return nil, fmt.Errorf("reading the snapshot %q: its contents are damaged", path)
+		return nil, errors.New("its contents are damaged")
 	}
-	s = assemble(f, nil, built) // gaps are filled by the next refresh
+	s := assemble(f, nil, built) // gaps are filled by the next refresh
 	s.renderAnswers(nil)
 	return s, nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"vayu/ingest"
 	"vayu/ingest/source/file/table"
+	"vayu/internal/panics"
 )
 
 // maxUnzipped is the largest accepted size of an unpacked workbook, in bytes. The largest known workbook of the portal
@@ -38,13 +39,11 @@ func parseExcel(in *table.Input, b *ingest.Builder) (err error) {
 }
 
 func openBook(r io.Reader) (book *excelize.File, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			book, err = nil, table.Refuse("the workbook is damaged: %v", p)
-		}
-	}()
-	book, err = excelize.OpenReader(r, excelize.Options{
-		RawCellValue: true, UnzipSizeLimit: maxUnzipped, UnzipXMLSizeLimit: maxUnzipped,
+	err = panics.Catch(func() (err error) {
+		book, err = excelize.OpenReader(r, excelize.Options{
+			RawCellValue: true, UnzipSizeLimit: maxUnzipped, UnzipXMLSizeLimit: maxUnzipped,
+		})
+		return err
 	})
 	if err != nil {
 		return nil, table.Refuse("the workbook cannot be opened: %v", err)
@@ -85,20 +84,15 @@ func readSheet(book *excelize.File, sheet string, n, start int64, b *ingest.Buil
 }
 
 func nextRow(rows *excelize.Rows) (values []string, more bool, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = table.Refuse("the sheet is damaged: %v", p)
+	err = panics.Catch(func() (err error) {
+		if more = rows.Next(); !more {
+			return rows.Error()
 		}
-	}()
-	if !rows.Next() {
-		if err := rows.Error(); err != nil {
-			return nil, false, table.Refuse("the sheet is damaged: %v", err)
-		}
-		return nil, false, nil
-	}
-	values, err = rows.Columns()
+		values, err = rows.Columns()
+		return err
+	})
 	if err != nil {
 		return nil, false, table.Refuse("the sheet is damaged: %v", err)
 	}
-	return values, true, nil
+	return values, more, nil
 }
