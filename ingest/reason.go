@@ -177,3 +177,9 @@ type BatchError struct {
 func (e *BatchError) Error() string {
 	return fmt.Sprintf("refusing the batch: %s: %s", e.Reason, e.Detail)
 }
+
+// BadReplyf returns a [*BatchError] with the reason [BadReply], for a reply or file that cannot be read. It replaces
+// invalid UTF-8 in the detail.
+func BadReplyf(format string, args ...any) error {
+	return &BatchError{Reason: BadReply, Detail: strings.ToValidUTF8(fmt.Sprintf(format, args...), "?")}
+}

@@ -111,7 +111,7 @@ func (f *pollutantEntry) flag() air.Flag {
 func readFeed(r io.Reader, b *ingest.Builder) ([]feedStation, error) {
 	in := bufio.NewReader(r)
 	if head, _ := in.Peek(512); fetch.IsHTML(head) {
-		return nil, refuse("a web page (HTML) in place of the feed's XML")
+		return nil, ingest.BadReplyf("a web page (HTML) in place of the feed's XML")
 	}
 	d := xml.NewDecoder(in)
 	w := feedWalk{builder: b, attributes: make(map[attributeOf]bool)}
@@ -128,7 +128,7 @@ func readFeed(r io.Reader, b *ingest.Builder) ([]feedStation, error) {
 		}
 	}
 	if len(w.stations) == 0 {
-		return nil, refuse("the feed has no stations")
+		return nil, ingest.BadReplyf("the feed has no stations")
 	}
 	return w.stations, nil
 }
@@ -138,12 +138,10 @@ func readFeed(r io.Reader, b *ingest.Builder) ([]feedStation, error) {
 func unreadable(err error) error {
 	var syntax *xml.SyntaxError
 	if errors.As(err, &syntax) || errors.Is(err, io.ErrUnexpectedEOF) || strings.HasPrefix(err.Error(), "xml:") {
-		return refuse(err.Error())
+		return ingest.BadReplyf("%v", err)
 	}
 	return fmt.Errorf("reading the feed: %w", err)
 }
-
-func refuse(detail string) error { return &ingest.BatchError{Reason: ingest.BadReply, Detail: detail} }
 
 // feedWalk has the state of one pass over the elements of a feed.
 type feedWalk struct {
@@ -165,13 +163,13 @@ const maxAttributes = 500
 func (w *feedWalk) token(token xml.Token) error {
 	switch t := token.(type) {
 	case xml.Directive:
-		return refuse("a document type declaration: the feed has none, and entities are not expanded")
+		return ingest.BadReplyf("a document type declaration: the feed has none, and entities are not expanded")
 	case xml.StartElement:
 		if w.depth++; w.depth > maxDepth {
-			return refuse(fmt.Sprintf("elements lie more than %d deep", maxDepth))
+			return ingest.BadReplyf("elements lie more than %d deep", maxDepth)
 		}
 		if w.depth == 1 && (w.closed || t.Name.Local != "AqIndex") {
-			return refuse(fmt.Sprintf("element %q in place of AqIndex", t.Name.Local))
+			return ingest.BadReplyf("element %q in place of AqIndex", t.Name.Local)
 		}
 		w.start(t)
 	case xml.EndElement:

@@ -187,9 +187,9 @@ func (c *Client) Do(ctx context.Context, r Request) (*Reply, error) {
 		case err != nil:
 			return err
 		case got.size > c.limit:
-			return tooLarge(c.limit)
+			return ingest.BadReplyf("the reply exceeds %d bytes", c.limit)
 		case len(bytes.TrimSpace(body)) == 0:
-			return &ingest.BatchError{Reason: ingest.BadReply, Detail: "the reply is empty"}
+			return ingest.BadReplyf("the reply is empty")
 		case !r.Page && IsHTML(body):
 			return errPage
 		}
@@ -217,7 +217,7 @@ func (c *Client) Download(ctx context.Context, r Request, to io.Writer, limit in
 		case err != nil:
 			return err
 		case n > limit:
-			return tooLarge(limit)
+			return ingest.BadReplyf("the reply exceeds %d bytes", limit)
 		case IsHTML(head.text):
 			return errPage
 		}
@@ -245,11 +245,7 @@ func (w *headWriter) Write(part []byte) (int, error) {
 }
 
 // errPage means that the reply is a web page in place of data.
-var errPage error = &ingest.BatchError{Reason: ingest.BadReply, Detail: "a web page (HTML) in place of data"}
-
-func tooLarge(limit int64) error {
-	return &ingest.BatchError{Reason: ingest.BadReply, Detail: fmt.Sprintf("the reply exceeds %d bytes", limit)}
-}
+var errPage = ingest.BadReplyf("a web page (HTML) in place of data")
 
 // exchange sends a request and records it. It calls `read` for a reply with status 200. The Body of the result is nil.
 func (c *Client) exchange(ctx context.Context, r Request, read func(*http.Response, *received) error) (*Reply, error) {

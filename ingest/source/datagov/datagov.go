@@ -61,7 +61,7 @@ func (s *Source) fetchPages(ctx context.Context, records *listing) error {
 			return nil
 		}
 	}
-	return refuse(fmt.Sprintf("data.gov.in: the list has more than %d pages", s.config.MaxPages))
+	return ingest.BadReplyf("data.gov.in: the list has more than %d pages", s.config.MaxPages)
 }
 
 // fetchPagesAgain makes the second pass. If a page fails, Fetch uses the records read so far. The pass may take half of
@@ -87,5 +87,3 @@ func (s *Source) pageURL(offset int) string {
 	}
 	return s.config.URL + "?" + q.Encode()
 }
-
-func refuse(detail string) error { return &ingest.BatchError{Reason: ingest.BadReply, Detail: detail} }

@@ -2,7 +2,6 @@ package datagov
 
 import (
 	"encoding/json"
-	"fmt"
 	"strconv"
 	"unicode/utf8"
 
@@ -33,7 +32,7 @@ func newListing() *listing { return &listing{seen: make(map[key]bool)} }
 // addPage adds the records of the next page, and reports whether no further page is needed.
 func (l *listing) addPage(body []byte) (done bool, err error) {
 	if !utf8.Valid(body) {
-		return false, refuse("the page is not UTF-8")
+		return false, ingest.BadReplyf("the page is not UTF-8")
 	}
 	var p struct {
 		Total   cpcbformat.Scalar    `json:"total"`
@@ -41,10 +40,10 @@ func (l *listing) addPage(body []byte) (done bool, err error) {
 		Records *[]cpcbformat.Record `json:"records"`
 	}
 	if err := json.Unmarshal(body, &p); err != nil {
-		return false, refuse("the page is not the portal's JSON: " + err.Error())
+		return false, ingest.BadReplyf("the page is not the portal's JSON: %v", err)
 	}
 	if p.Records == nil {
-		return false, refuse(fmt.Sprintf("the page has no records; its message is %.100q", p.Message))
+		return false, ingest.BadReplyf("the page has no records; its message is %.100q", p.Message)
 	}
 	if !l.second { // the second pass keeps the total of the first
 		if l.total, err = strconv.Atoi(string(p.Total)); err != nil {
@@ -106,12 +105,12 @@ func (l *listing) beginSecondPass() { l.read, l.second = 0, true }
 func (l *listing) pageError(count, fresh int) error {
 	switch {
 	case len(l.records) == 0:
-		return refuse("the listing is empty")
+		return ingest.BadReplyf("the listing is empty")
 	case count == 0 && l.read < l.total:
-		return refuse(fmt.Sprintf("an empty page after %d of %d records", l.read, l.total))
+		return ingest.BadReplyf("an empty page after %d of %d records", l.read, l.total)
 	case count > 0 && fresh == 0:
 		if l.stalled++; l.stalled == stalledPages {
-			return refuse(fmt.Sprintf("the portal repeats its pages: %d in a row bring nothing new", stalledPages))
+			return ingest.BadReplyf("the portal repeats its pages: %d in a row bring nothing new", stalledPages)
 		}
 	default:
 		l.stalled = 0

@@ -11,7 +11,6 @@ import (
 
 	"vayu/ingest"
 	"vayu/ingest/source/described/pattern"
-	"vayu/ingest/source/described/record"
 	"vayu/ingest/source/file/table"
 	"vayu/internal/config/section"
 )
@@ -184,7 +183,7 @@ func (d *Description) besides(folder string) (map[string]map[string]string, erro
 			continue
 		}
 		if read++; read > mostLists {
-			return nil, record.Refuse(fmt.Sprintf("more than %d station lists lie beside the file", mostLists))
+			return nil, ingest.BadReplyf("more than %d station lists lie beside the file", mostLists)
 		}
 		in := &table.Input{Open: func() (io.ReadCloser, error) { return openLimited(filepath.Join(folder, entry.Name())) }}
 		_ = d.stations.list.Read(in, func(fields map[string]string) error { // a file may be no list

@@ -2,7 +2,6 @@ package described
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
@@ -76,7 +75,7 @@ func (l *listing) fetch(ctx context.Context, s *Source, window map[string]string
 	_, err := s.readPages(ctx, &l.request, l.list.Records, window, func(body record.Reply) (int, error) {
 		return walk.Page(body, func(fields map[string]string, newest time.Time) error {
 			if len(all) >= mostPartitions {
-				return refuse(fmt.Sprintf("the API lists more than %d entries", mostPartitions))
+				return ingest.BadReplyf("the API lists more than %d entries", mostPartitions)
 			}
 			all = append(all, entry{fields, newest})
 			return nil
@@ -88,7 +87,7 @@ func (l *listing) fetch(ctx context.Context, s *Source, window map[string]string
 	walk.Note(l.section, ingest.PathsOf(ctx))
 	if len(all) == 0 {
 		if missing := walk.Unlisted(); missing != "" {
-			return nil, refuse("the list has no entry: " + missing)
+			return nil, ingest.BadReplyf("the list has no entry: %s", missing)
 		}
 	}
 	return all, nil

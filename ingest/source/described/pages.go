@@ -106,7 +106,7 @@ func (w *walk) check(body record.Reply) error {
 	}
 	hash := sha256.Sum256([]byte(body.Raw()))
 	if first, repeated := w.previous[hash]; repeated {
-		return refuse(fmt.Sprintf("page %d repeats page %d: the API ignores the parameter of the page", w.number+1, first))
+		return ingest.BadReplyf("page %d repeats page %d: the API ignores the parameter of the page", w.number+1, first)
 	}
 	w.previous[hash] = w.number + 1
 	return nil
@@ -126,7 +126,7 @@ func (w *walk) advance(reply *fetch.Reply, body record.Reply, count int, address
 			return true, 0, nil
 		}
 		if next == w.cursor {
-			return true, 0, refuse(fmt.Sprintf("page %d names itself as the next page: the cursor is unchanged", w.number))
+			return true, 0, ingest.BadReplyf("page %d names itself as the next page: the cursor is unchanged", w.number)
 		}
 		w.cursor = next
 	case ByNext, ByLink:
@@ -134,7 +134,7 @@ func (w *walk) advance(reply *fetch.Reply, body record.Reply, count int, address
 			return true, 0, err
 		}
 		if w.link == address {
-			return true, 0, refuse(fmt.Sprintf("page %d links to itself as the next page", w.number))
+			return true, 0, ingest.BadReplyf("page %d links to itself as the next page", w.number)
 		}
 	default:
 		if last, missing = w.ended(body, count); last {
@@ -142,7 +142,7 @@ func (w *walk) advance(reply *fetch.Reply, body record.Reply, count int, address
 		}
 	}
 	if w.number >= w.p.most {
-		return true, 0, refuse(fmt.Sprintf("the list has more than %d pages (key pages.max)", w.p.most))
+		return true, 0, ingest.BadReplyf("the list has more than %d pages (key pages.max)", w.p.most)
 	}
 	return false, 0, nil
 }
@@ -194,16 +194,14 @@ func linkTo(target, address string) (string, error) {
 	}
 	base, err := url.Parse(address)
 	if err != nil {
-		return "", refuse("the address of the page is invalid")
+		return "", ingest.BadReplyf("the address of the page is invalid")
 	}
 	next, err := base.Parse(target)
 	if err != nil || next.Host != base.Host || next.Scheme != base.Scheme {
-		return "", refuse("the link to the next page leads to another host, or from https to http")
+		return "", ingest.BadReplyf("the link to the next page leads to another host, or from https to http")
 	}
 	return next.String(), nil
 }
-
-func refuse(detail string) error { return &ingest.BatchError{Reason: ingest.BadReply, Detail: detail} }
 
 // partition fetches all pages of a partition. `part` has the fields of the partition. It is nil if the network has no
 // partitions.

@@ -35,10 +35,10 @@ func parseJSON(in *table.Input, b *ingest.Builder) error {
 	}
 	var r reply
 	if err := json.Unmarshal(body, &r); err != nil {
-		return table.Refuse("not the portal's JSON: %v", err)
+		return ingest.BadReplyf("not the portal's JSON: %v", err)
 	}
 	if r.Data.Table == nil {
-		return table.Refuse("the reply has no table")
+		return ingest.BadReplyf("the reply has no table")
 	}
 	e := newExport()
 	e.begin(r.Data.Table.Title)
@@ -47,7 +47,7 @@ func parseJSON(in *table.Input, b *ingest.Builder) error {
 		cells[i] = []byte(h.Value)
 	}
 	if !table.HeaderOf(cells).Span() {
-		return table.Refuse("the table's header lacks From Date, To Date or a pollutant")
+		return ingest.BadReplyf("the table's header lacks From Date, To Date or a pollutant")
 	}
 	e.skipRemark(cells, b)
 	for n, row := range r.Data.Table.Body {

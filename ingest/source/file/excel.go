@@ -46,7 +46,7 @@ func openBook(r io.Reader) (book *excelize.File, err error) {
 		return err
 	})
 	if err != nil {
-		return nil, table.Refuse("the workbook cannot be opened: %v", err)
+		return nil, ingest.BadReplyf("the workbook cannot be opened: %v", err)
 	}
 	return book, nil
 }
@@ -56,7 +56,7 @@ func openBook(r io.Reader) (book *excelize.File, err error) {
 func readSheet(book *excelize.File, sheet string, n, start int64, b *ingest.Builder) (int64, error) {
 	rows, err := book.Rows(sheet)
 	if err != nil {
-		return n, table.Refuse("sheet %q: %v", sheet, err)
+		return n, ingest.BadReplyf("sheet %q: %v", sheet, err)
 	}
 	defer rows.Close()
 	e := newExport()
@@ -92,7 +92,7 @@ func nextRow(rows *excelize.Rows) (values []string, more bool, err error) {
 		return err
 	})
 	if err != nil {
-		return nil, false, table.Refuse("the sheet is damaged: %v", err)
+		return nil, false, ingest.BadReplyf("the sheet is damaged: %v", err)
 	}
 	return values, more, nil
 }

@@ -63,7 +63,7 @@ func (e *export) read(cells [][]byte, before bool, b *ingest.Builder) error {
 	}
 	if e.station < 0 {
 		if !table.Named([]byte(e.name)) {
-			return table.Refuse("the table does not name its station")
+			return ingest.BadReplyf("the table does not name its station")
 		}
 		e.station = b.Station(e.describe())
 	}
@@ -77,7 +77,7 @@ func (e *export) read(cells [][]byte, before bool, b *ingest.Builder) error {
 // check returns an error for a row that may belong to another station.
 func (e *export) check(cells [][]byte) error {
 	if e.name == "" && e.several() {
-		return table.Refuse("the export lists %d stations (%.200s), and the block that begins at %s does not name its own",
+		return ingest.BadReplyf("the export lists %d stations (%.200s), and the block that begins at %s does not name its own",
 			len(e.listed), strings.Join(e.listed, ", "), table.At(cells, e.interval.fromDate))
 	}
 	begin, ok := e.interval.begin(cells)
@@ -85,7 +85,7 @@ func (e *export) check(cells [][]byte) error {
 		return nil
 	}
 	if (e.doubtful || e.several()) && begin.Before(e.last) {
-		return table.Refuse("in the block of %q the times go back at %s: a block of another station seems to begin there without its name",
+		return ingest.BadReplyf("in the block of %q the times go back at %s: a block of another station seems to begin there without its name",
 			e.name, table.At(cells, e.interval.fromDate))
 	}
 	e.last = begin

@@ -106,10 +106,10 @@ func recognise(file *table.Input, described []Format, now time.Time) (*format, e
 		if err != nil && !errors.Is(err, io.EOF) {
 			return nil, err
 		}
-		return nil, table.Refuse("the file is empty")
+		return nil, ingest.BadReplyf("the file is empty")
 	}
 	if fetch.IsHTML(h.text) {
-		return nil, table.Refuse("a web page (HTML) in place of data")
+		return nil, ingest.BadReplyf("a web page (HTML) in place of data")
 	}
 	first, _, _ := bytes.Cut(h.text, []byte{'\n'})
 	h.table = table.NewHeader(bytes.Clone(first))
@@ -123,7 +123,7 @@ func recognise(file *table.Input, described []Format, now time.Time) (*format, e
 		return known, nil
 	}
 	if !table.Plain(first) {
-		return nil, table.Refuse("the file is neither UTF-8 nor UTF-16 text, nor a known kind of document")
+		return nil, ingest.BadReplyf("the file is neither UTF-8 nor UTF-16 text, nor a known kind of document")
 	}
 	var names []string
 	for _, f := range formats() {
@@ -132,7 +132,7 @@ func recognise(file *table.Input, described []Format, now time.Time) (*format, e
 	for _, f := range described {
 		names = append(names, f.Name())
 	}
-	return nil, table.Refuse("the format is not known; known are %s", strings.Join(names, ", "))
+	return nil, ingest.BadReplyf("the format is not known; known are %s", strings.Join(names, ", "))
 }
 
 func match(h *head, broad bool) (*format, bool) {
@@ -159,7 +159,7 @@ func matchDescribed(h *head, base string, described []Format, now time.Time) (*f
 		}
 	}
 	if equal != "" {
-		return nil, table.Refuse("two descriptions recognise the file: %s, and %s; add columns to the key recognise of one", best.Name(), equal)
+		return nil, ingest.BadReplyf("two descriptions recognise the file: %s, and %s; add columns to the key recognise of one", best.Name(), equal)
 	}
 	if best == nil {
 		return nil, nil

@@ -80,7 +80,7 @@ func nextPages(d *json.Decoder) ([]listingPage, error) {
 		err = json.Unmarshal(raw, &pages[0])
 	}
 	if err != nil {
-		return nil, table.Refuse("not the JSON of data.gov.in: %v", err)
+		return nil, ingest.BadReplyf("not the JSON of data.gov.in: %v", err)
 	}
 	return pages, nil
 }
@@ -90,7 +90,7 @@ func nextPages(d *json.Decoder) ([]listingPage, error) {
 func unreadable(err error) error {
 	var syntax *json.SyntaxError
 	if errors.As(err, &syntax) || errors.Is(err, io.ErrUnexpectedEOF) {
-		return table.Refuse("the JSON is damaged or cut off: %v", err)
+		return ingest.BadReplyf("the JSON is damaged or cut off: %v", err)
 	}
 	return err
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"vayu/ingest"
 	"vayu/ingest/cpcbformat"
 	"vayu/ingest/source/file/table"
 	"vayu/schema/air"
@@ -42,7 +43,7 @@ func stationOfFile(path string) (air.Station, time.Duration, error) {
 	}
 	station, ok := cpcbformat.ParseLooseName(name)
 	if !ok {
-		return air.Station{}, 0, table.Refuse("neither the table nor the file name %q shows which station it is from: "+
+		return air.Station{}, 0, ingest.BadReplyf("neither the table nor the file name %q shows which station it is from: "+
 			"name the file like Raw_data_1Hr_2023_site_5024_Anand_Vihar_Delhi_DPCC_1Hr.csv, or put a table %s "+
 			"with the columns file,station beside it", base, stationList)
 	}
@@ -94,7 +95,7 @@ func listedStation(path, base string) (string, error) {
 	defer list.Close()
 	text, err := table.Decode(io.LimitReader(list, maxList))
 	if err != nil {
-		return "", table.Refuse("the station list %q cannot be read: %v", path, err)
+		return "", ingest.BadReplyf("the station list %q cannot be read: %v", path, err)
 	}
 	t, err := table.ReadHeader(text)
 	if err != nil {
@@ -117,7 +118,7 @@ func listedStation(path, base string) (string, error) {
 	case err != nil:
 		return "", err
 	case len(found) > 1:
-		return "", table.Refuse("the station list %q gives the file several stations: %s", path, strings.Join(found, "; "))
+		return "", ingest.BadReplyf("the station list %q gives the file several stations: %s", path, strings.Join(found, "; "))
 	case len(found) == 1:
 		return found[0], nil
 	}

@@ -156,7 +156,7 @@ func (f *fetching) read(ctx context.Context, t *task, local string) error {
 	}
 	members, err := zip.OpenReader(local)
 	if err != nil {
-		return &ingest.BatchError{Reason: ingest.BadReply, Detail: fmt.Sprintf("the ZIP archive is damaged: %v", err)}
+		return ingest.BadReplyf("the ZIP archive is damaged: %v", err)
 	}
 	defer members.Close()
 	left, found := f.c.unpacked, false
@@ -166,7 +166,7 @@ func (f *fetching) read(ctx context.Context, t *task, local string) error {
 		}
 		found = true
 		if left -= int64(min(m.UncompressedSize64, 1<<62)); left < 0 { // in.Unpacked limits the true size
-			return &ingest.BatchError{Reason: ingest.BadReply, Detail: fmt.Sprintf("the files of the ZIP archive exceed %d bytes", f.c.unpacked)}
+			return ingest.BadReplyf("the files of the ZIP archive exceed %d bytes", f.c.unpacked)
 		}
 		fields := maps.Clone(t.file)
 		fields["member"] = m.Name
@@ -176,7 +176,7 @@ func (f *fetching) read(ctx context.Context, t *task, local string) error {
 		}
 	}
 	if !found {
-		return &ingest.BatchError{Reason: ingest.BadReply, Detail: "no file of the ZIP archive matches files.within"}
+		return ingest.BadReplyf("no file of the ZIP archive matches files.within")
 	}
 	return nil
 }
@@ -203,11 +203,11 @@ func checkDirectory(local string) error {
 	}
 	at := bytes.LastIndex(tail, []byte("PK\x05\x06"))
 	if at < 0 || len(tail)-at < 22 {
-		return &ingest.BatchError{Reason: ingest.BadReply, Detail: "the ZIP archive is damaged or cut off"}
+		return ingest.BadReplyf("the ZIP archive is damaged or cut off")
 	}
 	size, offset := int64(binary.LittleEndian.Uint32(tail[at+12:])), int64(binary.LittleEndian.Uint32(tail[at+16:]))
 	if size > mostDirectory || info.Size()-offset > mostDirectory {
-		return &ingest.BatchError{Reason: ingest.BadReply, Detail: "the ZIP archive has too many files, or is larger than 4 GiB"}
+		return ingest.BadReplyf("the ZIP archive has too many files, or is larger than 4 GiB")
 	}
 	return nil
 }
@@ -265,7 +265,7 @@ func open(ctx context.Context, local string) (io.ReadCloser, error) {
 func openMember(ctx context.Context, m *zip.File) (io.ReadCloser, error) {
 	r, err := m.Open()
 	if err != nil {
-		return nil, &ingest.BatchError{Reason: ingest.BadReply, Detail: err.Error()}
+		return nil, ingest.BadReplyf("%v", err)
 	}
 	return &ending{ctx, r}, nil
 }

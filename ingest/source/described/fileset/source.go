@@ -296,9 +296,9 @@ func (f *fetching) outcome() error {
 	case f.last != nil && f.good == 0:
 		return f.last
 	case f.c.kind == byURL && f.absent > 0 && f.absent == f.matched:
-		return &ingest.BatchError{Reason: ingest.BadReply, Detail: fmt.Sprintf("none of %d files exists; check files.url", f.absent)}
+		return ingest.BadReplyf("none of %d files exists; check files.url", f.absent)
 	case (f.c.kind == byIndex || f.c.kind == inBucket) && f.listed > 0 && f.matched == 0:
-		return &ingest.BatchError{Reason: ingest.BadReply, Detail: fmt.Sprintf("none of %d files matches files.name", f.listed)}
+		return ingest.BadReplyf("none of %d files matches files.name", f.listed)
 	}
 	return nil
 }

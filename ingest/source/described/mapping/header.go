@@ -17,11 +17,11 @@ func (s *Sink) header(names []string, columns map[string]int) error {
 	}
 	if s.m.byHeader {
 		if s.measures = ofHeader(names, s.m.interval); len(s.measures) == 0 {
-			return record.Refuse("no column of the table has the name of a parameter")
+			return ingest.BadReplyf("no column of the table has the name of a parameter")
 		}
 	}
 	if missing := s.m.missing(names, columns); missing != "" {
-		return record.Refuse(missing)
+		return ingest.BadReplyf("%s", missing)
 	}
 	if !s.m.byHeader {
 		s.measures = s.m.present(columns)

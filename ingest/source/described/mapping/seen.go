@@ -3,7 +3,7 @@ package mapping
 import (
 	"fmt"
 
-	"vayu/ingest/source/described/record"
+	"vayu/ingest"
 )
 
 // Check returns an error if the records gave no reading, and at least one of the needed fields was in no record. The
@@ -13,7 +13,7 @@ func (s *Sink) Check() error {
 		return nil
 	}
 	if fields := s.m.renamed(s.looked, s.seen); fields != "" {
-		return record.Refuse(fmt.Sprintf("none of %d records has the field %s; the API may have renamed it", s.records, fields))
+		return ingest.BadReplyf("none of %d records has the field %s; the API may have renamed it", s.records, fields)
 	}
 	return nil
 }

@@ -2,11 +2,12 @@ package record
 
 import (
 	"bytes"
-	"fmt"
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
 	"github.com/tidwall/gjson"
+
+	"vayu/ingest"
 )
 
 // bom is the byte order mark, which .NET servers write before JSON.
@@ -27,25 +28,25 @@ func (r *Records) Decode(body []byte, clean func(string) string) (Reply, error) 
 func (r *Records) decode(body []byte, clean func(string) string) (Reply, error) {
 	body = bytes.TrimPrefix(body, bom)
 	if !utf8.Valid(body) {
-		return Reply{}, Refuse("the reply is not UTF-8")
+		return Reply{}, ingest.BadReplyf("the reply is not UTF-8")
 	}
 	// jsontext limits the nesting and rejects duplicate names. gjson, which reads the values below, does neither.
 	if !jsontext.Value(body).IsValid() {
-		return Reply{}, Refuse("the reply is not JSON, is cut off, or has a duplicate name")
+		return Reply{}, ingest.BadReplyf("the reply is not JSON, is cut off, or has a duplicate name")
 	}
 	root := gjson.ParseBytes(body)
 	if r.fault != "" {
 		if message := root.Get(r.fault); message.Exists() {
-			return Reply{}, Refuse(fmt.Sprintf("the API reports an error: %.200q", clean(scalar(message))))
+			return Reply{}, ingest.BadReplyf("the API reports an error: %.200q", clean(scalar(message)))
 		}
 	}
 	records := root.Get(r.At)
 	if r.Shape == ShapeList || r.Shape == ShapeTable {
 		if !records.IsArray() {
-			return Reply{}, Refuse(fmt.Sprintf("the reply has no list %q (key records)", r.At))
+			return Reply{}, ingest.BadReplyf("the reply has no list %q (key records)", r.At)
 		}
 	} else if !records.IsObject() {
-		return Reply{}, Refuse(fmt.Sprintf("the reply has no object %q (key records)", r.At))
+		return Reply{}, ingest.BadReplyf("the reply has no object %q (key records)", r.At)
 	}
 	return Reply{root: root, records: records, raw: records.Raw}, nil
 }

@@ -3,11 +3,9 @@ package record
 import (
 	"bytes"
 	"io"
-	"strings"
 
 	"github.com/tidwall/gjson"
 
-	"vayu/ingest"
 	"vayu/ingest/source/described/tabular"
 	"vayu/ingest/source/file/table"
 	"vayu/internal/config/section"
@@ -154,9 +152,4 @@ func (r *Records) WalkEach(f *Frame, visit func() error) (seen bool, err error) 
 		return err == nil
 	})
 	return list.IsArray(), err
-}
-
-// Refuse returns an [*ingest.BatchError] with the reason [ingest.BadReply], for a reply or file that cannot be read.
-func Refuse(detail string) error {
-	return &ingest.BatchError{Reason: ingest.BadReply, Detail: strings.ToValidUTF8(detail, "?")}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"vayu/ingest"
 	"vayu/ingest/fetch"
 	"vayu/ingest/source/described/tabular"
 	"vayu/ingest/source/file/table"
@@ -31,7 +32,7 @@ func (r *Records) Scan(in *table.Input, f *Frame, visit func(at int64) error) (e
 		return 0, fmt.Errorf("reading the text: %w", err)
 	}
 	if fetch.IsHTML(body) {
-		return 0, Refuse("a web page (HTML) in place of JSON")
+		return 0, ingest.BadReplyf("a web page (HTML) in place of JSON")
 	}
 	reply, err := r.Decode(body, func(s string) string { return s })
 	if err != nil {
@@ -79,7 +80,7 @@ func (r *Records) scanLines(in *table.Input, f *Frame, visit func(at int64) erro
 	}
 	defer text.Close()
 	if head, _ := text.Peek(min(table.HeadBytes, text.Size())); fetch.IsHTML(head) {
-		return 0, Refuse("a web page (HTML) in place of JSON")
+		return 0, ingest.BadReplyf("a web page (HTML) in place of JSON")
 	}
 	lines := table.Lines{In: text.Reader}
 	f.describe = lines.Record

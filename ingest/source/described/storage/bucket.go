@@ -94,17 +94,17 @@ func (b *Bucket) List(ctx context.Context, address string, visit func(Object) er
 		}
 		var page listing
 		if err := xml.NewDecoder(bytes.NewReader(reply.Body)).Decode(&page); err != nil {
-			return &ingest.BatchError{Reason: ingest.BadReply, Detail: "the reply of the storage is not a list of files: " + b.Clean(err.Error())}
+			return ingest.BadReplyf("the reply of the storage is not a list of files: %s", b.Clean(err.Error()))
 		}
 		for i, file := range page.Contents {
 			key := file.Key
 			if page.Encoding == "url" {
 				if key, err = url.QueryUnescape(key); err != nil {
-					return &ingest.BatchError{Reason: ingest.BadReply, Detail: "the storage lists a key with an invalid encoding"}
+					return ingest.BadReplyf("the storage lists a key with an invalid encoding")
 				}
 			}
 			if i == 0 && first[key] {
-				return &ingest.BatchError{Reason: ingest.BadReply, Detail: "the storage lists a page twice"}
+				return ingest.BadReplyf("the storage lists a page twice")
 			}
 			first[key] = first[key] || i == 0
 			if err := visit(Object{Path: key, Version: file.ETag}); err != nil {

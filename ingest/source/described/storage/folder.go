@@ -68,11 +68,7 @@ func (f *Folder) Open(_ context.Context, o Object, known string) (*Local, error)
 	case versionOf(info) == known:
 		return nil, ErrUnchanged
 	case info.Size() > f.Limit:
-		return nil, tooLarge(f.Limit)
+		return nil, ingest.BadReplyf("the file exceeds %d bytes", f.Limit)
 	}
 	return &Local{Path: path, Version: versionOf(info)}, nil
-}
-
-func tooLarge(limit int64) error {
-	return &ingest.BatchError{Reason: ingest.BadReply, Detail: fmt.Sprintf("the file exceeds %d bytes", limit)}
 }

@@ -60,7 +60,7 @@ func (w *Web) List(ctx context.Context, address string, visit func(Object) error
 			continue
 		}
 		if seen[o.Path] = true; len(seen) > mostLinks {
-			return &ingest.BatchError{Reason: ingest.BadReply, Detail: fmt.Sprintf("the index has more than %d links", mostLinks)}
+			return ingest.BadReplyf("the index has more than %d links", mostLinks)
 		}
 		if err := visit(o); err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"io"
 	"strings"
 
+	"vayu/ingest"
 	"vayu/ingest/fetch"
 	"vayu/ingest/source/file/table"
 )
@@ -55,7 +56,7 @@ func (r *Rows) Close() error { return r.text.Close() }
 // header sets the names of the columns, from the format or from the header line.
 func (r *Rows) header() error {
 	if head, _ := r.text.Peek(min(table.HeadBytes, r.text.Size())); fetch.IsHTML(head) {
-		return table.Refuse("a web page (HTML) in place of a table")
+		return ingest.BadReplyf("a web page (HTML) in place of a table")
 	}
 	for range r.format.skip {
 		if _, _, _, err := r.lines.Next(); err != nil {
@@ -71,17 +72,17 @@ func (r *Rows) header() error {
 		return ended(err)
 	}
 	if !fine {
-		return table.Refuse("the header is longer than %d bytes, or is not in the encoding csv.encoding", table.MaxLine)
+		return ingest.BadReplyf("the header is longer than %d bytes, or is not in the encoding csv.encoding", table.MaxLine)
 	}
 	if r.delimiter == 0 {
 		r.delimiter = table.NewHeader(bytes.Clone(line)).Separator
 	}
 	names, ok := table.SplitQuoted(line, r.delimiter, r.format.quote, nil)
 	if !ok {
-		return table.Refuse("the quotes of the header are invalid")
+		return ingest.BadReplyf("the quotes of the header are invalid")
 	}
 	if len(names) > mostColumns {
-		return table.Refuse("the header has more than %d columns", mostColumns)
+		return ingest.BadReplyf("the header has more than %d columns", mostColumns)
 	}
 	for _, name := range names {
 		r.Columns = append(r.Columns, strings.TrimSpace(string(name)))
@@ -92,7 +93,7 @@ func (r *Rows) header() error {
 // ended converts io.EOF to the error of a table without a header. It returns any other error unchanged.
 func ended(err error) error {
 	if errors.Is(err, io.EOF) {
-		return table.Refuse("the table has no header")
+		return ingest.BadReplyf("the table has no header")
 	}
 	return err
 }

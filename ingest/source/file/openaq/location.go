@@ -185,7 +185,7 @@ func (p *locations) beside(path string) error {
 			continue
 		}
 		if read++; read > maxLocations {
-			return table.Refuse("more than %d saved replies with locations lie beside the file", maxLocations)
+			return ingest.BadReplyf("more than %d saved replies with locations lie beside the file", maxLocations)
 		}
 		if all, ok := readLocations(filepath.Join(filepath.Dir(path), entry.Name())); ok {
 			p.add(all)

@@ -65,7 +65,7 @@ func ParsePage(in *table.Input, b *ingest.Builder) error {
 		Results []result `json:"results"`
 	}
 	if err := json.Unmarshal(body, &page); err != nil {
-		return table.Refuse("not a page of OpenAQ: %v", err)
+		return ingest.BadReplyf("not a page of OpenAQ: %v", err)
 	}
 	p := &pageReader{path: in.Path, spacings: table.NewSpacings(), stations: make(map[*location]int)}
 	if err := p.locations.beside(in.Path); err != nil {
@@ -198,6 +198,6 @@ func errSensor(base string, found int) error {
 	if found > 1 {
 		why = "several numbers in the file's name %q are sensors of them"
 	}
-	return table.Refuse("a page of measurements does not say which sensor it is from: put the saved reply of /v3/locations beside it "+
+	return ingest.BadReplyf("a page of measurements does not say which sensor it is from: put the saved reply of /v3/locations beside it "+
 		"(its name begins with \"location\"), and the sensor's number into the file's name; "+why, base)
 }

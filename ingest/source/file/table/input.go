@@ -87,11 +87,6 @@ func decode(r io.Reader, from encoding.Encoding, limit int64) (*bufio.Reader, er
 	return bufio.NewReaderSize(in, MaxLine), nil
 }
 
-// Refuse returns an [*ingest.BatchError] with the reason [ingest.BadReply], for a file that cannot be read.
-func Refuse(text string, args ...any) error {
-	return &ingest.BatchError{Reason: ingest.BadReply, Detail: fmt.Sprintf(text, args...)}
-}
-
 // maxDocument is the size in bytes of the largest document that is read into memory as a whole. The largest known
 // export of CPCB's web portal has 0.4 MB.
 const maxDocument = 64 << 20
@@ -107,7 +102,7 @@ type limitedReader struct {
 func (l *limitedReader) Read(p []byte) (int, error) {
 	n, err := l.in.Read(p)
 	if l.left -= int64(n); l.left < 0 {
-		return 0, Refuse("the text exceeds %d bytes", l.limit)
+		return 0, ingest.BadReplyf("the text exceeds %d bytes", l.limit)
 	}
 	return n, err
 }

@@ -34,7 +34,7 @@ func Rows(open func(Header) (Row, bool)) func(*Input, *ingest.Builder) error {
 		defer func() { t.text.Close() }()
 		r, ok := open(t.Header)
 		if !ok {
-			return Refuse("the table has another header than it was recognised by")
+			return ingest.BadReplyf("the table has another header than it was recognised by")
 		}
 		if s, ok := r.(stationResolver); ok {
 			if err := s.ResolveStation(in); err != nil {
