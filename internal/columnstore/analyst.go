@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"vayu/internal/config"
+	"vayu/schema/statement"
 )
 
 // Analyst is a read-only user of a server or cluster, with limits. [Analysts] configures the embedded engine's analyst.
@@ -73,9 +74,9 @@ func (a Analyst) Statements() ([]string, error) {
 	}
 	var on string
 	if a.Cluster != "" {
-		on = " ON CLUSTER " + QuoteName(a.Cluster)
+		on = " ON CLUSTER " + statement.QuoteName(a.Cluster)
 	}
-	name, own := QuoteName(a.Name), QuoteName("vayu_analyst_"+a.Name)
+	name, own := statement.QuoteName(a.Name), statement.QuoteName("vayu_analyst_"+a.Name)
 	seconds := func(d time.Duration) string { return fmt.Sprintf("%d", int64(d/time.Second)) }
 	limit := func(setting, value string) string { return setting + " = " + value + " MIN 1 MAX " + value }
 	all := []string{
@@ -94,20 +95,20 @@ func (a Analyst) Statements() ([]string, error) {
 			"do_not_merge_across_partitions_select_final = 1",
 			"distributed_product_mode = 'global'",
 		}, ",\n    "),
-		"CREATE USER OR REPLACE " + name + on + " IDENTIFIED WITH sha256_hash BY '" + a.Hash + "' DEFAULT DATABASE " + QuoteName(a.Databases[0]) +
+		"CREATE USER OR REPLACE " + name + on + " IDENTIFIED WITH sha256_hash BY '" + a.Hash + "' DEFAULT DATABASE " + statement.QuoteName(a.Databases[0]) +
 			" SETTINGS PROFILE '" + "vayu_analyst_" + a.Name + "'",
 	}
 	for _, database := range a.Databases {
-		all = append(all, "GRANT"+on+" SELECT, dictGet ON "+QuoteName(database)+".* TO "+name)
+		all = append(all, "GRANT"+on+" SELECT, dictGet ON "+statement.QuoteName(database)+".* TO "+name)
 		for _, table := range a.tables() {
-			all = append(all, "REVOKE"+on+" SELECT ON "+QuoteName(database, table)+" FROM "+name)
+			all = append(all, "REVOKE"+on+" SELECT ON "+statement.QuoteName(database, table)+" FROM "+name)
 		}
 	}
 	all = append(all, "GRANT"+on+" CREATE TEMPORARY TABLE ON *.* TO "+name)
 	for _, log := range serverLogs {
-		tables := []string{QuoteName("system", log)}
+		tables := []string{statement.QuoteName("system", log)}
 		for n := 0; n < renamedLogs && strings.HasSuffix(log, "_log"); n++ {
-			tables = append(tables, QuoteName("system", fmt.Sprintf("%s_%d", log, n)))
+			tables = append(tables, statement.QuoteName("system", fmt.Sprintf("%s_%d", log, n)))
 		}
 		all = append(all, "CREATE ROW POLICY OR REPLACE "+own+on+" ON "+strings.Join(tables, ", ")+" USING 0 TO "+name)
 	}

@@ -3,12 +3,7 @@ package columnstore
 import (
 	"iter"
 	"net/url"
-	"strings"
 )
-
-// QuoteName quotes the parts of a name for SQL: QuoteName("vayu", "reading") is `vayu`.`reading`. No part may contain
-// a backtick or a backslash.
-func QuoteName(parts ...string) string { return "`" + strings.Join(parts, "`.`") + "`" }
 
 // namesBytes limits the names in one request, in bytes. A parameter of a query is part of the request's URL.
 // Servers limit the length of a URL (http_max_uri_size, 1 MiB).

@@ -11,6 +11,7 @@ import (
 
 	"vayu/internal/columnstore"
 	"vayu/pipeline/airquality/quality"
+	"vayu/schema/statement"
 )
 
 // chunk is the work of one pass of a roll-up. A pass runs the statements of all steps once. The chunk covers the hours
@@ -40,7 +41,7 @@ type chunk struct {
 func (c chunk) parameters(ctx context.Context, started time.Time, keep retention) context.Context {
 	cities := make([]string, len(c.cities))
 	for i, city := range c.cities {
-		cities[i] = "(" + quote(city[0]) + "," + quote(city[1]) + ")"
+		cities[i] = "(" + statement.Quote(city[0]) + "," + statement.Quote(city[1]) + ")"
 	}
 	parameters := clickhouse.Parameters{
 		"from": c.from.UTC().Format(second), "to": c.to.UTC().Format(second),
@@ -51,11 +52,7 @@ func (c chunk) parameters(ctx context.Context, started time.Time, keep retention
 	if c.between {
 		maps.Copy(parameters, c.ids().Parameters())
 	} else {
-		stations := make([]string, len(c.stations))
-		for i, s := range c.stations {
-			stations[i] = quote(s)
-		}
-		parameters["stations"] = "[" + strings.Join(stations, ",") + "]"
+		parameters["stations"] = "[" + statement.QuoteAll(c.stations) + "]"
 	}
 	return clickhouse.Context(ctx, clickhouse.WithParameters(parameters))
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/ClickHouse/clickhouse-go/v2"
+
+	"vayu/schema/statement"
 )
 
 // eraseChunk is the maximum number of row keys in one statement that removes rows.
@@ -36,11 +38,7 @@ func (r *Rollup) sweep(ctx context.Context, s step, started time.Time) error {
 		if err := rows.Scan(dest...); err != nil {
 			return fmt.Errorf("selecting rows: %w", err)
 		}
-		quoted := make([]string, len(values))
-		for i, v := range values {
-			quoted[i] = quote(v)
-		}
-		keys = append(keys, "("+strings.Join(quoted, ", ")+")")
+		keys = append(keys, "("+statement.QuoteAll(values)+")")
 	}
 	if err := rows.Err(); err != nil {
 		return fmt.Errorf("selecting rows: %w", err)

@@ -11,6 +11,7 @@ import (
 	"vayu/schema"
 	"vayu/schema/air"
 	"vayu/schema/naqi"
+	"vayu/schema/statement"
 )
 
 //go:embed *.sql
@@ -142,13 +143,10 @@ func newSteps(tables migration.Params, kinds []air.StationKind, tester *quality.
 func kindLiterals(kinds []air.StationKind) string {
 	quoted := make([]string, len(kinds))
 	for i, kind := range kinds {
-		quoted[i] = quote(kind.String())
+		quoted[i] = statement.Quote(kind.String())
 	}
 	return strings.Join(quoted, ", ")
 }
-
-// quote returns a text as a ClickHouse string literal.
-func quote(s string) string { return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s) + "'" }
 
 // roundFour returns an SQL expression that rounds the value of `expression` half up to four decimals. The SQL
 // expression first rounds to millionths. Otherwise the rounding of a half would depend on the order in which ClickHouse

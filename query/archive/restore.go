@@ -21,6 +21,7 @@ import (
 	"vayu/query/archive/column"
 	"vayu/query/dataset"
 	"vayu/schema"
+	"vayu/schema/statement"
 )
 
 // restoreRows is the number of rows of one INSERT.
@@ -148,5 +149,5 @@ func (r *restore) insert(ctx context.Context, table string, record arrow.Record,
 		columns = append(columns, clickhouse.ColumnNameAndType{Name: field.Name, Type: present[at].Type})
 		all = append(all, slice)
 	}
-	return columnstore.Insert(ctx, r.conn, columnstore.QuoteName(r.database, table), columnstore.NewToken(), columns, all)
+	return columnstore.Insert(ctx, r.conn, statement.QuoteName(r.database, table), columnstore.NewToken(), columns, all)
 }

@@ -13,6 +13,7 @@ import (
 	"vayu/internal/columnstore"
 	"vayu/query/aggregate"
 	"vayu/query/dataset"
+	"vayu/schema/statement"
 )
 
 // markName is the name of a table without rows that exists while a restore fills the other tables. The comment of
@@ -55,7 +56,7 @@ func (r *restore) begin(ctx context.Context, m Manifest) error {
 	}
 	for _, t := range m.Tables {
 		var n uint64
-		if err := r.conn.QueryRow(ctx, "SELECT count() FROM "+columnstore.QuoteName(r.database, t.Name)).Scan(&n); err != nil {
+		if err := r.conn.QueryRow(ctx, "SELECT count() FROM "+statement.QuoteName(r.database, t.Name)).Scan(&n); err != nil {
 			return fmt.Errorf("reading the table %s: %w", t.Name, err)
 		}
 		if n > 0 && t.Name == catalogue {
@@ -98,7 +99,7 @@ func (r *restore) checkForeign(ctx context.Context, m Manifest, mark string) err
 			continue
 		}
 		var n uint64
-		err := queryValue(ctx, r.conn, &n, "SELECT count() FROM "+columnstore.QuoteName(r.database, t.Name)+
+		err := queryValue(ctx, r.conn, &n, "SELECT count() FROM "+statement.QuoteName(r.database, t.Name)+
 			" WHERE toUnixTimestamp("+t.Version+") > {began:Int64}", aggregate.Param("began", began[1]))
 		if err != nil {
 			return fmt.Errorf("reading the table %s: %w", t.Name, err)
@@ -200,7 +201,7 @@ func (f File) bounds() (from, to time.Time, err error) {
 
 // compare returns an error unless `want` rows are stored: in all months, or from the month of `since` on if it is set.
 func (r *restore) compare(ctx context.Context, t dataset.Table, want uint64, since time.Time) error {
-	query := "SELECT count() FROM " + columnstore.QuoteName(r.database, t.Name)
+	query := "SELECT count() FROM " + statement.QuoteName(r.database, t.Name)
 	if !since.IsZero() {
 		query += fmt.Sprintf(" WHERE toYYYYMM(%s) >= %d", t.Time, since.Year()*100+int(since.Month()))
 	}

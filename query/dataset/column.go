@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 
 	"vayu/query/aggregate"
+	"vayu/schema/statement"
 )
 
 // Column is a column of a table, with the type in which it is exported. Enumerations are exported as text.
@@ -62,9 +63,6 @@ func Columns(ctx context.Context, conn aggregate.Conn, database string, t Table)
 	return all, nil
 }
 
-// quoteName quotes an identifier of ClickHouse, such as the name of a column.
-func quoteName(name string) string { return "`" + strings.ReplaceAll(name, "`", "\\`") + "`" }
-
 var (
 	wrapped  = regexp.MustCompile(`^(LowCardinality|Nullable)\((.*)\)$`)
 	textList = regexp.MustCompile(`^Array\((LowCardinality\()?String\)+$`)
@@ -78,7 +76,7 @@ func (c *Column) choose() {
 		nullable, few = nullable || m[1] == "Nullable", few || m[1] == "LowCardinality"
 		plain = m[2]
 	}
-	name := quoteName(c.Name)
+	name := statement.QuoteName(c.Name)
 	if form, ok := numbers[plain]; ok && !few {
 		c.sql, c.arrow, c.wire = name, form.arrow, form.plain
 		if nullable {

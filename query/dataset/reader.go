@@ -11,6 +11,8 @@ import (
 	"github.com/apache/arrow/go/v15/arrow"
 	"github.com/apache/arrow/go/v15/arrow/array"
 	"golang.org/x/sync/errgroup"
+
+	"vayu/schema/statement"
 )
 
 // batchRows is the number of rows of a record. But a record of a table with more than `wide` columns has wideRows
@@ -39,7 +41,7 @@ func NewReader(ctx context.Context, conn Conn, database string, s Selection) (*R
 	if err != nil {
 		return nil, err
 	}
-	r := &Reader{conn: conn, database: quoteName(database), Selection: s, Columns: s.columns(all)}
+	r := &Reader{conn: conn, database: statement.QuoteName(database), Selection: s, Columns: s.columns(all)}
 	r.where, r.args = s.conditions(r.database)
 	return r, nil
 }
@@ -54,7 +56,7 @@ var settings = clickhouse.Settings{
 
 // from returns the FROM and WHERE clauses for the selected rows, with additional conditions.
 func (r *Reader) from(more ...condition) string {
-	return " FROM " + r.database + "." + quoteName(r.Selection.Table.Name) + clause(append(slices.Clone(r.where), more...))
+	return " FROM " + r.database + "." + statement.QuoteName(r.Selection.Table.Name) + clause(append(slices.Clone(r.where), more...))
 }
 
 // Month has the number of rows of one month, and a hash of their versions, by which [Month.Equal] detects changed rows.

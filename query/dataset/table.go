@@ -5,6 +5,8 @@ package dataset
 import (
 	"slices"
 	"strings"
+
+	"vayu/schema/statement"
 )
 
 // Table is a table or view that can be exported. None of its columns identifies an account.
@@ -121,7 +123,7 @@ func (t *Table) changes(columns []Column) string {
 	}
 	names := make([]string, len(columns))
 	for i := range columns {
-		names[i] = quoteName(columns[i].Name)
+		names[i] = statement.QuoteName(columns[i].Name)
 	}
 	return "cityHash64(tuple(" + strings.Join(names, ", ") + "))"
 }

@@ -162,7 +162,21 @@ func Quote(s string) string {
 	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s) + "'"
 }
 
-// QuoteName returns s as a quoted identifier of ClickHouse.
-func QuoteName(s string) string {
-	return "`" + strings.NewReplacer(`\`, `\\`, "`", "\\`").Replace(s) + "`"
+// QuoteAll returns texts as string literals of ClickHouse, separated by commas.
+func QuoteAll(texts []string) string {
+	quoted := make([]string, len(texts))
+	for i, s := range texts {
+		quoted[i] = Quote(s)
+	}
+	return strings.Join(quoted, ", ")
+}
+
+// QuoteName returns the parts of a name as quoted identifiers of ClickHouse: QuoteName("vayu", "reading") is
+// `vayu`.`reading`.
+func QuoteName(parts ...string) string {
+	quoted := make([]string, len(parts))
+	for i, s := range parts {
+		quoted[i] = "`" + strings.NewReplacer(`\`, `\\`, "`", "\\`").Replace(s) + "`"
+	}
+	return strings.Join(quoted, ".")
 }

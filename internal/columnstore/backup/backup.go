@@ -18,8 +18,8 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2/lib/proto"
 
 	"vayu/internal/backupfile"
-	"vayu/internal/columnstore"
 	"vayu/internal/columnstore/migration"
+	"vayu/schema/statement"
 )
 
 // Store is the ClickHouse to back up or restore. [columnstore.DB] implements it.
@@ -126,7 +126,7 @@ func (b *backup) table(ctx context.Context, database, name string) (Table, error
 	if err != nil {
 		return t, err
 	}
-	partitions, err := names(ctx, b.db.Conn(), "SELECT DISTINCT _partition_id AS name FROM "+columnstore.QuoteName(database, name)+" ORDER BY 1")
+	partitions, err := names(ctx, b.db.Conn(), "SELECT DISTINCT _partition_id AS name FROM "+statement.QuoteName(database, name)+" ORDER BY 1")
 	if err != nil {
 		return t, fmt.Errorf("listing the partitions: %w", err)
 	}
@@ -151,7 +151,7 @@ func contentHash(columns string) string { return "cityHash64(tuple(" + columns +
 func columnList(columns []string) string {
 	quoted := make([]string, len(columns))
 	for i, c := range columns {
-		quoted[i] = columnstore.QuoteName(c)
+		quoted[i] = statement.QuoteName(c)
 	}
 	return strings.Join(quoted, ", ")
 }
@@ -160,7 +160,7 @@ func (b *backup) partition(ctx context.Context, database string, t Table, id str
 	f = File{Path: path.Join(database, t.Name, id+".native.zst"), Partition: id}
 	columns := columnList(t.Columns)
 	query := fmt.Sprintf("SELECT %s, %s AS _content_hash FROM %s WHERE _partition_id = '%s'",
-		columns, contentHash(columns), columnstore.QuoteName(database, t.Name), id)
+		columns, contentHash(columns), statement.QuoteName(database, t.Name), id)
 	file := filepath.Join(b.dir, filepath.FromSlash(f.Path))
 	sum, err := backupfile.Write(file, func(w io.Writer) error {
 		var buffer chproto.Buffer

@@ -12,8 +12,8 @@ import (
 	clickhouse "github.com/ClickHouse/clickhouse-go/v2"
 
 	"vayu/internal/backupfile"
-	"vayu/internal/columnstore"
 	"vayu/internal/columnstore/migration"
+	"vayu/schema/statement"
 )
 
 // Restore loads the backup in dir into `databases`. The tables of the backup must be absent or empty. Restore first
@@ -73,7 +73,7 @@ func (r *restore) checkEmpty(ctx context.Context, d Database) error {
 			continue
 		}
 		var rows uint64
-		if err := r.db.Conn().QueryRow(ctx, "SELECT count() FROM "+columnstore.QuoteName(d.Name, name)).Scan(&rows); err != nil {
+		if err := r.db.Conn().QueryRow(ctx, "SELECT count() FROM "+statement.QuoteName(d.Name, name)).Scan(&rows); err != nil {
 			return err
 		}
 		if rows > 0 {
@@ -117,7 +117,7 @@ func (r *restore) database(ctx context.Context, d Database, p migration.Params) 
 func (r *restore) table(ctx context.Context, database string, t Table) error {
 	// An INSERT returns when all rows of the file are stored. Each INSERT has a new deduplication token. Otherwise
 	// ClickHouse could ignore rows that an earlier, failed restore has inserted and deleted.
-	name, columns := columnstore.QuoteName(database, t.Name), columnList(t.Columns)
+	name, columns := statement.QuoteName(database, t.Name), columnList(t.Columns)
 	for _, f := range t.Files {
 		err := backupfile.Read(r.path(f), f.SHA256, func(plain io.Reader) error {
 			return insertBlocks(ctx, r.db.Conn(), "INSERT INTO "+name+" ("+columns+")", plain)

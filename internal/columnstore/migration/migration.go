@@ -18,6 +18,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"vayu/internal/columnstore"
+	"vayu/schema/statement"
 )
 
 // Store is the ClickHouse to migrate. [columnstore.DB] implements it.
@@ -232,7 +233,7 @@ func (t target) run(ctx context.Context, f file) error {
 	if err := t.statements(ctx, text); err != nil {
 		return err
 	}
-	if err := columnstore.Insert(ctx, t.Conn(), columnstore.QuoteName(t.Database, recordTable), columnstore.NewToken(), recordColumns,
+	if err := columnstore.Insert(ctx, t.Conn(), statement.QuoteName(t.Database, recordTable), columnstore.NewToken(), recordColumns,
 		[]any{[]uint32{f.version}, []string{f.name}, []string{f.sum()}}); err != nil {
 		return fmt.Errorf("recording the migration: %w", err)
 	}

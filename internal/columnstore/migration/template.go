@@ -9,7 +9,7 @@ import (
 	"strings"
 	"text/template"
 
-	"vayu/internal/columnstore"
+	"vayu/schema/statement"
 )
 
 // Params are the input of a migration's template. One template defines the tables of a single node and of a cluster.
@@ -99,7 +99,7 @@ func (p Params) onCluster() string {
 	if p.Cluster == "" {
 		return ""
 	}
-	return "ON CLUSTER " + columnstore.QuoteName(p.Cluster)
+	return "ON CLUSTER " + statement.QuoteName(p.Cluster)
 }
 
 // Arguments of a replicated engine: the path in ClickHouse Keeper where replicas find each other, and the replica's
@@ -150,13 +150,13 @@ func (p Params) distributed(table, shard string) string {
 	}
 	local := p.Local(table)
 	return fmt.Sprintf("CREATE TABLE IF NOT EXISTS %s.%s %s AS %s.%s ENGINE = Distributed(%s, '%s', '%s', %s);",
-		p.Database, table, p.onCluster(), p.Database, local, columnstore.QuoteName(p.Cluster), p.Database, local, shard)
+		p.Database, table, p.onCluster(), p.Database, local, statement.QuoteName(p.Cluster), p.Database, local, shard)
 }
 
 // everyNode returns the SQL for reading a table on all nodes of the cluster at once.
 func (p Params) everyNode(table string) string {
 	if p.Cluster == "" {
-		return columnstore.QuoteName(p.Database, table)
+		return statement.QuoteName(p.Database, table)
 	}
-	return fmt.Sprintf("clusterAllReplicas(%s, %s, %s)", columnstore.QuoteName(p.Cluster), columnstore.QuoteName(p.Database), columnstore.QuoteName(table))
+	return fmt.Sprintf("clusterAllReplicas(%s, %s, %s)", statement.QuoteName(p.Cluster), statement.QuoteName(p.Database), statement.QuoteName(table))
 }

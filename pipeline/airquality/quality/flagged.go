@@ -1,6 +1,6 @@
 package quality
 
-import "strings"
+import "vayu/schema/statement"
 
 // FlaggedReadings returns the SQL of a subquery, in parentheses, with one row for
 // each suspect or failed reading. Other readings are good or were not evaluated.
@@ -22,11 +22,7 @@ import "strings"
 func (t *Tester) FlaggedReadings(condition string) string {
 	excludes := "flag = 'fail'"
 	if len(t.settings.Exclude) > 0 {
-		names := make([]string, len(t.settings.Exclude))
-		for i, name := range t.settings.Exclude {
-			names[i] = literal(name)
-		}
-		excludes += " OR test IN (" + strings.Join(names, ", ") + ")"
+		excludes += " OR test IN (" + statement.QuoteAll(t.settings.Exclude) + ")"
 	}
 	return "(SELECT station, parameter, at, kind, averaging, max(toUInt8(flag)) AS worst, max(" + excludes + ") AS excluded FROM " + t.database +
 		".reading_quality FINAL WHERE flag IN ('suspect', 'fail') AND " + condition + " GROUP BY station, parameter, at, kind, averaging)"

@@ -17,6 +17,7 @@ import (
 	"github.com/ClickHouse/clickhouse-go/v2"
 
 	"vayu/internal/columnstore"
+	"vayu/schema/statement"
 )
 
 // Conn is the part of a ClickHouse connection that a Tester uses.
@@ -90,7 +91,7 @@ func (t *Tester) ValuesIn(ctx context.Context, stations Range, from, to time.Tim
 	return nil
 }
 
-func (t *Tester) run(ctx context.Context, tests []statement, groups iter.Seq[[]string], from, to time.Time) error {
+func (t *Tester) run(ctx context.Context, tests []testSQL, groups iter.Seq[[]string], from, to time.Time) error {
 	for group := range groups {
 		for _, s := range tests {
 			if err := t.exec(ctx, s, group, from, to); err != nil {
@@ -136,7 +137,7 @@ var (
 	latest   = time.Date(2105, 12, 1, 0, 0, 0, 0, time.UTC)
 )
 
-func (t *Tester) exec(ctx context.Context, s statement, stations []string, from, to time.Time) error {
+func (t *Tester) exec(ctx context.Context, s testSQL, stations []string, from, to time.Time) error {
 	parameters := clickhouse.Parameters{}
 	if stations != nil {
 		parameters["stations"] = array(stations)
@@ -145,7 +146,7 @@ func (t *Tester) exec(ctx context.Context, s statement, stations []string, from,
 }
 
 // execWith adds `from` and `to` to the query parameters and runs the statement, or its variant `short` (see shortSpan).
-func (t *Tester) execWith(ctx context.Context, s statement, parameters clickhouse.Parameters, from, to time.Time) error {
+func (t *Tester) execWith(ctx context.Context, s testSQL, parameters clickhouse.Parameters, from, to time.Time) error {
 	bound := func(t time.Time) string {
 		switch {
 		case t.Before(earliest):
@@ -169,14 +170,5 @@ func (t *Tester) execWith(ctx context.Context, s statement, parameters clickhous
 
 // array returns names as the value of a query parameter of type Array(String).
 func array(names []string) string {
-	quoted := make([]string, len(names))
-	for i, name := range names {
-		quoted[i] = literal(name)
-	}
-	return "[" + strings.Join(quoted, ",") + "]"
-}
-
-// literal returns a string as an SQL string literal.
-func literal(s string) string {
-	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s) + "'"
+	return "[" + statement.QuoteAll(names) + "]"
 }

@@ -10,14 +10,15 @@ import (
 	"time"
 
 	"vayu/schema"
+	"vayu/schema/statement"
 )
 
 //go:embed *.sql
 var files embed.FS
 
-// statement is an INSERT statement. Its query parameters are `from`, `to` and `stations`. The statement `colocation`
+// testSQL is an INSERT statement of tests. Its query parameters are `from`, `to` and `stations`. The statement `colocation`
 // has no `stations`.
-type statement struct {
+type testSQL struct {
 	name, text string
 	// short is a faster SQL text for time spans of up to shortSpan, with the same result. It is ""
 	// if there is none.
@@ -32,8 +33,8 @@ const shortSpan = 2 * time.Hour
 // results of the tests `spike` and `rate_of_change`. The test `nox_sum` reads the table `nox_form`, which the statement
 // "nox" fills.
 type statements struct {
-	values, series         []statement
-	correction, colocation statement
+	values, series         []testSQL
+	correction, colocation testSQL
 }
 
 // These constants are for the correction of low-cost sensors, and for the fits of sensors to reference stations.
@@ -152,16 +153,16 @@ func newTemplateData(database string, settings Settings) templateData {
 	var names, spikes, jumps, near, floors, sensors, pairs []string
 	for i := range limits {
 		l := &limits[i]
-		f.Limits = append(f.Limits, limitSQL{literal(l.parameter), number(l.least), number(l.full), number(l.floor), number(l.most)})
-		names, spikes, jumps = append(names, literal(l.parameter)), append(spikes, number(l.spike)), append(jumps, number(l.jump))
+		f.Limits = append(f.Limits, limitSQL{statement.Quote(l.parameter), number(l.least), number(l.full), number(l.floor), number(l.most)})
+		names, spikes, jumps = append(names, statement.Quote(l.parameter)), append(spikes, number(l.spike)), append(jumps, number(l.jump))
 	}
 	for _, name := range slices.Sorted(maps.Keys(nearFloor)) {
-		near, floors = append(near, literal(name)), append(floors, number(nearFloor[name]))
+		near, floors = append(near, statement.Quote(name)), append(floors, number(nearFloor[name]))
 	}
-	sensors = append(sensors, literal("")) // IN needs an element
+	sensors = append(sensors, statement.Quote("")) // IN needs an element
 	for _, sensor := range slices.Sorted(maps.Keys(settings.Colocated)) {
-		sensors = append(sensors, literal(sensor))
-		pairs = append(pairs, "("+literal(sensor)+", "+literal(settings.Colocated[sensor])+")")
+		sensors = append(sensors, statement.Quote(sensor))
+		pairs = append(pairs, "("+statement.Quote(sensor)+", "+statement.Quote(settings.Colocated[sensor])+")")
 	}
 	f.LimitNames, f.Spikes, f.Jumps = strings.Join(names, ", "), strings.Join(spikes, ", "), strings.Join(jumps, ", ")
 	f.NearNames, f.NearFloors = strings.Join(near, ", "), strings.Join(floors, ", ")
@@ -175,11 +176,11 @@ func (f templateData) of(settings Settings, tests []string, among, span string) 
 	var names, versions, off []string
 	for _, name := range tests {
 		t, _ := TestNamed(name)
-		names, versions = append(names, literal(name)), append(versions, fmt.Sprint(t.Version))
+		names, versions = append(names, statement.Quote(name)), append(versions, fmt.Sprint(t.Version))
 	}
 	for _, source := range slices.Sorted(maps.Keys(settings.Off)) {
 		for _, name := range settings.Off[source] {
-			off = append(off, "("+literal(source)+", "+literal(name)+")")
+			off = append(off, "("+statement.Quote(source)+", "+statement.Quote(name)+")")
 		}
 	}
 	f.TestNames, f.Versions, f.Applies = strings.Join(names, ", "), strings.Join(versions, ", "), "1"
@@ -197,12 +198,12 @@ func newStatements(database string, settings Settings) (statements, error) {
 	}
 	var s statements
 	base := newTemplateData(database, settings)
-	write := func(name string, f templateData) statement {
+	write := func(name string, f templateData) testSQL {
 		var b strings.Builder
 		if failed := all.ExecuteTemplate(&b, name+".sql", f); failed != nil && err == nil {
 			err = fmt.Errorf("writing the quality statement %q: %w", name, failed)
 		}
-		return statement{name: name, text: b.String()}
+		return testSQL{name: name, text: b.String()}
 	}
 	const named = "{stations:Array(String)}"
 	exact := "at >= " + fromSQL + " AND at <= " + toSQL
@@ -215,11 +216,11 @@ func newStatements(database string, settings Settings) (statements, error) {
 	constant := write("constant", constants)
 	constants.Short = true
 	constant.short = write("constant", constants).text
-	s.values = []statement{
+	s.values = []testSQL{
 		write("range", base.of(settings, []string{GrossRange, ImpossibleDate, SourceFlag}, named, exact)),
 		write("pair", base.of(settings, []string{PM25AbovePM10}, named, exact)),
 	}
-	s.series = []statement{
+	s.series = []testSQL{
 		write("run", base.of(settings, []string{Spike, RateOfChange, FlatLine, TimeGap}, named, around)),
 		constant,
 		write("repeat", base.of(settings, []string{SameHour}, named, fmt.Sprintf("%s + INTERVAL %d DAY", around, repeatDays))),
