@@ -10,6 +10,7 @@ import (
 
 	"vayu/query/aggregate"
 	"vayu/query/dataset"
+	"vayu/schema/statement"
 )
 
 // stays reports whether the archive keeps a month's file although ClickHouse has fewer rows. It returns false if the
@@ -62,10 +63,11 @@ func (r *run) removed(ctx context.Context, t dataset.Table, from, to time.Time) 
 		gone = append(gone, "(removed = 1 AND "+t.Version+" >= fromUnixTimestamp({since:Int64}))")
 	}
 	if t.Station != "" && !r.lost { // without the private stations, which were never in the archive
-		gone = append(gone, t.Station+" NOT IN (SELECT id FROM `"+r.o.Database+"`.station UNION ALL SELECT id FROM `"+r.o.Database+"`.pushed_station)")
+		gone = append(gone, t.Station+" NOT IN (SELECT id FROM "+statement.QuoteName(r.o.Database, "station")+
+			" UNION ALL SELECT id FROM "+statement.QuoteName(r.o.Database, "pushed_station")+")")
 	}
 	if len(gone) > 0 {
-		query := "SELECT uniqExact(" + strings.Join(t.Key, ", ") + ") FROM `" + r.o.Database + "`.`" + t.Name + "` WHERE (" + strings.Join(gone, " OR ") + ")"
+		query := "SELECT uniqExact(" + strings.Join(t.Key, ", ") + ") FROM " + statement.QuoteName(r.o.Database, t.Name) + " WHERE (" + strings.Join(gone, " OR ") + ")"
 		if t.Time != "" {
 			query += " AND toUnixTimestamp(toDateTime(" + t.Time + ", 'UTC')) >= {from:Int64} AND toUnixTimestamp(toDateTime(" + t.Time + ", 'UTC')) < {to:Int64}"
 		}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"vayu/query/history"
+	"vayu/query/param"
 	"vayu/schema"
 	"vayu/schema/air"
 	"vayu/schema/parameter"
@@ -49,21 +50,21 @@ func Parse(params map[string]string, today schema.Day) (r Request, err error) {
 	r = Request{City: params["city"], Station: params["station"], Kind: params["kind"], Theme: params["theme"]}
 	switch _, city := params["city"]; {
 	case city && r.Station != "":
-		return r, schema.NewProblem(schema.ConflictingParameters, "station", "Send only one of city and station.")
+		return r, param.Conflict("station", "Send only one of city and station.")
 	case r.City == "" && r.Station == "":
-		return r, invalid("city", "A chart requires a city or a station.")
+		return r, param.Invalid("city", "A chart requires a city or a station.")
 	case len(r.City) > maxName || len(r.Station) > maxName:
-		return r, invalid("city", "A name has at most "+strconv.Itoa(maxName)+" bytes.")
+		return r, param.Invalid("city", "A name has at most "+strconv.Itoa(maxName)+" bytes.")
 	}
 	if r.Kind == "" {
 		r.Kind = kinds()[0].name
 	}
 	at := slices.IndexFunc(kinds(), func(k kind) bool { return k.name == r.Kind })
 	if at < 0 {
-		return r, invalid("kind", "The kind must be line, calendar, diurnal or rose.")
+		return r, param.Invalid("kind", "The kind must be line, calendar, diurnal or rose.")
 	}
 	if r.Theme != "" && r.Theme != "light" && r.Theme != "dark" {
-		return r, invalid("theme", "The theme must be light or dark.")
+		return r, param.Invalid("theme", "The theme must be light or dark.")
 	}
 	if err := r.parseParameter(params, kinds()[at]); err != nil {
 		return r, err
@@ -84,13 +85,13 @@ func (r *Request) parseParameter(params map[string]string, k kind) error {
 	text, given := params["parameter"]
 	switch {
 	case given && !k.parameter && text != defaultParameter:
-		return schema.NewProblem(schema.ConflictingParameters, "parameter", "A "+k.name+" shows the AQI. The kinds diurnal and rose take a parameter.")
+		return param.Conflict("parameter", "A "+k.name+" shows the AQI. The kinds diurnal and rose take a parameter.")
 	case !given:
 		text = defaultParameter
 	}
 	p, ok := parameter.Parse(text)
 	if !ok || !p.Indexed() {
-		return invalid("parameter", "The parameter must be pm25, pm10, no2, so2, co, o3, nh3 or pb.")
+		return param.Invalid("parameter", "The parameter must be pm25, pm10, no2, so2, co, o3, nh3 or pb.")
 	}
 	r.Parameter = p
 	return nil
@@ -115,10 +116,6 @@ func (r *Request) noMeans(label string) *schema.Problem {
 	}
 	return schema.NewProblem(schema.NoData, "parameter", fmt.Sprintf(
 		"There are no hourly means of %s for %s for %s. A source that publishes only sub-indices of the AQI has none.", r.Parameter.Name(), label, r.span()))
-}
-
-func invalid(field, message string) *schema.Problem {
-	return schema.NewProblem(schema.InvalidRequest, field, message)
 }
 
 // place is the city or station that a chart shows, with its stations.

@@ -11,6 +11,7 @@ import (
 
 	"vayu/query/aggregate"
 	"vayu/query/dataset"
+	"vayu/query/param"
 	"vayu/query/places"
 	"vayu/schema"
 	"vayu/schema/air"
@@ -79,10 +80,6 @@ func unknown(code schema.Code, field, what, name string, known []string) *schema
 	return p
 }
 
-func invalid(field, format string, args ...any) error {
-	return schema.NewProblem(schema.InvalidRequest, field, fmt.Sprintf(format, args...))
-}
-
 func (r *resolver) table(context.Context) error {
 	if r.q.Table == "openair" { // see dataset.Tables
 		p := schema.NewProblem(schema.NotFound, "table", "The view openair is not exported. Read it with SQL, or export station_parameter_hour, which has its values in rows.")
@@ -119,19 +116,19 @@ func (r *resolver) days(context.Context) error {
 			continue
 		}
 		if s.Table.Time == "" {
-			return invalid(one.field, "The table %s has no column of time.", s.Table.Name)
+			return param.Invalid(one.field, "The table "+s.Table.Name+" has no column of time.")
 		}
 		day, err := schema.ParseDay(one.text)
 		if err != nil || len(one.text) != len("2006-01-02") {
-			return invalid(one.field, "The parameter %s must be an existing date, as YYYY-MM-DD.", one.field)
+			return param.Invalid(one.field, "The parameter "+one.field+" must be an existing date, as YYYY-MM-DD.")
 		}
 		if day > r.q.Today && !s.Table.Forecast {
-			return invalid(one.field, "The parameter %s is a day in the future (Indian time).", one.field)
+			return param.Invalid(one.field, "The parameter "+one.field+" is a day in the future (Indian time).")
 		}
 		*one.day = day
 	}
 	if s.From != 0 && s.To != 0 && s.From > s.To {
-		return invalid("from", "The range ends before it begins.")
+		return param.Invalid("from", "The range ends before it begins.")
 	}
 	return nil
 }
@@ -159,7 +156,7 @@ func (r *resolver) parameters(context.Context) error {
 			known = append(known, aqi)
 		}
 	default:
-		return invalid("parameters", "The table %s has no parameters.", t.Name)
+		return param.Invalid("parameters", "The table "+t.Name+" has no parameters.")
 	}
 	for name := range strings.SplitSeq(r.q.Parameters, ",") {
 		name = strings.TrimSpace(name)
@@ -191,9 +188,9 @@ func (r *resolver) place(ctx context.Context) error {
 		case one.text == "":
 			continue
 		case given != "":
-			return schema.NewProblem(schema.ConflictingParameters, one.field, "Give one of city, station and state.")
+			return param.Conflict(one.field, "Give one of city, station and state.")
 		case !one.has:
-			return invalid(one.field, "The table %s has no column for %s.", t.Name, one.field)
+			return param.Invalid(one.field, "The table "+t.Name+" has no column for "+one.field+".")
 		}
 		given = one.field
 	}
@@ -215,7 +212,7 @@ func (r *resolver) scope(context.Context) error {
 	if !s.Table.Derived || s.Table.Station == "" && !s.Table.City || s.City != "" || s.State != "" || s.Station != "" || len(s.Parameters) == 1 {
 		return nil
 	}
-	return invalid("parameters", "The view %s is computed for the request. Give a city, a state, a station or exactly one parameter.", s.Table.Name)
+	return param.Invalid("parameters", "The view "+s.Table.Name+" is computed for the request. Give a city, a state, a station or exactly one parameter.")
 }
 
 // station finds a public station, or a private station of the account. Views contain only public stations. They

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"vayu/internal/httpapi"
-	"vayu/schema"
 )
 
 // PageRange returns the range of entries that the parameters `limit` and `cursor` select. The list has n entries,
@@ -21,7 +20,7 @@ func PageRange(params map[string]string, list string, n int, key func(int) strin
 		raw, err := base64.RawURLEncoding.DecodeString(text)
 		after, ours := strings.CutPrefix(string(raw), list)
 		if err != nil || !ours || after == "" {
-			return 0, 0, nil, schema.NewProblem(schema.InvalidRequest, "cursor", "The cursor is not from this list. Use next_cursor of the previous page.")
+			return 0, 0, nil, errCursor
 		}
 		for from < n && key(from) <= after {
 			from++

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"vayu/internal/httpapi"
+	"vayu/query/param"
 	"vayu/query/snapshot"
 	"vayu/schema"
 	"vayu/schema/air"
@@ -38,25 +39,17 @@ type Request struct {
 	after       string // key of the previous page's last row; empty for the first page
 }
 
-func invalid(field, message string) error {
-	return schema.NewProblem(schema.InvalidRequest, field, message)
-}
-
-func conflict(field, message string) error {
-	return schema.NewProblem(schema.ConflictingParameters, field, message)
-}
-
 // Parse parses and validates the parameters. It resolves names of places by the snapshot. `today`
 // is the present Indian day. The error is a *schema.Problem that names the parameter.
 func Parse(params map[string]string, snap *snapshot.Snapshot, today schema.Day) (Request, error) {
 	var q Request
 	name, given := params["view"]
 	if !given {
-		return q, invalid("view", "The parameter view is missing. "+suggestion("", viewNames()))
+		return q, param.Invalid("view", "The parameter view is missing. "+suggestion("", viewNames()))
 	}
 	var ok bool
 	if q.view, ok = find(name); !ok {
-		return q, invalid("view", "There is no such view. "+suggestion(name, viewNames()))
+		return q, param.Invalid("view", "There is no such view. "+suggestion(name, viewNames()))
 	}
 	for _, parse := range [...]func(map[string]string) error{
 		func(p map[string]string) error { return q.place(p, snap) },
@@ -81,9 +74,9 @@ func (q *Request) place(params map[string]string, snap *snapshot.Snapshot) error
 	}
 	switch {
 	case len(fields) > 1:
-		return conflict(fields[1], "Give only one of city, state and station.")
+		return param.Conflict(fields[1], "Give only one of city, state and station.")
 	case len(fields) == 0 && !q.view.ofCities:
-		return invalid("city", "The view "+q.view.name+" requires one of city, state and station.")
+		return param.Invalid("city", "The view "+q.view.name+" requires one of city, state and station.")
 	case len(fields) == 0:
 		return nil
 	case fields[0] == "city":
@@ -95,7 +88,7 @@ func (q *Request) place(params map[string]string, snap *snapshot.Snapshot) error
 	case fields[0] == "state":
 		return q.stateName(params["state"], snap)
 	case q.view.ofCities:
-		return conflict("station", "The view "+q.view.name+" has cities, not stations.")
+		return param.Conflict("station", "The view "+q.view.name+" has cities, not stations.")
 	default:
 		i, ok := snap.ByID[params["station"]]
 		if !ok {
@@ -146,7 +139,7 @@ func (q *Request) parameterList(params map[string]string) error {
 			for p := range parameter.All() {
 				known = append(known, p.ID())
 			}
-			return invalid("parameters", "There is no parameter "+httpapi.Printable(word)+". "+suggestion(word, known))
+			return param.Invalid("parameters", "There is no parameter "+httpapi.Printable(word)+". "+suggestion(word, known))
 		}
 		q.parameters = append(q.parameters, p.ID())
 	}
@@ -159,9 +152,9 @@ func (q *Request) kindList(params map[string]string) error {
 	text, ok := params["kinds"]
 	switch {
 	case ok && q.view.ofCities:
-		return conflict("kinds", "The view "+q.view.name+" never has sensors.")
+		return param.Conflict("kinds", "The view "+q.view.name+" never has sensors.")
 	case ok && q.station != "":
-		return conflict("kinds", "A station has one kind.")
+		return param.Conflict("kinds", "A station has one kind.")
 	case q.view.ofCities || q.station != "":
 		return nil
 	case !ok:
@@ -171,7 +164,7 @@ func (q *Request) kindList(params map[string]string) error {
 	for word := range strings.SplitSeq(text, ",") {
 		kind, ok := air.ParseStationKind(strings.TrimSpace(word))
 		if !ok {
-			return invalid("kinds", "The kinds are reference, sensor and city_mean, separated by a comma.")
+			return param.Invalid("kinds", "The kinds are reference, sensor and city_mean, separated by a comma.")
 		}
 		q.kinds = append(q.kinds, kind.String())
 	}
@@ -183,9 +176,9 @@ func (q *Request) standardName(params map[string]string) error {
 	switch {
 	case !ok:
 	case q.view.name != "exceedance":
-		return conflict("standard", "Only the view exceedance has standards.")
+		return param.Conflict("standard", "Only the view exceedance has standards.")
 	case text != views.NAAQS && text != views.WHO:
-		return invalid("standard", "There is no such standard. "+suggestion(text, []string{views.NAAQS, views.WHO}))
+		return param.Invalid("standard", "There is no such standard. "+suggestion(text, []string{views.NAAQS, views.WHO}))
 	}
 	q.standard = text
 	return nil
@@ -205,20 +198,20 @@ func (q *Request) span(params map[string]string, today schema.Day) error {
 		}
 		day, err := schema.ParseDay(text)
 		if err != nil || len(text) != len(time.DateOnly) {
-			return invalid(f.name, "The parameter "+f.name+" must be an existing date, as YYYY-MM-DD.")
+			return param.Invalid(f.name, "The parameter "+f.name+" must be an existing date, as YYYY-MM-DD.")
 		}
 		if q.view.period == whole {
-			return conflict(f.name, "The view "+q.view.name+" is about the whole series of a station.")
+			return param.Conflict(f.name, "The view "+q.view.name+" is about the whole series of a station.")
 		}
 		*f.day, *f.given = day, true
 	}
 	switch {
 	case q.given.to && q.to > today:
-		return invalid("to", "The range ends in the future (Indian time).")
+		return param.Invalid("to", "The range ends in the future (Indian time).")
 	case q.given.from && q.from > today:
-		return invalid("from", "The range begins in the future (Indian time).")
+		return param.Invalid("from", "The range begins in the future (Indian time).")
 	case q.given.from && q.given.to && q.from > q.to:
-		return invalid("from", "The range ends before it begins.")
+		return param.Invalid("from", "The range ends before it begins.")
 	}
 	return nil
 }
@@ -241,7 +234,7 @@ func (q *Request) page(params map[string]string) error {
 	raw, err := base64.RawURLEncoding.DecodeString(text)
 	after, ours := strings.CutPrefix(string(raw), q.list+"\x00")
 	if err != nil || !ours || after == "" {
-		return invalid("cursor", "The cursor is not from this list. Use next_cursor of the previous page.")
+		return param.Invalid("cursor", "The cursor is not from this list. Use next_cursor of the previous page.")
 	}
 	q.after = after
 	return nil
