@@ -1,5 +1,7 @@
 package schema
 
+import "strings"
+
 // Success is the status in a successful reply.
 const Success = "success"
 
@@ -9,4 +11,13 @@ type List[T any] struct {
 	Data       []T     `json:"data"`
 	HasMore    bool    `json:"has_more"`
 	NextCursor *string `json:"next_cursor"`
+}
+
+// Join returns values, such as scopes, as one text with `between` between them.
+func Join[T ~string](values []T, between string) string {
+	texts := make([]string, len(values))
+	for i, v := range values {
+		texts[i] = string(v)
+	}
+	return strings.Join(texts, between)
 }

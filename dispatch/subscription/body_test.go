@@ -27,7 +27,7 @@ func texts(n int, text string) string {
 	return `["` + strings.Repeat(text+`","`, n-1) + text + `"]`
 }
 
-func allEvents() string { return `["` + joinEvents(schema.EventTypes, `","`) + `"]` }
+func allEvents() string { return `["` + schema.Join(schema.EventTypes, `","`) + `"]` }
 
 func TestInvalidWebhooksAreRejected(t *testing.T) {
 	t.Parallel()
@@ -92,7 +92,7 @@ func TestInvalidWebhooksAreRejected(t *testing.T) {
 		if n := queryValue[int64](t, s.DB, "SELECT COUNT(*) FROM webhook"); n != 0 || len(s.audited(a)) != 0 {
 			t.Errorf("%d were made", n)
 		}
-		for what, text := range map[string]string{"all types of customers": body("events", `["`+joinEvents(schema.CustomerEventTypes(), `","`)+`"]`), "the longest secret": body("secret", `"`+strings.Repeat("~", 255)+`"`)} {
+		for what, text := range map[string]string{"all types of customers": body("events", `["`+schema.Join(schema.CustomerEventTypes(), `","`)+`"]`), "the longest secret": body("secret", `"`+strings.Repeat("~", 255)+`"`)} {
 			s.request(key, "POST", "/v1/webhooks", text).want(t, what, 201)
 		}
 	})

@@ -143,5 +143,5 @@ func testable(tx *sqlstore.Tx, of schema.Owner, id string, event schema.EventTyp
 	case slices.Contains(r.Events, event):
 		return r, event, nil
 	}
-	return nil, "", schema.NewProblem(schema.InvalidRequest, "type", "The webhook is not subscribed to this type. Its types are "+joinEvents(r.Events, ", ")+".")
+	return nil, "", schema.NewProblem(schema.InvalidRequest, "type", "The webhook is not subscribed to this type. Its types are "+schema.Join(r.Events, ", ")+".")
 }

@@ -55,7 +55,7 @@ func (f *faults) events(events []schema.EventType) []schema.EventType {
 		field := "events." + strconv.Itoa(i)
 		switch {
 		case event == "*":
-			f.AddAs(schema.UnknownEventType, field, "There is no wildcard. Send each type by its name: "+joinEvents(schema.EventTypes, ", ")+".")
+			f.AddAs(schema.UnknownEventType, field, "There is no wildcard. Send each type by its name: "+schema.Join(schema.EventTypes, ", ")+".")
 		case !slices.Contains(schema.EventTypes, event):
 			f.AddAs(schema.UnknownEventType, field, unknownEvent(event))
 		case slices.Contains(events[:i], event):
@@ -68,14 +68,6 @@ func (f *faults) events(events []schema.EventType) []schema.EventType {
 // unknownEvent returns the message about an unknown event type. It quotes at most 64 characters of the type.
 func unknownEvent(event schema.EventType) string {
 	return fmt.Sprintf("There is no event type %.64q. The reference at /docs lists all types.", event)
-}
-
-func joinEvents(events []schema.EventType, between string) string {
-	names := make([]string, len(events))
-	for i, event := range events {
-		names[i] = string(event)
-	}
-	return strings.Join(names, between)
 }
 
 // secret returns the secret that a client has chosen; "" for nil. The error message for an invalid

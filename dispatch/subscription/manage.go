@@ -56,7 +56,7 @@ func (cache *Cache) Create(tx *sqlstore.Tx, spec Spec, now time.Time) (Made, aud
 	_, err = tx.Exec(`
 		INSERT INTO webhook (id, account_id, mode, url, events, active, api_version, clear_numbers, secret, secret_last4, created_at, revision)
 		VALUES ($1, $2, $3, $4, $5, 1, $6, $7, $8, $9, $10, $11)`,
-		id, spec.Account, spec.World.String(), spec.URL, joinEvents(spec.Events, " "), schema.EventVersion, sqlstore.BoolToInt(spec.ClearNumbers),
+		id, spec.Account, spec.World.String(), spec.URL, schema.Join(spec.Events, " "), schema.EventVersion, sqlstore.BoolToInt(spec.ClearNumbers),
 		secretColumn.Encrypt(cache.Cipher, []byte(secret), id), lastFour(secret), now.UnixMicro(), revision)
 	if err != nil {
 		return Made{}, audit.Entry{}, fmt.Errorf("making a webhook: %w", err)
@@ -145,7 +145,7 @@ func (cache *Cache) Update(tx *sqlstore.Tx, of schema.Owner, id string, p Patch,
 		return r.wire(now), audit.Entry{}, nil
 	}
 	_, err = tx.Exec("UPDATE webhook SET url = $2, events = $3, active = $4, clear_numbers = $5, revision = $6 WHERE id = $1",
-		id, r.URL, joinEvents(r.Events, " "), sqlstore.BoolToInt(r.Active), sqlstore.BoolToInt(r.ClearNumbers), revision)
+		id, r.URL, schema.Join(r.Events, " "), sqlstore.BoolToInt(r.Active), sqlstore.BoolToInt(r.ClearNumbers), revision)
 	if err != nil {
 		return schema.Webhook{}, audit.Entry{}, fmt.Errorf("changing a webhook: %w", err)
 	}

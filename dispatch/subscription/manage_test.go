@@ -164,7 +164,7 @@ func BenchmarkChange(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			s := newFixture(b, sqlstoretest.SQLite(b))
 			a, rest := addTenant(b, s.DB, "one"), addTenant(b, s.DB, "rest")
-			types := joinEvents(schema.EventTypes, " ")
+			types := schema.Join(schema.EventTypes, " ")
 			id := seed(b, s.DB, max(size, 1), func(int) schema.Owner { return a.of(schema.Live) }, types)[size/2]
 			seed(b, s.DB, 100_000-size, func(int) schema.Owner { return rest.of(schema.Live) }, types)
 			began := time.Now()

@@ -78,7 +78,7 @@ func (s *Service) parseParameters(c *httpapi.Call) (kinds []schema.LiveKind, lim
 		kinds = nil
 		for name := range strings.SplitSeq(text, ",") {
 			if !slices.Contains(all, schema.LiveKind(name)) {
-				f.Add("kinds", "The kinds must be a list of "+joinKinds(all)+", separated by commas.")
+				f.Add("kinds", "The kinds must be a list of "+schema.Join(all, ", ")+", separated by commas.")
 				break
 			}
 			kinds = append(kinds, schema.LiveKind(name))
@@ -92,14 +92,6 @@ func (s *Service) parseParameters(c *httpapi.Call) (kinds []schema.LiveKind, lim
 		}
 	}
 	return kinds, limit, f.Problem()
-}
-
-func joinKinds(all []schema.LiveKind) string {
-	names := make([]string, len(all))
-	for i, k := range all {
-		names[i] = string(k)
-	}
-	return strings.Join(names, ", ")
 }
 
 // visibleKinds returns those of the given kinds that the scopes permit, sorted and without duplicates.

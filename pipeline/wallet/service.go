@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/go-json-experiment/json/jsontext"
@@ -190,7 +189,7 @@ func requestOf(c *httpapi.Call) (request, error) {
 	r.amount = amountOf(&f, wanted.Amount)
 	if wanted.Method != nil {
 		if r.method = *wanted.Method; !slices.Contains(schema.PaymentMethods, r.method) {
-			f.Add("method", "The method must be one of "+methods()+".")
+			f.Add("method", "The method must be one of "+schema.Join(schema.PaymentMethods, ", ")+".")
 		}
 	}
 	if wanted.RefID != nil {
@@ -199,14 +198,6 @@ func requestOf(c *httpapi.Call) (request, error) {
 		}
 	}
 	return r, f.ProblemByStatus()
-}
-
-func methods() string {
-	var names []string
-	for _, m := range schema.PaymentMethods {
-		names = append(names, string(m))
-	}
-	return strings.Join(names, ", ")
 }
 
 // amountOf reads an amount from the digits of a JSON number. A float could round the amount.

@@ -227,7 +227,7 @@ func (f *faults) condition(o *optional[conditionBody]) (c air.AlertCondition) {
 		return c
 	}
 	if b.Metric == nil {
-		f.Add("condition.metric", "A condition needs a metric: "+join(metrics())+".")
+		f.Add("condition.metric", "A condition needs a metric: "+schema.Join(metrics(), ", ")+".")
 		return c
 	}
 	c.Metric = *b.Metric

@@ -211,7 +211,7 @@ func newRule(f *faults, d *Definition) rule {
 	}
 	r.quiet = f.quietHours(d.QuietHours)
 	if !slices.Contains(metrics(), r.metric) {
-		f.invalid("condition.metric", "The metrics are "+join(metrics())+".")
+		f.invalid("condition.metric", "The metrics are "+schema.Join(metrics(), ", ")+".")
 		return r
 	}
 	f.limit(&r, &d.Condition)
@@ -240,7 +240,7 @@ func (f *faults) limit(r *rule, c *air.AlertCondition) {
 	case c.Change != "" && r.metric != metricCategory && r.metric != metricBand:
 		f.invalid("condition.change", "Only category and grap_band have change; give over or under.")
 	case c.Change != "" && !slices.Contains(directions, direction(c.Change)):
-		f.invalid("condition.change", "A change is "+join(directions)+".")
+		f.invalid("condition.change", "A change is "+schema.Join(directions, ", ")+".")
 	case c.Change != "":
 		r.direction, r.edges = direction(c.Change), r.metric.edges()
 	case r.metric == metricCategory:
@@ -379,11 +379,3 @@ func (f *faults) clock(field, text string) int {
 }
 
 func number(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
-
-func join[T ~string](all []T) string {
-	texts := make([]string, len(all))
-	for i, one := range all {
-		texts[i] = string(one)
-	}
-	return strings.Join(texts, ", ")
-}

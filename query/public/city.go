@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/gorilla/mux"
@@ -66,7 +65,7 @@ func (e *edge) city(r *request) (resp httpapi.Response, at uint32, err error) {
 	if !slices.Contains(languages, further) {
 		languages = append(slices.Clone(languages), further)
 	}
-	key := "page " + names(languages) + " " + r.snap.Index.Label(i)
+	key := "page " + schema.Join(languages, ", ") + " " + r.snap.Index.Label(i)
 	resp, err = e.answers.Get(r.snap, r.now, key, func() (httpapi.Response, error) { return e.page(r, i, languages) })
 	return resp, r.snap.Cities[i].At, err
 }
@@ -82,16 +81,7 @@ func (r *request) language() (advice.Language, error) {
 		return language, nil
 	}
 	nearest := string(advice.Nearest(text))
-	return "", param.Invalid("language", "The languages are "+names(advice.Languages[:])+". The nearest to yours is "+nearest+".")
-}
-
-// names joins the codes of languages with commas.
-func names(languages []advice.Language) string {
-	var all []string
-	for _, l := range languages {
-		all = append(all, string(l))
-	}
-	return strings.Join(all, ", ")
+	return "", param.Invalid("language", "The languages are "+schema.Join(advice.Languages[:], ", ")+". The nearest to yours is "+nearest+".")
 }
 
 func (e *edge) page(r *request, i int, languages []advice.Language) (resp httpapi.Response, err error) {

@@ -158,15 +158,7 @@ func printKey(cmd *cobra.Command, made apikey.Created, quiet bool) {
 	}
 	_, _ = fmt.Fprintf(cmd.OutOrStdout(), "id              %s\nscopes          %s\naddresses       %s\nends            %s\n\n"+
 		"The key is shown only once; only its hash is stored.\n",
-		made.Record.ID, joinScopes(made.Record.Scopes), addresses(made.Record.AllowList), orElse(made.Record.ExpiresAt, "never"))
-}
-
-func joinScopes(scopes []schema.Scope) string {
-	texts := make([]string, len(scopes))
-	for i, s := range scopes {
-		texts[i] = string(s)
-	}
-	return strings.Join(texts, " ")
+		made.Record.ID, schema.Join(made.Record.Scopes, " "), addresses(made.Record.AllowList), orElse(made.Record.ExpiresAt, "never"))
 }
 
 func newKeyList() *cobra.Command {
@@ -180,7 +172,7 @@ func newKeyList() *cobra.Command {
 				out := tool.NewTable(cmd.OutOrStdout(), "ID\tACCOUNT\tMODE\tKEY\tNAME\tSTATE\tLAST USED\tADDRESSES\tSIGNED\tSCOPES")
 				err := eachKey(ctx, st, name, func(holder account.Record, k schema.Key) {
 					_, _ = fmt.Fprintf(out, "%s\t%s\t%s\t%s…%s\t%s\t%s\t%s\t%s\t%v\t%s\n", k.ID, holder.Name, k.Mode, k.Prefix, k.LastFour,
-						k.Name, keyState(k), orElse(k.LastUsedAt, "-"), addresses(k.AllowList), k.RequireSignature, joinScopes(k.Scopes))
+						k.Name, keyState(k), orElse(k.LastUsedAt, "-"), addresses(k.AllowList), k.RequireSignature, schema.Join(k.Scopes, " "))
 				})
 				if err != nil {
 					return err

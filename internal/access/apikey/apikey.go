@@ -76,7 +76,7 @@ func Create(tx *sqlstore.Tx, cipher *encryption.Cipher, spec Spec, now time.Time
 	if err != nil {
 		return Created{}, audit.Entry{}, err
 	}
-	k := newKey{Spec: spec, scopes: joinScopes(scopes, " "), networks: account.JoinNetworks(networks), revision: revision}
+	k := newKey{Spec: spec, scopes: schema.Join(scopes, " "), networks: account.JoinNetworks(networks), revision: revision}
 	made, err := insert(tx, cipher, k, now)
 	if err != nil {
 		return Created{}, audit.Entry{}, err
@@ -252,7 +252,7 @@ func OfMember(q sqlstore.Querier, member string, now time.Time) ([]Record, error
 func SetScopes(tx *sqlstore.Tx, id string, scopes []schema.Scope) error {
 	revision, err := account.NextRevision(tx)
 	if err == nil {
-		_, err = tx.Exec("UPDATE api_key SET scopes = $2, revision = $3 WHERE id = $1", id, joinScopes(scopes, " "), revision)
+		_, err = tx.Exec("UPDATE api_key SET scopes = $2, revision = $3 WHERE id = $1", id, schema.Join(scopes, " "), revision)
 	}
 	if err != nil {
 		return fmt.Errorf("changing the scopes of a key: %w", err)

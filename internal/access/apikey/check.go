@@ -43,24 +43,13 @@ func checkScopes(f *schema.RequestErrors, field string, wanted []schema.Scope) [
 	}
 	for i, scope := range wanted {
 		if !slices.Contains(schema.Scopes, scope) {
-			f.Add(field+"."+strconv.Itoa(i), "Unknown scope. The scopes are "+joinScopes(schema.Scopes, ", ")+".")
+			f.Add(field+"."+strconv.Itoa(i), "Unknown scope. The scopes are "+schema.Join(schema.Scopes, ", ")+".")
 		}
 		if i == maxScopeFaults { // limits the number of faults
 			break
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(schema.Scopes), func(s schema.Scope) bool { return !slices.Contains(wanted, s) })
-}
-
-func joinScopes(scopes []schema.Scope, between string) string {
-	var b strings.Builder
-	for i, scope := range scopes {
-		if i > 0 {
-			b.WriteString(between)
-		}
-		b.WriteString(string(scope))
-	}
-	return b.String()
 }
 
 // CheckExpiry checks that an expiry, if any, is after now.

@@ -58,7 +58,7 @@ func Rotate(tx *sqlstore.Tx, cipher *encryption.Cipher, id string, grace time.Du
 	if err := f.Problem(); err != nil {
 		return Created{}, audit.Entry{}, fmt.Errorf("reading the key %s: %w", id, err)
 	}
-	made, err := insert(tx, cipher, newKey{spec, joinScopes(scopes, " "), account.JoinNetworks(networks), id, revision}, now)
+	made, err := insert(tx, cipher, newKey{spec, schema.Join(scopes, " "), account.JoinNetworks(networks), id, revision}, now)
 	if err != nil {
 		return Created{}, audit.Entry{}, err
 	}

@@ -139,10 +139,7 @@ var depositFields = slices.DeleteFunc(slices.Clone(orderFields), func(f string) 
 // the call `resolve`, whose outcome is never pending. A description cannot have a default for unmapped account
 // statuses, because any default, such as "active", would be a guess.
 func shape() httpconnector.Shape {
-	var standings []string
-	for _, s := range schema.AccountStatuses {
-		standings = append(standings, string(s))
-	}
+	standings := transaction.Names(schema.AccountStatuses)
 	about := func(values, defaults []string) answer.Shape {
 		return answer.Shape{
 			"status":    {Required: true, Values: values, Defaults: defaults},

@@ -10,7 +10,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"time"
 
@@ -79,11 +78,7 @@ At the end, also after Ctrl-C, it prints how many were committed, and where.`,
 
 func (v fireOptions) check() error {
 	if !slices.Contains(schema.EventTypes, schema.EventType(v.typ)) {
-		types := make([]string, len(schema.EventTypes))
-		for i, t := range schema.EventTypes {
-			types[i] = string(t)
-		}
-		return fmt.Errorf("--type: there is no type %q; there are %s", v.typ, strings.Join(types, ", "))
+		return fmt.Errorf("--type: there is no type %q; there are %s", v.typ, schema.Join(schema.EventTypes, ", "))
 	}
 	switch {
 	case v.count < 0:
