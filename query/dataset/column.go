@@ -36,7 +36,8 @@ type Conn interface {
 // Columns reads a table's columns from ClickHouse. It omits the column "removed", as removed rows are not exported.
 func Columns(ctx context.Context, conn aggregate.Conn, database string, t Table) ([]Column, error) {
 	rows, err := conn.Query(ctx, `SELECT name, type, comment, default_kind != 'ALIAS' FROM system.columns
-		WHERE database = {database:String} AND table = {table:String} AND default_kind NOT IN ('MATERIALIZED', 'EPHEMERAL') ORDER BY position`,
+		WHERE database = {database:String} AND table = {table:String} AND default_kind NOT IN ('MATERIALIZED', 'EPHEMERAL')
+			AND name != 'removed' ORDER BY position`,
 		aggregate.Param("database", database), aggregate.Param("table", t.Name))
 	if err != nil {
 		return nil, fmt.Errorf("reading the columns of %s: %w", t.Name, err)
@@ -47,9 +48,6 @@ func Columns(ctx context.Context, conn aggregate.Conn, database string, t Table)
 		var c Column
 		if err := rows.Scan(&c.Name, &c.Type, &c.Comment, &c.Stored); err != nil {
 			return nil, fmt.Errorf("reading the columns of %s: %w", t.Name, err)
-		}
-		if c.Name == "removed" {
-			continue
 		}
 		c.choose()
 		all = append(all, c)
