@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"vayu/ingest"
+	"vayu/internal/atomicfile"
 )
 
 // progress is the saved state of an import. The readings before Position are stored and counted.
@@ -48,32 +49,12 @@ func (f progressFolder) load(key string) progress {
 	return p
 }
 
-// save replaces the file atomically, after it has synced the new content to disk.
-func (f progressFolder) save(p progress) (err error) {
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("saving the progress: %w", err)
-		}
-	}()
-	if err := os.MkdirAll(string(f), 0o750); err != nil {
-		return err
-	}
-	text, err := json.Marshal(p)
+func (f progressFolder) save(p progress) error {
+	err := atomicfile.Write(f.path(p.Key), func(file *os.File) error { return json.NewEncoder(file).Encode(p) })
 	if err != nil {
-		return err
+		return fmt.Errorf("saving the progress: %w", err)
 	}
-	file, err := os.CreateTemp(string(f), "*.tmp")
-	if err != nil {
-		return err
-	}
-	_, err = file.Write(text)
-	if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
-		err = os.Rename(file.Name(), f.path(p.Key))
-	}
-	if err != nil {
-		_ = os.Remove(file.Name())
-	}
-	return err
+	return nil
 }
 
 func (f progressFolder) remove(key string) error {

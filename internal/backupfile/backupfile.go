@@ -15,6 +15,8 @@ import (
 	"path/filepath"
 
 	"github.com/klauspost/compress/zstd"
+
+	"vayu/internal/atomicfile"
 )
 
 // Manifest is the file name of the manifest.
@@ -112,23 +114,10 @@ func WriteManifest(dir string, manifest any) error {
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(dir, Manifest)
-	err = create(path+".new", func(file io.Writer) error {
+	return atomicfile.Write(filepath.Join(dir, Manifest), func(file *os.File) error {
 		_, err := file.Write(append(text, '\n'))
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	if err := os.Rename(path+".new", path); err != nil {
-		return err
-	}
-	folder, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = folder.Close() }()
-	return folder.Sync()
 }
 
 // ReadManifest reads the manifest of a folder. If the folder has no manifest, the backup is

@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"vayu/internal/atomicfile"
 )
 
 // keyName is the name of the key file in the data directory.
@@ -83,16 +85,7 @@ func writeKey(key []byte, path string) error {
 	if err := os.Link(draft.Name(), path); err != nil {
 		return err
 	}
-	return syncFolder(dir)
-}
-
-// syncFolder flushes a folder to disk, so that new and renamed files in it survive a crash.
-func syncFolder(dir string) error {
-	folder, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(folder.Sync(), folder.Close())
+	return atomicfile.SyncFolder(dir)
 }
 
 // nextName returns the file name for the new key of a rotation. The name contains the id of the new key, so
@@ -124,7 +117,7 @@ func (b *Cipher) adopt(owner string) error {
 	if err := os.Rename(next, filepath.Join(b.dir, keyName)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("putting the encryption key in its place: %w", err)
 	}
-	if err := syncFolder(b.dir); err != nil {
+	if err := atomicfile.SyncFolder(b.dir); err != nil {
 		return fmt.Errorf("putting the encryption key in its place: %w", err)
 	}
 	return b.rereadFile()

@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 
 	"github.com/gofrs/flock"
+
+	"vayu/internal/atomicfile"
 )
 
 // staging is the folder of new files. Its name begins with a dot, so that no pattern for files of a table finds them.
@@ -166,7 +168,7 @@ func (f *Folder) Commit(_ context.Context, manifest []byte) error {
 		err = os.Rename(unfinished, f.staged(ManifestName))
 	}
 	if err == nil {
-		err = syncFolder(filepath.Join(f.dir, staging))
+		err = atomicfile.SyncFolder(filepath.Join(f.dir, staging))
 	}
 	if err != nil {
 		return err
@@ -210,7 +212,7 @@ func (f *Folder) move(path string) error {
 		return err
 	}
 	for dir := filepath.Dir(to); ; dir = filepath.Dir(dir) {
-		if err := syncFolder(dir); err != nil || dir == filepath.Clean(f.dir) {
+		if err := atomicfile.SyncFolder(dir); err != nil || dir == filepath.Clean(f.dir) {
 			return err
 		}
 	}
@@ -220,18 +222,10 @@ func (f *Folder) move(path string) error {
 func syncTree(root string) error {
 	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() {
-			err = syncFolder(path)
+			err = atomicfile.SyncFolder(path)
 		}
 		return err
 	})
-}
-
-func syncFolder(path string) error {
-	folder, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(folder.Sync(), folder.Close())
 }
 
 // Remove implements Place.

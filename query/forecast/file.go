@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"time"
 
+	"vayu/internal/atomicfile"
 	"vayu/schema"
 	"vayu/schema/air"
 )
@@ -79,12 +79,7 @@ func (s *savedHours) restored() *Hours {
 
 // write replaces the file at `path` by one with the issue and, unless nil, with `hours`. A reader sees either the
 // earlier file or the complete new one.
-func (i *Issue) write(path string, hours *Hours) (err error) {
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("writing the forecasts %q: %w", path, err)
-		}
-	}()
+func (i *Issue) write(path string, hours *Hours) error {
 	s := savedIssue{Version: fileVersion, Base: i.Base, IssuedAt: i.IssuedAt, FittedAt: i.FittedAt, Overall: i.overall, Hours: hours.saved()}
 	for c, p := range i.cities {
 		s.Places = append(s.Places, p.saved("city", c.Name, c.State))
@@ -92,18 +87,10 @@ func (i *Issue) write(path string, hours *Hours) (err error) {
 	for id, p := range i.stations {
 		s.Places = append(s.Places, p.saved("station", id, ""))
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
-		return err
+	if err := atomicfile.Write(path, func(file *os.File) error { return json.NewEncoder(file).Encode(s) }); err != nil {
+		return fmt.Errorf("writing the forecasts %q: %w", path, err)
 	}
-	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.Remove(file.Name()) }() // fails after the rename, which is harmless
-	if err := errors.Join(json.NewEncoder(file).Encode(s), file.Sync(), file.Close()); err != nil {
-		return err
-	}
-	return os.Rename(file.Name(), path)
+	return nil
 }
 
 // read returns the forecasts of days and of hours in a file. It returns nil if there is no file, or one of another version.

@@ -15,6 +15,7 @@ import (
 	"github.com/apache/arrow/go/v15/arrow/memory"
 	"github.com/cespare/xxhash/v2"
 
+	"vayu/internal/atomicfile"
 	"vayu/internal/panics"
 	"vayu/query/aggregate"
 	"vayu/query/places"
@@ -110,33 +111,11 @@ func unpack(v []int64) (aggregate.Figures, error) {
 	return f, nil
 }
 
-// writeSnapshot writes a snapshot atomically: even after a power failure, the file has either the old or the new
-// snapshot.
-func writeSnapshot(path string, s *Snapshot) (err error) {
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("writing the snapshot %q: %w", path, err)
-		}
-	}()
-	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
-		return err
+func writeSnapshot(path string, s *Snapshot) error {
+	if err := atomicfile.Write(path, func(file *os.File) error { return encodeSnapshot(file, s) }); err != nil {
+		return fmt.Errorf("writing the snapshot %q: %w", path, err)
 	}
-	file, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.Remove(file.Name()) }() // fails after the rename, which is harmless
-	if err := errors.Join(encodeSnapshot(file, s), file.Sync(), file.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(file.Name(), path); err != nil {
-		return err
-	}
-	dir, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
+	return nil
 }
 
 func encodeSnapshot(file *os.File, s *Snapshot) error {

@@ -1,0 +1,37 @@
+// Package atomicfile replaces files. Even after a power failure, a file has either its earlier or its new content.
+package atomicfile
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+)
+
+// Write replaces a file with the output of `write`, or creates it, and its folder. Only its owner can access the file.
+func Write(path string, write func(file *os.File) error) error {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o750); err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(dir, filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(file.Name()) }() // fails after the rename, which is harmless
+	if err := errors.Join(write(file), file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(file.Name(), path); err != nil {
+		return err
+	}
+	return SyncFolder(dir)
+}
+
+// SyncFolder flushes a folder to disk, so that new and renamed files in it survive a crash.
+func SyncFolder(dir string) error {
+	folder, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
+}
