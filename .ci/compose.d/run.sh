@@ -7,9 +7,12 @@ work=$VAYU_TEST_WORK
 ip link set lo up
 dockerd --data-root "$work/data" --exec-root "$work/exec" --pidfile "$work/docker.pid" --host "$DOCKER_HOST" \
 	--bridge none --default-address-pool base=10.84.0.0/16,size=24 >"$work/dockerd.log" 2>&1 &
-engine=$!
+engine=$! limit=$((SECONDS + 600))
 until docker version >/dev/null 2>&1; do
-	kill -0 "$engine" 2>/dev/null || { tail -n 20 "$work/dockerd.log" >&2; fail "the Docker engine does not start"; }
+	if ! kill -0 "$engine" 2>/dev/null || [ "$SECONDS" -ge "$limit" ]; then
+		tail -n 20 "$work/dockerd.log" >&2
+		fail "the Docker engine does not start"
+	fi
 	sleep 0.2
 done
 docker version --format 'engine: {{.Server.Version}}'
