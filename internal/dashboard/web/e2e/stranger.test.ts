@@ -117,10 +117,10 @@ test('a first-time user finds the air, receives webhook events and makes recharg
 
 	const good = await recharged(page, '9000000001');
 	await page.getByText('Final state').waitFor(patient);
-	const story = page.locator('.story');
-	await story.getByText('Charged for the recharge').waitFor(patient);
-	await story.getByText('recharge.completed').first().waitFor(patient);
-	await story.getByText('Delivered', { exact: true }).first().waitFor(patient);
+	const timeline = page.locator('.timeline');
+	await timeline.getByText('Charged for the recharge').waitFor(patient);
+	await timeline.getByText('recharge.completed').first().waitFor(patient);
+	await timeline.getByText('Delivered', { exact: true }).first().waitFor(patient);
 	await agrees(page, good);
 
 	const slow = await recharged(page, '9000000002');
@@ -130,7 +130,7 @@ test('a first-time user finds the air, receives webhook events and makes recharg
 
 	const back = await recharged(page, '9000000006');
 	await page.getByText('Refunded', { exact: true }).first().waitFor(patient);
-	await story.getByText('Refunded after it was charged').waitFor(patient);
+	await timeline.getByText('Refunded after it was charged').waitFor(patient);
 	await agrees(page, back);
 
 	await opened(page, 'Wallet');

@@ -49,13 +49,13 @@ test('a recharge is made once although its reply is lost, and its timeline follo
 	expect(sent[1]).toBe(sent[0]);
 	await page.getByText('Waiting for the operator', { exact: true }).waitFor();
 	await page.getByText('Final state').waitFor();
-	const story = page.locator('.story');
-	await story.getByText('Charged for the recharge').waitFor();
-	await story.getByText('recharge.completed').waitFor();
+	const timeline = page.locator('.timeline');
+	await timeline.getByText('Charged for the recharge').waitFor();
+	await timeline.getByText('recharge.completed').waitFor();
 	// Other tests of the account may have a webhook for the event too.
-	await expect.poll(() => story.getByRole('link', { name: 'Delivery', exact: true }).count()).toBeGreaterThan(0);
-	expect(await story.getByText('recharge.create').count()).toBe(1);
-	await pictured(page, 'recharge-story');
+	await expect.poll(() => timeline.getByRole('link', { name: 'Delivery', exact: true }).count()).toBeGreaterThan(0);
+	expect(await timeline.getByText('recharge.create').count()).toBe(1);
+	await pictured(page, 'recharge-timeline');
 
 	await page.getByRole('button', { name: 'Refund' }).click();
 	const reason = '<img src=x onerror=alert(1)>';
@@ -94,7 +94,7 @@ test('a verification shows its result with reasons, and a hostile name stays tex
 	await page.getByRole('main').getByRole('status').getByText('Exists, verified', { exact: true }).waitFor();
 	await page.getByText('Banks have flagged this account: unusual activity.').waitFor();
 	await page.getByText('the bank reports that it is active').waitFor();
-	await page.locator('.story').getByText('verification.completed').first().waitFor();
+	await page.locator('.timeline').getByText('verification.completed').first().waitFor();
 	await pictured(page, 'verification');
 	expect(faults).toEqual([]);
 });

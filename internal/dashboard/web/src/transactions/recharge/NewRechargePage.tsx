@@ -179,7 +179,7 @@ export function NewRechargePage(): JSX.Element {
 						</div>
 						{failed && (
 							<p class="note">
-								{t('recharge.recorded')} <Link href={`/recharges/${failed.id}`}>{t('recharge.story')}</Link>
+								{t('recharge.recorded')} <Link href={`/recharges/${failed.id}`}>{t('recharge.timeline')}</Link>
 								{failed.problem.code === 'insufficient_balance' && (
 									<>
 										{' · '}

@@ -61,14 +61,14 @@ export function Timeline(props: {
 	);
 	const refused = [postings, events, audit].find((query) => query.error && !query.data);
 	return (
-		<Card title={t('story.title')}>
-			<ol class="story">
+		<Card title={t('timeline.title')}>
+			<ol class="timeline">
 				{entries.map((entry) => (
 					<TimelineEntry key={keyOf(entry)} entry={entry} of={of} result={props.result} />
 				))}
 			</ol>
 			{refused && <Failed error={refused.error} again={() => void refused.refetch()} />}
-			{missing.length > 0 && <p class="hint">{t('story.missing', { scope: missing.join(', ') })}</p>}
+			{missing.length > 0 && <p class="hint">{t('timeline.missing', { scope: missing.join(', ') })}</p>}
 		</Card>
 	);
 }
@@ -93,7 +93,7 @@ function TimelineEntry(props: { entry: Entry; of: 'recharge' | 'verify'; result:
 			return <StepTold step={entry.step as RechargeStep | VerificationStep} of={props.of} result={props.result} />;
 		case 'posting':
 			return (
-				<Line at={entry.at} kind={t('story.kind.wallet')} class="posting">
+				<Line at={entry.at} kind={t('timeline.kind.wallet')} class="posting">
 					<p class="did">
 						<strong>{t(`wallet.kind.${entry.posting.kind}`)}</strong> <Change of={entry.posting} />
 					</p>
@@ -101,20 +101,20 @@ function TimelineEntry(props: { entry: Entry; of: 'recharge' | 'verify'; result:
 			);
 		case 'event':
 			return (
-				<Line at={entry.at} kind={t('story.kind.event')} class="minor">
+				<Line at={entry.at} kind={t('timeline.kind.event')} class="minor">
 					<p class="did">
-						{t('story.event')} <code>{entry.event.type}</code> <code class="hint">{entry.event.id}</code>
+						{t('timeline.event')} <code>{entry.event.type}</code> <code class="hint">{entry.event.id}</code>
 					</p>
 					<Deliveries event={entry.event.id} />
 				</Line>
 			);
 		case 'audit':
 			return (
-				<Line at={entry.at} kind={t('story.kind.audit')} class="minor">
+				<Line at={entry.at} kind={t('timeline.kind.audit')} class="minor">
 					<p class="did">
-						<code>{entry.row.action}</code> {t('story.by', { actor: entry.row.actor })}
-						{entry.row.client && <> · {t('story.from', { client: entry.row.client })}</>}{' '}
-						<span class="hint">· {t('story.row', { seq: entry.row.seq })}</span>
+						<code>{entry.row.action}</code> {t('timeline.by', { actor: entry.row.actor })}
+						{entry.row.client && <> · {t('timeline.from', { client: entry.row.client })}</>}{' '}
+						<span class="hint">· {t('timeline.row', { seq: entry.row.seq })}</span>
 					</p>
 				</Line>
 			);
@@ -175,13 +175,13 @@ function StepTold(props: {
 	const answer = answerOf(step, of);
 	const result = step.act === 'settled' && props.result;
 	return (
-		<Line at={step.at} kind={t('story.kind.step')} class={tone ?? 'quiet'}>
+		<Line at={step.at} kind={t('timeline.kind.step')} class={tone ?? 'quiet'}>
 			<p class="did">
 				<strong>{act}</strong> {result || (answer && (tone ? <Badge tone={tone}>{answer}</Badge> : <span class="cause">· {answer}</span>))}
 				{step.times > 1 && (
 					<span class="hint">
 						{' '}
-						{t('story.times', { times: step.times })} <Time at={step.until} exact />
+						{t('timeline.times', { times: step.times })} <Time at={step.until} exact />
 					</span>
 				)}
 			</p>
@@ -210,16 +210,16 @@ function Deliveries(props: { event: string }): JSX.Element {
 		return <span class="hint no-event">{query.error ? errorMessage(query.error) : t('state.loading')}</span>;
 	}
 	if (query.data.data.length === 0) {
-		return <span class="hint no-event">{t('story.none')}</span>;
+		return <span class="hint no-event">{t('timeline.none')}</span>;
 	}
 	return (
 		<ul class="deliveries">
 			{query.data.data.map((delivery) => (
 				<li key={delivery.id}>
-					<DeliveryBadge of={delivery} /> <Link href={`/deliveries/${delivery.id}`}>{t('story.delivery')}</Link>{' '}
+					<DeliveryBadge of={delivery} /> <Link href={`/deliveries/${delivery.id}`}>{t('timeline.delivery')}</Link>{' '}
 					<code class="hint">{delivery.id}</code>{' '}
 					<span class="hint">
-						{t('story.attempts', { count: delivery.attempts_made })}
+						{t('timeline.attempts', { count: delivery.attempts_made })}
 						{delivery.last_attempt?.http_status ? ` · HTTP ${delivery.last_attempt.http_status}` : ''}
 						{delivery.last_attempt?.error ? ` · ${attemptError(delivery.last_attempt)}` : ''}
 					</span>
