@@ -35,6 +35,19 @@ export function Badge(props: { tone: Tone; children: string }): JSX.Element {
 }
 
 /**
+ * StateBadge is the badge of a state of the API. A newer service can have states that this page does not know. Their badge
+ * has the name of the API.
+ */
+export function StateBadge<State extends string>(props: {
+	state: State;
+	tones: Readonly<Record<State, Tone>>;
+	text: (state: State) => string;
+}): JSX.Element {
+	const { state, tones, text } = props;
+	return state in tones ? <Badge tone={tones[state]}>{text(state)}</Badge> : <Badge tone="quiet">{state}</Badge>;
+}
+
+/**
  * Copy is a button that copies a value and reports the result. A function returns the value at the time of the click.
  * tone is the class of the button. copied is called after each success. Browsers allow copying only on https pages and
  * on localhost.

@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import type { Schemas } from '../api/client';
 import { ago, instant, number, tenths } from '../format';
 import { type Key, t } from '../i18n';
-import { Badge, type Tone } from '../ui/Badge';
+import { Badge, StateBadge, type Tone } from '../ui/Badge';
 import { useNow } from '../ui/useNow';
 
 const tones: Record<Schemas['DeliveryState'], Tone> = { waiting: 'busy', delivered: 'good', failed: 'bad', cancelled: 'quiet' };
@@ -13,7 +13,7 @@ export function DeliveryBadge(props: { of: { state: Schemas['DeliveryState']; at
 	if (state === 'waiting' && made > 0) {
 		return <Badge tone="warn">{t('webhooks.state.retrying')}</Badge>;
 	}
-	return <Badge tone={tones[state]}>{t(`webhooks.state.${state}`)}</Badge>;
+	return <StateBadge state={state} tones={tones} text={(known) => t(`webhooks.state.${known}`)} />;
 }
 
 const healths: Record<Schemas['WebhookHealth']['health'], Tone> = {
@@ -26,7 +26,7 @@ const healths: Record<Schemas['WebhookHealth']['health'], Tone> = {
 
 /** HealthBadge shows the health of a webhook. */
 export function HealthBadge(props: { health: Schemas['WebhookHealth']['health'] }): JSX.Element {
-	return <Badge tone={healths[props.health]}>{t(`webhooks.health.${props.health}`)}</Badge>;
+	return <StateBadge state={props.health} tones={healths} text={(health) => t(`webhooks.health.${health}`)} />;
 }
 
 /** deliveryStage describes how far an attempt got. */
