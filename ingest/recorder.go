@@ -12,9 +12,9 @@ import (
 	"unicode/utf8"
 )
 
-// Received counts what a run received over HTTP or as messages of a stream, or read from a file.
+// Received counts what a run received over HTTP or as messages of a stream, or read from a local file.
 type Received struct {
-	Requests int    `json:"requests"`    // HTTP requests, or messages of a stream; 0 for a file
+	Requests int    `json:"requests"`    // HTTP requests, or messages of a stream; 0 for a local file
 	Bytes    int64  `json:"bytes"`       // length of all bodies
 	SHA256   string `json:"body_sha256"` // hash of all bodies in order, hexadecimal; "" without a body
 }
@@ -45,7 +45,7 @@ type Recorder struct {
 	Kept int
 	// Whole makes the recorder keep whole bodies and headers, and not only beginnings of bodies.
 	Whole bool
-	// Paths collects the paths of fields in the source description (YAML). If it is nil, they are not collected.
+	// Paths notes which of the fields that the source description (YAML) names occur in the records. It may be nil.
 	Paths *Paths
 
 	mu          sync.Mutex

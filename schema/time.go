@@ -38,7 +38,7 @@ func DayOf(t time.Time) Day {
 	return Day(q)
 }
 
-// ParseDay parses YYYY-MM-DD strictly: it accepts ten ASCII bytes and an existing date.
+// ParseDay parses a day in exactly the form YYYY-MM-DD (ten ASCII bytes). It rejects dates that do not exist.
 func ParseDay(s string) (Day, error) {
 	t, err := time.Parse(time.DateOnly, s)
 	if err != nil {

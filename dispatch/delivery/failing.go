@@ -16,10 +16,10 @@ const (
 	// failingAfter is how long all attempts must fail before the account is alerted: longer than a deployment of the
 	// receiver takes. Even a single delivery has five attempts in that time, because they are due within 13 minutes.
 	failingAfter = time.Hour
-	// watchEvery is how often the watcher reads attempts, and the length of the time range that one statement reads.
-	// With a longer range, a statement could time out.
+	// watchEvery is how often watcher.look is called. A call reads several minutes of attempts, after a start an hour.
+	// It reads them in ranges of watchEvery, because one statement for all of them could time out.
 	watchEvery = time.Minute
-	// watchAgain is the length of the time range that two successive calls of `look` both read. Without it, look
+	// watchAgain is the length of the time range that two successive calls of watcher.look both read. Otherwise look
 	// could miss attempts: they may be committed 30 s after their timestamps, and the clocks of instances differ.
 	watchAgain = 2 * time.Minute
 )

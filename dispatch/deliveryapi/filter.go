@@ -50,7 +50,7 @@ func (q *query) and(condition string, value any) {
 	q.text += condition + "$" + strconv.Itoa(len(q.args))
 }
 
-// indexed adds the conditions that an index ordered by id supports. If the filter names a webhook or an event, it
+// indexed adds the conditions that an index ordered by id supports. If the filter names a webhook or an event, indexed
 // omits the conditions on the account and the mode, which would mislead the query planner. This is safe: the method
 // `allowed` has already checked that the webhook and the event belong to the caller. The state and the class are
 // literals. Only with literals does the planner use the partial indexes of failed and of unacknowledged deliveries.
@@ -78,17 +78,17 @@ func (f *filter) indexed(q *query, c *httpapi.Call) {
 }
 
 // indexedFailed reports whether the query should use an index of failed deliveries. A query for one event uses the
-// index of events instead, because an event has few deliveries. A query for a status class uses the index of
-// unacknowledged deliveries.
+// index of events instead, because an event has few deliveries. A query for a status class other than 2xx uses the
+// index of unacknowledged deliveries instead (see indexedClass).
 func (f *filter) indexedFailed() bool {
 	return f.state == schema.DeliveryFailed && f.event == "" && !f.indexedClass()
 }
 
-// indexedClass reports whether the query should use an index of unacknowledged deliveries.
+// indexedClass reports whether the query should use an index of unacknowledged deliveries (all classes but 2xx).
 func (f *filter) indexedClass() bool { return f.class != "" && f.class != "2xx" && f.event == "" }
 
-// unindexed returns the conditions that no index supports. Requests rarely use them, and an index would cost time at
-// each change of a delivery's state.
+// unindexed returns the conditions for which no index is used. Requests rarely use them, and an index would cost time
+// at each change of a delivery's state.
 func (f *filter) unindexed() (text string) {
 	failed := f.indexedFailed()
 	switch {

@@ -30,7 +30,7 @@ type Feed struct {
 	Timeout time.Duration
 	// Lookback is the part of the previous window that the next run fetches again, for late data (default 3 hours).
 	Lookback time.Duration
-	// History is the age of the oldest readings that a new source fetches, or 0 for a source without history.
+	// History is the age of the oldest readings to fetch from a new source. It is 0 for a source without backfill.
 	History time.Duration
 	// Step is the longest window of one backfill run, and limits the window of a scheduled run (default 7 days).
 	Step time.Duration
@@ -47,8 +47,8 @@ const (
 	defaultLookback = 3 * time.Hour
 	// defaultMaxSilence is long enough for networks that publish an hour two or three hours late.
 	defaultMaxSilence = 6 * time.Hour
-	// recentSlice is the time range that a new source with history fetches first. Current answers need readings of 24
-	// hours, and 12 hours more show a trend.
+	// recentSlice is the time range to fetch first from a new source, unless History is 0. Current answers need
+	// readings of 24 hours, and 12 hours more show a trend.
 	recentSlice = 36 * time.Hour
 	// backfillSlice is the default of [Feed.Step]. An interrupted backfill repeats at most one window of this length.
 	backfillSlice = 7 * 24 * time.Hour
@@ -65,7 +65,8 @@ func (f Feed) BackfillStep() time.Duration {
 	return f.Step
 }
 
-// liveStep is the longest window of a scheduled run of a source with history. This length does not include Lookback.
+// liveStep is the longest time range of new readings in a scheduled run. It does not apply if History is 0. Before this
+// range, the run fetches the last part of the previous window again (see Lookback).
 func (f Feed) liveStep() time.Duration { return min(recentSlice, f.BackfillStep()) }
 
 // prepare checks the feed and fills in Schedule, Timeout and Lookback.

@@ -221,7 +221,7 @@ var defaultHealth = health{every: 2 * time.Second, timeout: 10 * time.Second, ma
 var errHung = errors.New("the engine does not answer")
 
 // watch pings the engine until the engine ends or hangs, `same` returns an error, or ctx ends. A child counts as hung
-// after health.maxMissed failed pings, and an engine of another process (p is nil) after one.
+// after health.maxMissed failed pings in a row, and an engine of another process (p is nil) after one.
 func (db *DB) watch(ctx context.Context, address string, p *process, same func() error) error {
 	var gone chan struct{} // nil for an engine of another process
 	lostLimit := 1
@@ -249,7 +249,7 @@ func (db *DB) watch(ctx context.Context, address string, p *process, same func()
 	}
 }
 
-// ping returns an error unless the engine can run a query.
+// ping requests /ping, for which the engine runs SELECT 1. It returns an error unless the reply has status 200 in time.
 func ping(ctx context.Context, address string, timeout time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()

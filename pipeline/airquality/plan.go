@@ -38,15 +38,15 @@ type mark struct {
 	fingerprint uint64 // see [Rollup.fingerprint]; 0 if unknown
 }
 
-// planSince plans the hours that may have changed since the previous roll-up began. The reasons are new readings,
-// withdrawals, relocated stations, and hourly rain that instances of an older version have computed.
+// planSince plans the hours that may have changed since the previous roll-up began, because readings are new or
+// withdrawn, or stations relocated. It also plans hourly rain that an older version has computed with a wrong formula.
 func (r *Rollup) planSince(ctx context.Context, started time.Time) (plan, error) {
 	last, err := r.lastMark(ctx)
 	if err != nil {
 		return plan{}, err
 	}
 	// The fingerprint is read before the readings. If a reading becomes visible between the two queries, the next
-	// roll-up gets another fingerprint. It then also reads the readings of the minute before `started` again.
+	// roll-up computes another fingerprint for `started`. It then reads the minute before `started` again.
 	p := plan{started: started, last: last.ended}
 	if p.fingerprint, err = r.fingerprint(ctx, started); err != nil {
 		return plan{}, err

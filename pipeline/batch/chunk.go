@@ -60,9 +60,9 @@ const (
 	beginBatch    = "UPDATE batch SET state = 'processing' WHERE id = $1 AND state = 'queued'"
 )
 
-// claim leases due chunks: for each account in `wants` at most its maxChunks, in total at most maxBytes of records.
-// It leases the first chunk even if that chunk exceeds maxBytes. `whole` is false if maxBytes excluded a due chunk.
-// If `whole` is true, an account that got fewer chunks than its maxChunks has no more due chunks.
+// claim leases due chunks: at most maxChunks for each account in `wants`, and at most maxBytes of records in total. The
+// first chunk is leased whatever its size. `whole` is false if maxBytes excluded a chunk; then every account may have
+// more due chunks. If `whole` is true, only accounts that got as many chunks as their maxChunks may have more.
 func claim(tx *sqlstore.Tx, now time.Time, kind string, wants []leaseRequest, own workqueue.Lease, maxBytes int) (all []*chunk, whole bool, err error) {
 	queued := map[string]bool{}
 	var keys [][]any
@@ -97,8 +97,8 @@ func claim(tx *sqlstore.Tx, now time.Time, kind string, wants []leaseRequest, ow
 	return all, whole, nil
 }
 
-// dueOf returns the due chunks of an account, without their records. If a chunk's batch has the state queued, it adds
-// the id of the batch to the map `queued`.
+// dueOf returns the due chunks of an account, without their records. If a chunk's batch has the state queued, dueOf
+// adds the id of the batch to the map `queued`.
 func dueOf(tx *sqlstore.Tx, now time.Time, w leaseRequest, kind string, queued map[string]bool) ([]*chunk, error) {
 	return workqueue.SelectDue(tx, "c", func(row sqlstore.Scanner) (*chunk, error) {
 		c := &chunk{}

@@ -20,12 +20,12 @@ type Rejection struct {
 	// retried until its batch is older than MaxAge. A problem with another status always rejects the item.
 	Final  string
 	MaxAge time.Duration
-	// Completed is called if the rejected item was the last of its batch; nil for none.
+	// Completed is called if the rejection completes the batch, because no other item is open. It may be nil.
 	Completed func(*sqlstore.Tx, *item.Finished) error
 }
 
 // DoItem creates the transaction of a batch item through the function `do`. If `do` fails, `by` defines whether DoItem
-// rejects the item. A record that is not a JSON object is rejected. If the item must be retried, DoItem fails.
+// rejects the item. A record that is not a JSON object is rejected. To retry an item, DoItem returns an error.
 func (c *Core[R, P]) DoItem(ctx context.Context, of item.Item, by Rejection, do func(context.Context, Origin) error) error {
 	var err error
 	if jsontext.Value(of.Record).Kind() == jsontext.KindBeginObject {

@@ -47,7 +47,7 @@ func (r usageRow) compare(o usageRow) int {
 		cmp.Compare(r.method, o.method), cmp.Compare(r.path, o.path), cmp.Compare(r.key, o.key))
 }
 
-// sums are the numbers of calls, failed calls and calls of the quota in a row of table usage_day or usage_key_day.
+// sums has the counts of a row of usage_day or usage_key_day; `counted` is the number of calls that use up the quota.
 type sums struct{ calls, failed, counted int64 }
 
 // usage is the usage of an account that one flush writes: counts by row, and the last use of each key.

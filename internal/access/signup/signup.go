@@ -82,9 +82,9 @@ type Config struct {
 // share one IPv4 address. perEmail keeps people from flooding the mailbox of another person. Each instance counts
 // separately.
 const (
-	perClient = 60     // per hour, even all at once
-	perEmail  = 3      // per hour, even all at once
-	most      = 50_000 // clients or addresses that each limiter counts; above that it drops the longest idle
+	perClient = 60     // per hour, also in one burst
+	perEmail  = 3      // per hour, also in one burst
+	most      = 50_000 // clients or e-mail addresses that a limiter counts; beyond that, it drops the one idle longest
 	tooMany   = "There were too many sign-ups from this address or for this e-mail address. Retry later."
 	hour      = 3600.0
 )

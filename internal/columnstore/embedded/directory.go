@@ -92,7 +92,8 @@ type secrets struct {
 	Analyst string `json:"analyst"`
 }
 
-// prepare writes the passwords, the file of users and the link to the port file, before the process is fenced.
+// prepare writes the passwords, the file of users and the link to the port file. Call it before Landlock restricts the
+// process (see package fence): then it can create files in the data directory only below storeName and runName.
 func prepare(ctx context.Context, cfg Config) (secrets, error) {
 	lock, err := acquire(ctx, cfg.Data, Holder{Owner: cfg.Owner, Parent: cfg.Parent, Command: cfg.Command})
 	if err != nil {
@@ -123,7 +124,7 @@ func prepare(ctx context.Context, cfg Config) (secrets, error) {
 	return all, err
 }
 
-// linkPort makes the link by which clients find the port file. The fenced process can write the file only in runName.
+// linkPort makes the link by which clients find the port file. The restricted process can write it only in runName.
 func linkPort(data string) error {
 	link, target := filepath.Join(data, portName), filepath.Join(runName, portName)
 	if now, err := os.Readlink(link); err == nil && now == target {

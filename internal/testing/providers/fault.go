@@ -78,15 +78,16 @@ func (d *Dice) Fault(names ...string) Fault {
 // noises are the faults that Noise draws at random.
 var noises = []Fault{Drop, Page, Broken}
 
-// enquiry returns the key under which Dice stores the faults of a subject's requests that are not orders.
+// enquiry returns the key in Dice.scripts and Dice.draws for requests about a subject that are not orders, such as
+// status enquiries. For orders, the subject itself is the key.
 func enquiry(about string) string { return "GET " + about }
 
-// ScriptEnquiry sets the next faults of a subject's requests other than orders. [Dice.Noise] returns these faults. A
-// fault is one of Drop, Delay, Page, Broken and Flood.
+// ScriptEnquiry sets the next faults of requests about a subject that are not orders. [Dice.Noise] returns them. Each
+// fault must be Drop, Delay, Page, Broken or Flood.
 func (d *Dice) ScriptEnquiry(about string, faults ...Fault) { d.Script(enquiry(about), faults...) }
 
-// Noise returns the fault of a request without an order: the next scripted fault or, at the rate Config.Noise, a random
-// one.
+// Noise returns the fault of a request that is not an order: the next fault that ScriptEnquiry has set. If there is
+// none, it returns a random fault with the probability Config.Noise, and else None.
 func (d *Dice) Noise(about string) Fault {
 	d.mu.Lock()
 	defer d.mu.Unlock()

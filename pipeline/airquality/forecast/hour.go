@@ -58,7 +58,7 @@ func (f *Forecaster) dueHours(ctx context.Context, now time.Time) (bool, error) 
 	return true, nil
 }
 
-// hourBase returns the latest base (see hoursEvery) that is not after the time `at`.
+// hourBase returns the latest base (0, 6, 12 or 18 o'clock Indian time) that is not after the time `at`.
 func hourBase(at time.Time) time.Time {
 	start := schema.DayOf(at).Start()
 	return start.Add(at.Sub(start).Truncate(hoursEvery))

@@ -136,8 +136,8 @@ func classifyFailed(l *Line, r *record.Record) Kind {
 	return ""
 }
 
-// classifyUnmatched classifies a line whose reference is not that of a current order at this provider. r is the
-// recharge of this world whose id is in the reference; nil if there is none.
+// classifyUnmatched classifies a line if no recharge at this provider has the line's reference now. The reference of an
+// order begins with the id of its recharge. r is the recharge of this world with that id; nil if there is none.
 func classifyUnmatched(l *Line, r *record.Record) Kind {
 	switch {
 	case r == nil:

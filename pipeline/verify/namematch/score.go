@@ -12,11 +12,11 @@ const (
 	lostEnd     = 12 // the last word, usually the surname
 	lostOnlyOne = 20 // the last word, if at most one other word matches
 
-	// These are the scores of names that do not match. In a conflict, the score is at most `conflict`.
+	// These are the scores of names that do not match. They are exact, except that `conflict` is a maximum.
 	subset   = 55 // the given name or a company's word is missing in the other name
-	thin     = 62 // too little matches, or the forms of two companies differ
-	slipped  = 55 // two long words differ by one letter
-	conflict = 45 // each name has a word that the other lacks
+	thin     = 62 // too few words match, or the forms of two companies differ
+	slipped  = 55 // the names differ only by one letter of a long word
+	conflict = 45 // each name has a word that the other lacks, and `slipped` does not apply
 )
 
 // counts holds the numbers of matching words by kind.

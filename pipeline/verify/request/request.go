@@ -42,10 +42,11 @@ type Request struct {
 	Once *idempotency.Key
 }
 
-// Private holds the fields that are stored encrypted. They are stored only while the verification is pending.
+// Private holds the target and the expected name. While the verification is pending, all but the IFSC are
+// stored as JSON in an encrypted column. The IFSC has an unencrypted column.
 type Private struct {
 	Account string `json:"account,omitempty"` // 9 to 18 digits
-	IFSC    string `json:"-"`                 // not secret
+	IFSC    string `json:"-"`                 // not secret, stored unencrypted
 	VPA     string `json:"vpa,omitempty"`     // in lower case
 	Name    string `json:"name,omitempty"`    // expected name; "" for none
 }
@@ -58,14 +59,14 @@ func (r *Request) Target() string {
 	return schema.MaskNumber(r.Account)
 }
 
-// CacheKey returns a keyed digest, 32 bytes, of the method and the account or UPI address. A cached answer is found
-// by this key. It panics as [encryption.Cipher.Digest] does.
+// CacheKey returns a keyed digest, 32 bytes, of the method and the account or UPI address. The cache finds
+// answers by this key. CacheKey panics as [encryption.Cipher.Digest] does.
 func (r *Request) CacheKey(cipher *encryption.Cipher) []byte {
 	return cipher.Digest("verification/same", []byte(r.Method), []byte(r.Account), []byte(r.IFSC), []byte(r.VPA))
 }
 
-// Digest returns a keyed digest, 32 bytes, of the input of CacheKey, the expected name and the tolerance. It is
-// equal for a repeated request. It panics as [encryption.Cipher.Digest] does.
+// Digest returns a keyed digest, 32 bytes, of the input of CacheKey, the expected name and the tolerance. A
+// repeated request has the same digest. Digest panics as [encryption.Cipher.Digest] does.
 func (r *Request) Digest(cipher *encryption.Cipher) []byte {
 	return cipher.Digest("verification/request", []byte(r.Method), []byte(r.Account), []byte(r.IFSC), []byte(r.VPA), []byte(r.Name),
 		[]byte(strconv.Itoa(r.Tolerance)))

@@ -145,10 +145,10 @@ func (s *station) findOutside(fields []*sample.Field) {
 	}
 }
 
-// idInPath matches a number in the path of a URL that may be that of a station or sensor.
+// idInPath captures a part of a URL's path that may be the id of a station or sensor, such as 4711 or site_123.
 var idInPath = regexp.MustCompile(`/([0-9]{2,}|[a-z]+_[0-9]+)(?:/|$)`)
 
-// fromAddress takes the number of the station from the path of the URL if the reply has no id.
+// fromAddress takes the id of the station from the path of the URL if the reply has no field with an id.
 func (s *station) fromAddress(address string) {
 	u, err := url.Parse(address)
 	if err != nil || s.id != nil {
