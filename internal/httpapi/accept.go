@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 
+	"vayu/internal/httpapi/mediatype"
 	"vayu/schema"
 )
 
@@ -18,11 +19,11 @@ func acceptable(r *http.Request, other string) error {
 		return nil
 	}
 	for one := range strings.SplitSeq(other, ",") {
-		if one != "" && wants(accept, strings.TrimSpace(one)) {
+		if one != "" && mediatype.Wanted(accept, strings.TrimSpace(one)) {
 			return nil
 		}
 	}
-	if acceptsJSON(accept) {
+	if mediatype.AllowsJSON(accept) {
 		return nil
 	}
 	if other != "" {
@@ -31,51 +32,6 @@ func acceptable(r *http.Request, other string) error {
 	return schema.NewProblem(schema.NotAcceptable, "Accept", "The Accept header must allow application/json.")
 }
 
-// acceptsJSON reports whether the Accept header allows JSON. The most specific media range decides (RFC 9110, section
-// 12.5.1).
-func acceptsJSON(accept []string) bool {
-	for _, mediaRange := range [...]string{"application/json", "application/*", "*/*"} {
-		if wanted, named := weight(accept, mediaRange); named {
-			return wanted
-		}
-	}
-	return strings.TrimSpace(strings.Join(accept, "")) == ""
-}
-
-// Wants reports whether the Accept header names a media type, and not with q=0. It ignores other weights (q), and does
-// not match wildcards. The media type must be one of [Route].Type.
-func (c *Call) Wants(mediaType string) bool { return wants(c.Header["Accept"], mediaType) }
-
-func wants(accept []string, mediaType string) bool {
-	wanted, _ := weight(accept, mediaType)
-	return wanted
-}
-
-// weight reports whether the Accept header names a media type with a weight above 0, and whether it names it at all.
-func weight(accept []string, mediaType string) (wanted, named bool) {
-	for _, list := range accept {
-		for one := range strings.SplitSeq(list, ",") {
-			name, params, _ := strings.Cut(one, ";")
-			if !strings.EqualFold(strings.TrimSpace(name), mediaType) {
-				continue
-			}
-			if !zeroWeight(params) {
-				return true, true
-			}
-			named = true
-		}
-	}
-	return false, named
-}
-
-// zeroWeight reports whether the parameters of a media range contain q=0, which refuses it (RFC 9110, section 12.4.2).
-func zeroWeight(params string) bool {
-	for one := range strings.SplitSeq(params, ";") {
-		name, q, _ := strings.Cut(one, "=")
-		if strings.EqualFold(strings.TrimSpace(name), "q") {
-			q = strings.TrimSpace(q)
-			return strings.HasPrefix(q, "0") && strings.Trim(q, "0.") == ""
-		}
-	}
-	return false
-}
+// Wants reports whether the Accept header names a media type, as [mediatype.Wanted] does. The media type must be one of
+// [Route].Type.
+func (c *Call) Wants(mediaType string) bool { return mediatype.Wanted(c.Header["Accept"], mediaType) }
