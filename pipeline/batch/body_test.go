@@ -44,8 +44,11 @@ func FuzzBody(f *testing.F) {
 		if err := errors.Join(json.Unmarshal(text, &names), json.Unmarshal(names["recharges"], &want)); err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, got); diff != "" || len(got) == 0 {
-			t.Fatal(diff)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("records (-want +got):\n%s", diff)
+		}
+		if len(got) == 0 {
+			t.Fatal("there are no records")
 		}
 		if _, there := names["ref_id"]; !there && ref != "" {
 			t.Fatalf("the ref_id is %q", ref)
@@ -68,8 +71,11 @@ func FuzzRef(f *testing.F) {
 			return // a truncated record may have a ref_id before its end
 		}
 		var want string
-		if err := json.Unmarshal(names["ref_id"], &want); err != nil || want != got || !schema.IsRef(got) {
-			t.Fatalf("got %q of %s", got, record)
+		if err := json.Unmarshal(names["ref_id"], &want); err != nil {
+			t.Fatalf("got %q, but the ref_id of %s is no string: %v", got, record, err)
+		}
+		if want != got || !schema.IsRef(got) {
+			t.Fatalf("got %q of %s, want %q, in the form of a reference", got, record, want)
 		}
 	})
 }

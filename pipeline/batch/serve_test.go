@@ -48,8 +48,11 @@ func (s *batchFixture) allResults(id string, limit int) (all []entry, lines []st
 			}
 			all, lines = append(all, e), append(lines, string(text))
 		}
-		if page.HasMore != (page.Next != nil) || page.HasMore && len(page.Results) != limit {
-			s.t.Fatalf("a page is %s", r.Text)
+		if page.HasMore != (page.Next != nil) {
+			s.t.Fatalf("has_more is %v, which contradicts the cursor: %s", page.HasMore, r.Text)
+		}
+		if n := len(page.Results); page.HasMore && n != limit {
+			s.t.Fatalf("a page that is not the last has %d results, want %d: %s", n, limit, r.Text)
 		}
 		if page.Next == nil {
 			return all, lines

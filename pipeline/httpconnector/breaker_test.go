@@ -48,8 +48,11 @@ func TestBreakerOpensAndProbes(t *testing.T) {
 			return err
 		}
 		for range 3 {
-			if err := order(); err == nil || errors.Is(err, ErrNotSent) || !client.Available() && came.Load() < 3 {
-				t.Fatalf("got %v", err)
+			if err := order(); err == nil || errors.Is(err, ErrNotSent) {
+				t.Fatalf("got error %v, want one of a request that was sent", err)
+			}
+			if n := came.Load(); !client.Available() && n < 3 {
+				t.Fatalf("the breaker is open after %d requests, want 3", n)
 			}
 		}
 		switch err := order(); {
@@ -62,8 +65,11 @@ func TestBreakerOpensAndProbes(t *testing.T) {
 		case client.Available():
 			t.Error("open: client.Available() is true")
 		}
-		if fixture.MetricValue(t, reg, "vayu_upstream_breaker_open", "lane", "main", "upstream", "shop") != 1 || fixture.MetricValue(t, reg, "vayu_upstream_calls_total", "call", "order", "outcome", "breaker_open", "upstream", "shop") != 1 {
-			t.Error("no metric shows the open breaker")
+		if got := fixture.MetricValue(t, reg, "vayu_upstream_breaker_open", "lane", "main", "upstream", "shop"); got != 1 {
+			t.Errorf("the metric of open breakers is %v, want 1", got)
+		}
+		if got := fixture.MetricValue(t, reg, "vayu_upstream_calls_total", "call", "order", "outcome", "breaker_open", "upstream", "shop"); got != 1 {
+			t.Errorf("the metric counts %v calls blocked by the breaker, want 1", got)
 		}
 		time.Sleep(10*time.Second + time.Millisecond)
 		if !client.Available() {
@@ -83,8 +89,11 @@ func TestBreakerOpensAndProbes(t *testing.T) {
 		}
 		time.Sleep(10*time.Second + time.Millisecond)
 		well.Store(true)
-		if err := order(); err != nil || !client.Available() {
-			t.Errorf("well again: got %v", err)
+		if err := order(); err != nil {
+			t.Errorf("well again: %v", err)
+		}
+		if !client.Available() {
+			t.Error("well again: client.Available() is false")
 		}
 		if fixture.MetricValue(t, reg, "vayu_upstream_breaker_open", "lane", "main", "upstream", "shop") != 0 {
 			t.Error("the metric still shows an open breaker")
@@ -144,8 +153,11 @@ func TestSeparateLaneKeepsMainBreakerClosed(t *testing.T) {
 			t.Errorf("got %v, want it to be refused: %v", err, want)
 		}
 	}
-	if _, err := client.Call(t.Context(), "order", values); errors.Is(err, ErrNotCalled) || client.Available() {
-		t.Errorf("got %v", err)
+	if _, err := client.Call(t.Context(), "order", values); errors.Is(err, ErrNotCalled) {
+		t.Errorf("the breaker blocks the order: %v", err)
+	}
+	if client.Available() {
+		t.Error("client.Available() is true after the failed order")
 	}
 }
 

@@ -46,10 +46,12 @@ func TestRequiredWith(t *testing.T) {
 		{absent, `{"t":"yes","c":["R"]}`, "no colour"},
 		{"{there: t, colour: {absent: green}}", `{"t":"yes","c":"R"}`, "green"},
 	} {
-		reply, err := look(t, c.answer, c.body)
-		if got := reply.Fields["colour"]; err == nil && got != c.want || err != nil && (c.want == "" || !strings.Contains(err.Error(), c.want)) {
-			t.Errorf("%s read with %s: got %q, %v, want %q", c.body, c.answer, got, err, c.want)
-		}
+		t.Run(c.body+" read with "+c.answer, func(t *testing.T) {
+			reply, err := look(t, c.answer, c.body)
+			if got := reply.Fields["colour"]; err == nil && got != c.want || err != nil && (c.want == "" || !strings.Contains(err.Error(), c.want)) {
+				t.Errorf("got %q, %v, want %q", got, err, c.want)
+			}
+		})
 	}
 }
 

@@ -147,8 +147,10 @@ func TestItemIsRetriedWhileOperatorUnavailable(t *testing.T) {
 		item := d.item(schema.Live, 0, strings.Replace(orderFor("9876543210", "a", "20"), "auto", "Airtel", 1))
 		d.pending.closed.Store(true)
 		err := kind.Do(t.Context(), item)
-		if p, ok := errors.AsType[*schema.Problem](err); !ok || p.Code != schema.OperatorUnavailable {
-			t.Errorf("got %v", err)
+		if p, ok := errors.AsType[*schema.Problem](err); !ok {
+			t.Errorf("got %v, want a problem", err)
+		} else if p.Code != schema.OperatorUnavailable {
+			t.Errorf("code = %s, want %s", p.Code, schema.OperatorUnavailable)
 		}
 		if got := d.itemOutcomes(); len(got) != 0 {
 			t.Errorf("it became %v", got)

@@ -3,6 +3,7 @@ package recharge
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -255,15 +256,17 @@ func TestRouteUsesFirstAvailableConnection(t *testing.T) {
 	}{
 		{"Jio", "picky", false, true}, {"Jio", "rest", true, true}, {"Airtel", "rest", false, true}, {"BSNL", "", false, false}, {"Vi", "broken", false, false},
 	} {
-		closed = want.closed
-		l, ok := s.route(schema.Live, want.operator)
-		name := ""
-		if l != nil {
-			name = l.Name
-		}
-		if name != want.name || ok != want.ok {
-			t.Errorf("%s: got %q, %v, want %q, %v", want.operator, name, ok, want.name, want.ok)
-		}
+		t.Run(fmt.Sprintf("%s, the first is closed: %v", want.operator, want.closed), func(t *testing.T) {
+			closed = want.closed
+			l, ok := s.route(schema.Live, want.operator)
+			name := ""
+			if l != nil {
+				name = l.Name
+			}
+			if name != want.name || ok != want.ok {
+				t.Errorf("got %q, %v, want %q, %v", name, ok, want.name, want.ok)
+			}
+		})
 	}
 }
 

@@ -264,8 +264,11 @@ func (s *serviceFixture) dueIn(id string) time.Duration {
 func wantProblem(t testing.TB, err error, code schema.Code, field string) *schema.Problem {
 	t.Helper()
 	p, ok := errors.AsType[*schema.Problem](err)
-	if !ok || p.Code != code || p.Field != field {
-		t.Fatalf("got %v, want %s about %q", err, code, field)
+	if !ok {
+		t.Fatalf("got %v, want the problem %s about %q", err, code, field)
+	}
+	if p.Code != code || p.Field != field {
+		t.Fatalf("got the problem %s about %q, want %s about %q: %v", p.Code, p.Field, code, field, err)
 	}
 	return p
 }

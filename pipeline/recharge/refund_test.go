@@ -43,8 +43,14 @@ func TestRefundIsGranted(t *testing.T) {
 		}
 		s.fake.calls()
 		again, err := s.Refund(t.Context(), s.owner, r.ID, RefundRequest{Reason: "once more", By: by})
-		if diff := cmp.Diff(got, again); diff != "" || err != nil || len(s.fake.calls()) != 0 {
-			t.Errorf("once more: %v, %s", err, diff)
+		if err != nil {
+			t.Errorf("once more: %v", err)
+		}
+		if diff := cmp.Diff(got, again); diff != "" {
+			t.Errorf("once more (-want +got):\n%s", diff)
+		}
+		if calls := s.fake.calls(); len(calls) != 0 {
+			t.Errorf("once more: calls %q, want none", calls)
 		}
 		if diff := cmp.Diff([]string{"recharge.create key_1", "recharge.success operator", "recharge.refund key_2", "recharge.refunded operator"}, s.audited()); diff != "" {
 			t.Error(diff)
@@ -80,8 +86,11 @@ func TestRefundWithoutAnswerIsRetried(t *testing.T) {
 					t.Fatalf("s.dueIn(r.ID) = %v, want %v", s.dueIn(r.ID), transaction.MinPause)
 				}
 				s.fake.calls()
-				if again, err := s.Refund(t.Context(), s.owner, r.ID, RefundRequest{Reason: "not wanted", By: by}); err != nil || again.RefundID != got.RefundID || len(s.fake.calls()) != 0 {
-					t.Errorf("again: %+v, %v", again, err)
+				if again, err := s.Refund(t.Context(), s.owner, r.ID, RefundRequest{Reason: "not wanted", By: by}); err != nil || again.RefundID != got.RefundID {
+					t.Errorf("again: %+v, %v, want the RefundID %q", again, err, got.RefundID)
+				}
+				if calls := s.fake.calls(); len(calls) != 0 {
+					t.Errorf("again: calls %q, want none", calls)
 				}
 				s.advance(transaction.MinPause)
 				s.fake.set(func() { s.fake.reverse = answers(order.Answer{Outcome: order.Reversed}) })

@@ -67,42 +67,45 @@ func TestFailedRechargeStatus(t *testing.T) {
 	t.Parallel()
 	eachAPIFixture(t, func(t *testing.T, d *apiFixture) {
 		for i, c := range []struct {
+			name           string
 			mobile, amount string
 			status         int
 			code           schema.Code
 			operator       string
 			field, says    string
 		}{
-			{"9000000001", "1000.01", 402, schema.InsufficientBalance, "Airtel", "", "The balance does not cover"},
-			{"९८७६५४३२१०", "20", 422, schema.InvalidNumber, "auto", "mobile", "ten digits, of which the first is 6 to 9."},
-			{"9000000004", "20", 422, schema.InvalidNumber, "Airtel", "mobile", "has no subscriber"},
+			{"insufficient balance", "9000000001", "1000.01", 402, schema.InsufficientBalance, "Airtel", "", "The balance does not cover"},
+			{"Devanagari digits", "९८७६५४३२१०", "20", 422, schema.InvalidNumber, "auto", "mobile", "ten digits, of which the first is 6 to 9."},
+			{"no subscriber", "9000000004", "20", 422, schema.InvalidNumber, "Airtel", "mobile", "has no subscriber"},
 		} {
-			body := orderFor(c.mobile, fmt.Sprint("ref ", i), c.amount)
-			reply := d.sandboxRequest("POST", "/v1/recharge", body, "X-Request-Id", "first")
-			got := read[schema.Recharge](t, reply, c.status)
-			switch {
-			case got.Status != schema.RechargeFailed:
-				t.Errorf("%s: %s: Status = %v, want %v", body, reply.Text, got.Status, schema.RechargeFailed)
-			case got.Operator != c.operator:
-				t.Errorf("%s: %s: Operator = %q, want %q", body, reply.Text, got.Operator, c.operator)
-			case got.Mobile != c.mobile:
-				t.Errorf("%s: %s: Mobile = %v, want %v", body, reply.Text, got.Mobile, c.mobile)
-			case got.FailedAt == "":
-				t.Errorf("%s: %s: FailedAt is empty", body, reply.Text)
-			}
-			want := &schema.Problem{Code: c.code, Field: c.field, Message: got.Message, RequestID: "first"}
-			if diff := cmp.Diff(want, got.Error); diff != "" || !strings.Contains(got.Message, c.says) || !strings.HasSuffix(got.Message, " Nothing was charged.") {
-				t.Errorf("%s: %s (-want +got):\n%s", body, got.Message, diff)
-			}
-			replay := d.sandboxRequest("POST", "/v1/recharge", body, "X-Request-Id", "second")
-			if replay.Status != c.status || replay.Header.Get("Idempotent-Replayed") != "true" || replay.TextAt("error.request_id") != "second" {
-				t.Errorf("%s: the replay is %d %s", body, replay.Status, replay.Text)
-			}
-			shown := d.sandboxRequest("GET", "/v1/recharge/"+got.TransactionID, "")
-			if shown.Status != 200 || shown.TextAt("error.code") != string(c.code) || shown.At("error.request_id") != nil {
-				t.Errorf("%s: it is shown as %d %s", body, shown.Status, shown.Text)
-			}
-			d.sandboxRequest("POST", "/v1/recharge/"+got.TransactionID+"/refund", "").WantError(t, "refunding what has failed", 400, schema.InvalidRequest, "id")
+			t.Run(c.name, func(t *testing.T) {
+				body := orderFor(c.mobile, fmt.Sprint("ref ", i), c.amount)
+				reply := d.sandboxRequest("POST", "/v1/recharge", body, "X-Request-Id", "first")
+				got := read[schema.Recharge](t, reply, c.status)
+				switch {
+				case got.Status != schema.RechargeFailed:
+					t.Errorf("%s: %s: Status = %v, want %v", body, reply.Text, got.Status, schema.RechargeFailed)
+				case got.Operator != c.operator:
+					t.Errorf("%s: %s: Operator = %q, want %q", body, reply.Text, got.Operator, c.operator)
+				case got.Mobile != c.mobile:
+					t.Errorf("%s: %s: Mobile = %v, want %v", body, reply.Text, got.Mobile, c.mobile)
+				case got.FailedAt == "":
+					t.Errorf("%s: %s: FailedAt is empty", body, reply.Text)
+				}
+				want := &schema.Problem{Code: c.code, Field: c.field, Message: got.Message, RequestID: "first"}
+				if diff := cmp.Diff(want, got.Error); diff != "" || !strings.Contains(got.Message, c.says) || !strings.HasSuffix(got.Message, " Nothing was charged.") {
+					t.Errorf("%s: %s (-want +got):\n%s", body, got.Message, diff)
+				}
+				replay := d.sandboxRequest("POST", "/v1/recharge", body, "X-Request-Id", "second")
+				if replay.Status != c.status || replay.Header.Get("Idempotent-Replayed") != "true" || replay.TextAt("error.request_id") != "second" {
+					t.Errorf("%s: the replay is %d %s", body, replay.Status, replay.Text)
+				}
+				shown := d.sandboxRequest("GET", "/v1/recharge/"+got.TransactionID, "")
+				if shown.Status != 200 || shown.TextAt("error.code") != string(c.code) || shown.At("error.request_id") != nil {
+					t.Errorf("%s: it is shown as %d %s", body, shown.Status, shown.Text)
+				}
+				d.sandboxRequest("POST", "/v1/recharge/"+got.TransactionID+"/refund", "").WantError(t, "refunding what has failed", 400, schema.InvalidRequest, "id")
+			})
 		}
 	})
 }
@@ -113,8 +116,14 @@ func TestPendingRechargeReturns202(t *testing.T) {
 		for _, wait := range []string{"wait=0", "wait=1", "nonsense"} {
 			reply := d.sandboxRequest("POST", "/v1/recharge", orderFor("9000000007", wait, "20"), "Prefer", wait)
 			got := read[schema.Recharge](t, reply, 202)
-			if got.Status != schema.RechargePending || reply.Header.Get("Location") != "/v1/recharge/"+got.TransactionID || !strings.Contains(got.Message, "waiting") {
-				t.Errorf("%s: got %v %s", wait, reply.Header, reply.Text)
+			if got.Status != schema.RechargePending {
+				t.Errorf("%s: status = %s, want pending", wait, got.Status)
+			}
+			if location, want := reply.Header.Get("Location"), "/v1/recharge/"+got.TransactionID; location != want {
+				t.Errorf("%s: location = %q, want %q", wait, location, want)
+			}
+			if !strings.Contains(got.Message, "waiting") {
+				t.Errorf("%s: message = %q, want one about waiting", wait, got.Message)
 			}
 			replay := d.sandboxRequest("POST", "/v1/recharge", orderFor("9000000007", wait, "20"))
 			if replay.Status != 202 || replay.Header.Get("Idempotent-Replayed") != "true" || replay.Header.Get("Location") == "" {

@@ -30,7 +30,7 @@ func (s *serviceFixture) timeline(id string) (shown schema.RechargeDetail, steps
 	last := ""
 	for _, step := range shown.Steps {
 		if step.At < last || step.Until < step.At {
-			s.t.Errorf("steps are not in the order of their times: %s", reply.Text)
+			s.t.Errorf("a step from %s to %s follows one that ended at %s: %s", step.At, step.Until, last, reply.Text)
 		}
 		last = step.Until
 		text := fmt.Sprint(step.Act, " ", step.Answer)
@@ -236,8 +236,11 @@ func TestStepIsRecordedWithTransition(t *testing.T) {
 		sqlstoretest.Exec(t, s.DB, "ALTER TABLE upstream_step RENAME TO elsewhere")
 		s.advance(transaction.MinPause)
 		sqlstoretest.Exec(t, s.DB, "ALTER TABLE elsewhere RENAME TO upstream_step")
-		if got := s.find(r.ID); got.State != schema.RechargePending || s.metric("vayu_recharge_store_failures_total", "doing", "record") != 1 {
-			t.Errorf("without its step it is %s", got.State)
+		if got := s.find(r.ID).State; got != schema.RechargePending {
+			t.Errorf("without its step it is %s, want pending", got)
+		}
+		if got := s.metric("vayu_recharge_store_failures_total", "doing", "record"); got != 1 {
+			t.Errorf("%v failures of the store are counted, want 1", got)
 		}
 		s.advance(time.Minute)
 		_, got := s.timeline(r.ID)

@@ -49,18 +49,20 @@ func TestTotalsAreBounded(t *testing.T) {
 				"too many rows read":     {func(f *Filter) { f.State = "success" }, 49, 25, false},
 				"a page does not matter": {func(f *Filter) { f.Limit, f.After = 2, table.rowID(10) }, 100, 100, true},
 			} {
-				f := second()
-				c.change(&f)
-				got, err := table.Totals(db.View(t.Context()), f, []string{"pending", "failed", "success"}, c.most)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if got.Count != c.want || got.Complete != c.complete {
-					t.Errorf("%s, %s: got %d, complete %t; want %d, %t", name, what, got.Count, got.Complete, c.want, c.complete)
-				}
-				if name == "recharge" && *got.Amount != schema.Paise(1000*c.want) {
-					t.Errorf("%s: got %d paise", what, *got.Amount)
-				}
+				t.Run(name+", "+what, func(t *testing.T) {
+					f := second()
+					c.change(&f)
+					got, err := table.Totals(db.View(t.Context()), f, []string{"pending", "failed", "success"}, c.most)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if got.Count != c.want || got.Complete != c.complete {
+						t.Errorf("got %d, complete %t; want %d, %t", got.Count, got.Complete, c.want, c.complete)
+					}
+					if name == "recharge" && *got.Amount != schema.Paise(1000*c.want) {
+						t.Errorf("got %d paise, want %d", *got.Amount, 1000*c.want)
+					}
+				})
 			}
 		}
 	})
@@ -111,11 +113,13 @@ func TestFilters(t *testing.T) {
 				"a time of it, exactly":  {func(f *Filter) { f.Batch, f.From, f.To = batchID, 4, 7 }, "4"},
 				"an empty one's reading": {func(f *Filter) { f.Ref = "4" }, map[string]string{"recharge": "4"}[name]}, // a verification without
 			} {
-				f := second()
-				c.change(&f)
-				if got := numbers(allPages(t, db, table.Table, f)); got != c.want {
-					t.Errorf("%s, %s: got %q, want %q", name, what, got, c.want)
-				}
+				t.Run(name+", "+what, func(t *testing.T) {
+					f := second()
+					c.change(&f)
+					if got := numbers(allPages(t, db, table.Table, f)); got != c.want {
+						t.Errorf("got %q, want %q", got, c.want)
+					}
+				})
 			}
 		}
 	})

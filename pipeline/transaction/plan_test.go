@@ -1,6 +1,7 @@
 package transaction
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -94,19 +95,24 @@ func indicesOf(t *testing.T, db *sqlstore.DB, name string, analyzed bool) {
 		cases["large amounts"] = large
 	}
 	for what, c := range cases {
-		f := second()
-		f.Scan = 1_000 // of 20,000, as with who has many more than are looked at
-		c.change(&f)
-		for _, s := range table.statements(&f, table.rowID(1000)) {
-			got, used := sqlstoretest.Plan(t, db, s.text, s.args...), false
-			for _, index := range c.want {
-				used = used || strings.Contains(got+" ", index)
+		t.Run(fmt.Sprintf("%s, %s, analyzed: %v", name, what, analyzed), func(t *testing.T) {
+			f := second()
+			f.Scan = 1_000 // of 20,000, as with who has many more than are looked at
+			c.change(&f)
+			for _, s := range table.statements(&f, table.rowID(1000)) {
+				got, used := sqlstoretest.Plan(t, db, s.text, s.args...), false
+				for _, index := range c.want {
+					used = used || strings.Contains(got+" ", index)
+				}
+				if !used {
+					t.Errorf("no index of %q is used:\n%s\n%s", c.want, s.text, got)
+				}
+				// PostgreSQL may sort the few that an index has found.
+				if strings.Contains(got, "TEMP B-TREE") && f.Ref == "" {
+					t.Errorf("SQLite sorts:\n%s\n%s", s.text, got)
+				}
 			}
-			// PostgreSQL may sort the few that an index has found.
-			if !used || strings.Contains(got, "TEMP B-TREE") && f.Ref == "" {
-				t.Errorf("%s, %s (analyzed: %v) does not use %q alone:\n%s\n%s", name, what, analyzed, c.want, s.text, got)
-			}
-		}
+		})
 	}
 	var ids []any
 	for i := range 16 {

@@ -57,16 +57,18 @@ func TestTimelineIsInOrder(t *testing.T) {
 		"reversed":                 {back, []Step{step(15, "reverse", "no_answer"), step(20, enquire, "reversed"), step(30, "callback", "stray")}, "0 created recorded, 1 submit succeeded, 9 settled success, 15 reverse no_answer, 20 enquire reversed, 20 settled refunded, 30 callback stray"},
 		"reversed at once":         {back, nil, "0 created recorded, 1 submit succeeded, 9 settled success, 20 settled refunded"},
 	} {
-		var got []string
-		for _, s := range Timeline(&c.outline, c.steps) {
-			at, err := time.Parse(time.RFC3339Nano, s.At)
-			if err != nil {
-				t.Fatal(err)
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, s := range Timeline(&c.outline, c.steps) {
+				at, err := time.Parse(time.RFC3339Nano, s.At)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, fmt.Sprint(at.Sub(noon).Seconds(), " ", s.Act, " ", s.Answer))
 			}
-			got = append(got, fmt.Sprint(at.Sub(noon).Seconds(), " ", s.Act, " ", s.Answer))
-		}
-		if diff := cmp.Diff(c.want, strings.Join(got, ", ")); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+			if diff := cmp.Diff(c.want, strings.Join(got, ", ")); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
 	}
 }

@@ -268,8 +268,11 @@ func TestVerificationIsGivenUp(t *testing.T) {
 				s.bank.set(func() { s.bank.deposit, s.bank.enquire = c.deposit, c.enquire })
 				r := s.do(s.request())
 				s.advance(s.Service.settings.GiveUp - time.Second)
-				if got := s.record(r.ID); got.State != schema.VerificationPending || len(s.events()) != 0 {
-					t.Errorf("too early it is %+v", got)
+				if got := s.record(r.ID).State; got != schema.VerificationPending {
+					t.Errorf("before the limit it is %s, want pending", got)
+				}
+				if got := s.events(); len(got) != 0 {
+					t.Errorf("before the limit it has the events %v, want none", got)
 				}
 				s.advance(10*time.Minute + time.Second)
 				s.wantFinal(r.ID, schema.VerificationFailed, failed)
@@ -306,8 +309,11 @@ func TestResultsOfCallsAreCounted(t *testing.T) {
 			t.Errorf("%v calls are timed", got)
 		}
 		s.bank.set(func() { s.bank.resolve = answers(bank.Answer{Outcome: bank.Unknown}) }) // an address has no reference
-		if r := s.do(s.address()); r.DelayCode != schema.BankNetworkError || s.metric("vayu_verify_calls_total", "call", "resolve", "result", "error") != 1 {
-			t.Errorf("got %+v", r)
+		if r := s.do(s.address()); r.DelayCode != schema.BankNetworkError {
+			t.Errorf("DelayCode = %q, want %q", r.DelayCode, schema.BankNetworkError)
+		}
+		if got := s.metric("vayu_verify_calls_total", "call", "resolve", "result", "error"); got != 1 {
+			t.Errorf("%v failed calls of resolve are counted, want 1", got)
 		}
 	})
 }
@@ -346,8 +352,11 @@ func TestUnrecordedOutcomeIsEnquiredAgain(t *testing.T) {
 		}
 		s.Queue.Wait()
 		s.exec("ALTER TABLE gone RENAME TO event")
-		if got := s.record(r.ID); got.State != schema.VerificationPending || got.Encrypted == nil || s.metric("vayu_verify_store_failures_total", "doing", "record") != 1 {
-			t.Errorf("got %+v", got)
+		if got := s.record(r.ID); got.State != schema.VerificationPending || got.Encrypted == nil {
+			t.Errorf("got %+v, want it pending and encrypted", got)
+		}
+		if got := s.metric("vayu_verify_store_failures_total", "doing", "record"); got != 1 {
+			t.Errorf("%v failures of the store are counted, want 1", got)
 		}
 		s.bank.calls()
 		s.advance(41 * time.Second)

@@ -202,8 +202,11 @@ func TestBatchOfSlowRecordsEnds(t *testing.T) {
 			t.Errorf("it took %s", took)
 		}
 		time.Sleep(2 * time.Minute)
-		if got := d.sandbox("GET", batchPath+"/"+id, ""); got.TextAt("state") != "completed" || got.At("successful") != 300.0 || len(d.bulk()) != 1 {
-			t.Errorf("got %s", got.Text)
+		if got := d.sandbox("GET", batchPath+"/"+id, ""); got.TextAt("state") != "completed" || got.At("successful") != 300.0 {
+			t.Errorf("got %s, want it completed with 300 successful records", got.Text)
+		}
+		if got := d.bulk(); len(got) != 1 {
+			t.Errorf("events of the batch: %v, want one", got)
 		}
 	})
 }

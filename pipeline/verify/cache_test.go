@@ -66,9 +66,16 @@ func TestAnswerIsCached(t *testing.T) {
 			"no name":       {func(q *request.Request) { q.Name = "" }, schema.NameNone, true},
 			"strict":        {func(q *request.Request) { q.Tolerance = request.Strict }, schema.NameNone, false},
 		} {
-			if r := again(what, c.change); r.Beneficiary.NameMatch != c.match || r.Verified != c.passes || r.AnsweredBy != first.ID {
-				t.Errorf("%s: got %+v", what, r)
-			}
+			t.Run(what, func(t *testing.T) {
+				switch r := again(what, c.change); {
+				case r.Beneficiary.NameMatch != c.match:
+					t.Errorf("NameMatch = %v, want %v", r.Beneficiary.NameMatch, c.match)
+				case r.Verified != c.passes:
+					t.Errorf("Verified = %v, want %v", r.Verified, c.passes)
+				case r.AnsweredBy != first.ID:
+					t.Errorf("AnsweredBy = %q, want %q", r.AnsweredBy, first.ID)
+				}
+			})
 		}
 		s.wantCalls("for what serves again")
 		if got := len(s.events()); got != 6 {

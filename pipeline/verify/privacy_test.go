@@ -116,8 +116,11 @@ func TestAccountsAndAddressesAreNotDisclosed(t *testing.T) {
 		}
 		s.wantHidden("in the end", s.dump(), name)
 		s.wantHidden("the log", s.log.String(), name, strings.ToUpper(name))
-		if !strings.Contains(s.dump("event"), strings.ToUpper(name)) || !strings.Contains(s.dump("audit"), "name_hash") {
-			t.Error("what is looked through holds nothing")
+		if got, want := s.dump("event"), strings.ToUpper(name); !strings.Contains(got, want) {
+			t.Errorf("the events have no %q:\n%s", want, got)
+		}
+		if got, want := s.dump("audit"), "name_hash"; !strings.Contains(got, want) {
+			t.Errorf("the audit log has no %q:\n%s", want, got)
 		}
 	})
 }
@@ -138,8 +141,11 @@ func TestEncryptedDataIsBoundToItsRow(t *testing.T) {
 		if got := s.metric("vayu_verify_unopened_total"); got != 1 || s.log.Count("cannot be decrypted") != 1 {
 			t.Errorf("%v are counted: %s", got, s.log)
 		}
-		if got := s.record(other.ID); got.State != schema.VerificationPending || s.connections[0].Slots().InFlight != 0 {
-			t.Errorf("it is %s", got.State)
+		if got := s.record(other.ID).State; got != schema.VerificationPending {
+			t.Errorf("it is %s, want pending", got)
+		}
+		if busy := s.connections[0].Slots().InFlight; busy != 0 {
+			t.Errorf("%d slots are in use, want none", busy)
 		}
 		if _, err := s.Settle(t.Context(), schema.Live, "puppet", other.ID, foundAnswer("A"), "x"); err == nil {
 			t.Error("it was settled with what belongs to another")

@@ -282,22 +282,28 @@ func TestQueriesUseTheirIndices(t *testing.T) {
 			single, batch := workqueue.Table[Record]{Name: verifications.Name, Columns: columns}.Queries()
 			countPending, pendingByProvider := verifications.Queries()
 			for _, c := range []struct {
-				query, index string
-				args         []any
+				name, query, index string
+				args               []any
 			}{
-				{single[0], "verification_due ", []any{"live", "puppet", 50_000, 10}}, {single[1], "verification_due ", []any{"live", "puppet", 50_000}},
-				{batch[0], "verification_due_batch ", []any{"live", "puppet", 50_000, 10}}, {batch[1], "verification_due_batch ", []any{"live", "puppet", 50_000}},
-				{selectCached, "verification_same ", []any{"acc_1", "live", []byte("1000"), 1}},
-				{deleteSingle, "verification_finished ", []any{int64(300), 500}}, {deleteBatched, "verification_finished_batch ", []any{int64(300), 500}},
-				{pendingByProvider, "verification_pending", nil}, {countPending, "verification_pending", []any{"ver_1"}},
-				{selectByRef, "", []any{"acc_1", "live", "17"}}, // of its own
+				{"due", single[0], "verification_due ", []any{"live", "puppet", 50_000, 10}},
+				{"next due", single[1], "verification_due ", []any{"live", "puppet", 50_000}},
+				{"due of batches", batch[0], "verification_due_batch ", []any{"live", "puppet", 50_000, 10}},
+				{"next due of batches", batch[1], "verification_due_batch ", []any{"live", "puppet", 50_000}},
+				{"cached", selectCached, "verification_same ", []any{"acc_1", "live", []byte("1000"), 1}},
+				{"purge", deleteSingle, "verification_finished ", []any{int64(300), 500}},
+				{"purge of batches", deleteBatched, "verification_finished_batch ", []any{int64(300), 500}},
+				{"pending by provider", pendingByProvider, "verification_pending", nil},
+				{"number of pending", countPending, "verification_pending", []any{"ver_1"}},
+				{"by reference", selectByRef, "", []any{"acc_1", "live", "17"}}, // of its own
 			} {
-				got := sqlstoretest.Plan(t, s.DB, c.query, c.args...) + " "
-				sorts := strings.Contains(got, "TEMP B-TREE") && c.query != pendingByProvider
-				whole := strings.Contains(got, "Seq Scan on verification") || strings.Contains(got, "SCAN verification") && !strings.Contains(got, "SCAN verification USING")
-				if !strings.Contains(got, c.index) || whole || sorts {
-					t.Errorf("(analyzed: %v) %s does not use %s:\n%s", analyzed, c.query, c.index, got)
-				}
+				t.Run(fmt.Sprintf("%s, analyzed: %v", c.name, analyzed), func(t *testing.T) {
+					got := sqlstoretest.Plan(t, s.DB, c.query, c.args...) + " "
+					sorts := strings.Contains(got, "TEMP B-TREE") && c.query != pendingByProvider
+					whole := strings.Contains(got, "Seq Scan on verification") || strings.Contains(got, "SCAN verification") && !strings.Contains(got, "SCAN verification USING")
+					if !strings.Contains(got, c.index) || whole || sorts {
+						t.Errorf("%s: want the index %q; reads all: %v, sorts: %v:\n%s", c.query, c.index, whole, sorts, got)
+					}
+				})
 			}
 		}
 	})

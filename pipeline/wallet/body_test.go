@@ -23,8 +23,11 @@ func FuzzRequest(f *testing.F) {
 		got, err := requestOf(&httpapi.Call{Request: httptest.NewRequest("POST", topupPath, nil), Body: []byte(text)})
 		if err != nil {
 			p, ok := errors.AsType[*schema.Problem](err)
-			if !ok || !slices.Contains([]schema.Code{schema.InvalidJSON, schema.InvalidRequest, schema.InvalidAmount}, p.Code) {
-				t.Fatalf("%q: got %v", text, err)
+			if !ok {
+				t.Fatalf("%q: got %v, want a problem", text, err)
+			}
+			if want := []schema.Code{schema.InvalidJSON, schema.InvalidRequest, schema.InvalidAmount}; !slices.Contains(want, p.Code) {
+				t.Fatalf("%q: code = %s, want one of %s", text, p.Code, want)
 			}
 			return
 		}

@@ -44,7 +44,7 @@ func TestMissingAuditRowIsFound(t *testing.T) {
 			}
 			return nil
 		})
-		check := func(name string, want ...string) {
+		check := func(t *testing.T, name string, want ...string) {
 			t.Helper()
 			for id, rows := range map[string]int{"": verifyRows, o.Account: 2} {
 				r, err := verifyAudited(s.DB.View(t.Context()), id, rows)
@@ -54,28 +54,32 @@ func TestMissingAuditRowIsFound(t *testing.T) {
 				wantFaults(t, name, r, want)
 			}
 		}
-		check("a whole log")
+		check(t, "a whole log")
 		for _, gone := range []struct{ action, subject string }{
 			{"recharge.success", "txn_success"}, {"recharge.refunded", "txn_refunded"}, {"payment.success", "pay_"}, {"payment.failed", "pay_"},
 			{"verification.success", "ver_1"},
 		} {
-			sqlstoretest.Exec(t, s.DB, "CREATE TABLE kept AS SELECT * FROM audit")
-			sqlstoretest.Exec(t, s.DB, "DELETE FROM audit WHERE action = '"+gone.action+"'")
-			check(gone.action, fmt.Sprintf("the audit log has no row %s of it", gone.action))
-			r, err := VerifyAuditLog(t.Context(), s.DB, "")
-			switch {
-			case err != nil:
-				t.Errorf("%s: %v", gone.action, err)
-			case len(r.Faults) != 1:
-				t.Errorf("%s: len(r.Faults) = %v, want 1", gone.action, len(r.Faults))
-			case len(r.Faults[0].Subject) < len(gone.subject):
-				t.Errorf("%s: len(r.Faults[0].Subject) = %v, want at least %v", gone.action, len(r.Faults[0].Subject), len(gone.subject))
-			case r.Faults[0].Subject[:len(gone.subject)] != gone.subject:
-				t.Errorf("%s: r.Faults[0].Subject[:len(gone.subject)] = %v, want %v", gone.action, r.Faults[0].Subject[:len(gone.subject)], gone.subject)
-			}
-			sqlstoretest.Exec(t, s.DB, "DELETE FROM audit")
-			sqlstoretest.Exec(t, s.DB, "INSERT INTO audit SELECT * FROM kept")
-			sqlstoretest.Exec(t, s.DB, "DROP TABLE kept")
+			t.Run(gone.action, func(t *testing.T) {
+				sqlstoretest.Exec(t, s.DB, "CREATE TABLE kept AS SELECT * FROM audit")
+				defer func() {
+					sqlstoretest.Exec(t, s.DB, "DELETE FROM audit")
+					sqlstoretest.Exec(t, s.DB, "INSERT INTO audit SELECT * FROM kept")
+					sqlstoretest.Exec(t, s.DB, "DROP TABLE kept")
+				}()
+				sqlstoretest.Exec(t, s.DB, "DELETE FROM audit WHERE action = '"+gone.action+"'")
+				check(t, gone.action, fmt.Sprintf("the audit log has no row %s of it", gone.action))
+				r, err := VerifyAuditLog(t.Context(), s.DB, "")
+				switch {
+				case err != nil:
+					t.Error(err)
+				case len(r.Faults) != 1:
+					t.Errorf("len(r.Faults) = %v, want 1", len(r.Faults))
+				case len(r.Faults[0].Subject) < len(gone.subject):
+					t.Errorf("len(r.Faults[0].Subject) = %v, want at least %v", len(r.Faults[0].Subject), len(gone.subject))
+				case r.Faults[0].Subject[:len(gone.subject)] != gone.subject:
+					t.Errorf("r.Faults[0].Subject[:len(gone.subject)] = %v, want %v", r.Faults[0].Subject[:len(gone.subject)], gone.subject)
+				}
+			})
 		}
 		if r, err := VerifyAuditLog(t.Context(), s.DB, s.two.ID); err != nil || r.FaultCount != 0 {
 			t.Errorf("another account: %+v, %v", r, err)

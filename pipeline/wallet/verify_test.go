@@ -190,15 +190,17 @@ func TestTamperingIsFound(t *testing.T) {
 	eachVerified(t, func(t *testing.T, s *walletFixture, _ schema.Owner) {
 		restore := keep(t, s.DB)
 		for name, c := range cases {
-			sqlstoretest.Exec(t, s.DB, c.statement)
-			for _, rows := range []int{verifyRows, 4} {
-				r, err := verify(s.DB.View(t.Context()), "", rows)
-				if err != nil {
-					t.Fatal(err)
+			t.Run(name, func(t *testing.T) {
+				defer restore()
+				sqlstoretest.Exec(t, s.DB, c.statement)
+				for _, rows := range []int{verifyRows, 4} {
+					r, err := verify(s.DB.View(t.Context()), "", rows)
+					if err != nil {
+						t.Fatal(err)
+					}
+					wantFaults(t, name, r, c.want)
 				}
-				wantFaults(t, name, r, c.want)
-			}
-			restore()
+			})
 		}
 		sqlstoretest.Exec(t, s.DB, "UPDATE posting SET at = at - 3600000000 WHERE subject = 'txn_late' AND kind = 'suspend' AND ledger = 'suspense'")
 		for _, rows := range []int{verifyRows, 1} {

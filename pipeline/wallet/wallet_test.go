@@ -93,15 +93,17 @@ func TestOperationsMoveAmounts(t *testing.T) {
 	}
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		for _, c := range cases {
-			o := addAccount(t, db, c.name)
-			fund(t, db, o, "pay_"+o.Account, 1000)
-			for _, name := range c.acts {
-				do(t, db, func(tx *sqlstore.Tx) error { return act(tx, o, name, "txn_"+o.Account, 400) })
-			}
-			wantBalance(t, db, c.name, o, c.want)
-			if diff := cmp.Diff(c.books, ledgers(t, db, o)); diff != "" {
-				t.Errorf("%s: %s", c.name, diff)
-			}
+			t.Run(c.name, func(t *testing.T) {
+				o := addAccount(t, db, c.name)
+				fund(t, db, o, "pay_"+o.Account, 1000)
+				for _, name := range c.acts {
+					do(t, db, func(tx *sqlstore.Tx) error { return act(tx, o, name, "txn_"+o.Account, 400) })
+				}
+				wantBalance(t, db, c.name, o, c.want)
+				if diff := cmp.Diff(c.books, ledgers(t, db, o)); diff != "" {
+					t.Error(diff)
+				}
+			})
 		}
 	})
 }
@@ -124,19 +126,21 @@ func TestInvalidSequencesAreRefused(t *testing.T) {
 	eachFunded(t, 10_000, func(t *testing.T, db *sqlstore.DB, o schema.Owner) {
 		do(t, db, func(tx *sqlstore.Tx) error { return act(tx, o, kindReserve, "txn_other", 5000) })
 		for i, c := range cases {
-			subject := fmt.Sprint("txn_", i)
-			for _, name := range c.before {
-				do(t, db, func(tx *sqlstore.Tx) error { return act(tx, o, name, subject, 400) })
-			}
-			was := ledgers(t, db, o)
-			for _, name := range c.refuse {
-				if err := db.Update(t.Context(), func(tx *sqlstore.Tx) error { return act(tx, o, name, subject, 400) }); err == nil {
-					t.Errorf("%s after %v was done", name, c.before)
+			t.Run(fmt.Sprint("after ", c.before), func(t *testing.T) {
+				subject := fmt.Sprint("txn_", i)
+				for _, name := range c.before {
+					do(t, db, func(tx *sqlstore.Tx) error { return act(tx, o, name, subject, 400) })
 				}
-			}
-			if diff := cmp.Diff(was, ledgers(t, db, o)); diff != "" {
-				t.Errorf("%v: %s", c.before, diff)
-			}
+				was := ledgers(t, db, o)
+				for _, name := range c.refuse {
+					if err := db.Update(t.Context(), func(tx *sqlstore.Tx) error { return act(tx, o, name, subject, 400) }); err == nil {
+						t.Errorf("%s was done", name)
+					}
+				}
+				if diff := cmp.Diff(was, ledgers(t, db, o)); diff != "" {
+					t.Error(diff)
+				}
+			})
 		}
 	})
 }

@@ -168,8 +168,10 @@ func compare(t *testing.T, model string, got, want warned) {
 		{"pairs", n, float64(want.n), 0}, {"hits over 200", float64(got.hits200), float64(want.hits200), 0}, {"false alarms over 200", float64(got.false200), float64(want.false200), 0},
 		{"hits over 300", float64(got.hits300), float64(want.hits300), 0}, {"false alarms over 300", float64(got.false300), float64(want.false300), 0},
 	} {
-		if math.Abs(c.got-c.want) > 0.005*c.want+c.digit {
-			t.Errorf("%s: %s: got %.3f, want %.3f within 0.5 %%", model, c.what, c.got, c.want)
-		}
+		t.Run(model+" "+c.what, func(t *testing.T) {
+			if math.Abs(c.got-c.want) > 0.005*c.want+c.digit {
+				t.Errorf("got %.3f, want %.3f within 0.5 %%", c.got, c.want)
+			}
+		})
 	}
 }

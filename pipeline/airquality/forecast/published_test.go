@@ -52,17 +52,21 @@ func TestPublishedTableOfTheDampedAnomaly(t *testing.T) {
 				{"skill", got.skill, want.skill, 0.5}, {"coverage", got.coverage, want.coverage, 0.05},
 				{"Brier", got.brier, want.brier, 0.0005}, {"Brier of persistence", got.persistenceBrier, want.persistenceBrier, 0.0005}, {"Brier of climatology", got.climateBrier, want.climateBrier, 0.0005},
 			} {
-				if math.Abs(c.got-c.want) > 0.005*c.want+c.digit {
-					t.Errorf("%s: got %.4f, want %.4f within 0.5 %%", c.what, c.got, c.want)
-				}
+				t.Run(c.what, func(t *testing.T) {
+					if math.Abs(c.got-c.want) > 0.005*c.want+c.digit {
+						t.Errorf("got %.4f, want %.4f within 0.5 %%", c.got, c.want)
+					}
+				})
 			}
 			for _, c := range []struct {
 				what      string
 				got, want uint64
 			}{{"hits", got.hits, want.hits}, {"false alarms", got.falseAlarms, want.falseAlarms}, {"hits of persistence", got.persHits, want.persHits}, {"false alarms of persistence", got.persFalse, want.persFalse}} {
-				if c.got != c.want {
-					t.Errorf("%s of Delhi: got %d, want %d", c.what, c.got, c.want)
-				}
+				t.Run(c.what+" of Delhi", func(t *testing.T) {
+					if c.got != c.want {
+						t.Errorf("got %d, want %d", c.got, c.want)
+					}
+				})
 			}
 		})
 	}

@@ -256,7 +256,9 @@ func TestCallbacks(t *testing.T) {
 	}
 	now.Advance(6 * time.Minute)
 	var p *schema.Problem
-	if _, err := c.Receiver.Receive(got.header, got.body, now.Now()); !errors.As(err, &p) || p.Code != schema.SignatureInvalid {
-		t.Errorf("an old one: got %v", err)
+	if _, err := c.Receiver.Receive(got.header, got.body, now.Now()); !errors.As(err, &p) {
+		t.Errorf("an old one: got %v, want a problem", err)
+	} else if p.Code != schema.SignatureInvalid {
+		t.Errorf("an old one: code = %s, want %s", p.Code, schema.SignatureInvalid)
 	}
 }

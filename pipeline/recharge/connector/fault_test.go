@@ -159,8 +159,11 @@ func TestUnreachableProviderIsNotSent(t *testing.T) {
 func TestBreakerBlocksCalls(t *testing.T) {
 	t.Parallel()
 	conn := open(t, strings.Replace(fakeaggregator.Describe("http://127.0.0.1:1"), "failures: 1000, open: 1s", "failures: 1, open: 1h", 1), nil)
-	if _, err := conn.Operator.Submit(t.Context(), sampleOrder); !errors.Is(err, httpconnector.ErrNotSent) || conn.Available() {
-		t.Errorf("the first: got %v", err)
+	if _, err := conn.Operator.Submit(t.Context(), sampleOrder); !errors.Is(err, httpconnector.ErrNotSent) {
+		t.Errorf("the first: got %v, want %v", err, httpconnector.ErrNotSent)
+	}
+	if conn.Available() {
+		t.Error("conn.Available() is true after the first")
 	}
 	for name, call := range map[string]func(context.Context, order.Order) (order.Answer, error){
 		"submit": conn.Operator.Submit, "enquire": conn.Operator.Enquire, "refund": conn.Reverser.Reverse,

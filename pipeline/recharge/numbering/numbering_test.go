@@ -1,6 +1,7 @@
 package numbering_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -126,10 +127,12 @@ func TestFind(t *testing.T) {
 		{schema.Prepaid, "airtel" + strings.Repeat(" ", 500), ""},
 		{"postpaid", "Airtel", ""},
 	} {
-		got, ok := numbering.Find(c.kind, c.text)
-		if got.Name != c.want || ok != (c.want != "") {
-			t.Errorf("Find(%s, %q) = %q, %v, want %q", c.kind, c.text, got.Name, ok, c.want)
-		}
+		t.Run(fmt.Sprintf("%s %.30q", c.kind, c.text), func(t *testing.T) {
+			got, ok := numbering.Find(c.kind, c.text)
+			if got.Name != c.want || ok != (c.want != "") {
+				t.Errorf("Find(%s, %q) = %q, %v, want %q", c.kind, c.text, got.Name, ok, c.want)
+			}
+		})
 	}
 }
 
@@ -139,7 +142,7 @@ func TestNamesAreOfOne(t *testing.T) {
 	for _, o := range numbering.Operators() {
 		for _, name := range append([]string{o.Name}, o.Aliases...) {
 			if got, ok := numbering.Find(o.Type, name); !ok || got.Name != o.Name {
-				t.Errorf("Find(%s, %q) = %q, want %q", o.Type, name, got.Name, o.Name)
+				t.Errorf("Find(%s, %q) = %q, %v, want %q", o.Type, name, got.Name, ok, o.Name)
 			}
 		}
 		if o.Min != 10_00 || o.Max != 10_000_00 {

@@ -35,10 +35,12 @@ func TestSeries(t *testing.T) {
 		{"98100", "", ""},
 		{"", "", ""},
 	} {
-		operator, circle, ok := numbering.Series(c.mobile)
-		if operator != c.operator || circle != c.circle || ok != (c.operator != "") {
-			t.Errorf("Series(%q) = %q, %q, %v, want %q, %q", c.mobile, operator, circle, ok, c.operator, c.circle)
-		}
+		t.Run(fmt.Sprintf("%q", c.mobile), func(t *testing.T) {
+			operator, circle, ok := numbering.Series(c.mobile)
+			if operator != c.operator || circle != c.circle || ok != (c.operator != "") {
+				t.Errorf("Series(%q) = %q, %q, %v, want %q, %q", c.mobile, operator, circle, ok, c.operator, c.circle)
+			}
+		})
 	}
 }
 
@@ -55,16 +57,21 @@ func TestTheTableIsSound(t *testing.T) {
 		if len(fields) != 3 {
 			t.Fatalf("line %d: %d fields, want operator, circle, series", i+1, len(fields))
 		}
-		if o, ok := numbering.Find(schema.Prepaid, fields[0]); !ok || o.Name != fields[0] {
-			t.Errorf("line %d: %q is no canonical name of an operator", i+1, fields[0])
+		if o, ok := numbering.Find(schema.Prepaid, fields[0]); !ok {
+			t.Errorf("line %d: %q is no name of an operator", i+1, fields[0])
+		} else if o.Name != fields[0] {
+			t.Errorf("line %d: %q is not the canonical name, which is %q", i+1, fields[0], o.Name)
 		}
 		if _, ok := numbering.Circle(fields[1]); !ok && fields[1] != "" {
 			t.Errorf("line %d: %q is no circle", i+1, fields[1])
 		}
 		for s := range strings.FieldsSeq(fields[2]) {
 			number := (s + "000000")[:10]
-			if _, ok := numbering.Mobile(number); !ok || len(s) != 4 && len(s) != 5 {
+			if _, ok := numbering.Mobile(number); !ok {
 				t.Errorf("line %d: %q begins no mobile number", i+1, s)
+			}
+			if len(s) != 4 && len(s) != 5 {
+				t.Errorf("line %d: %q has %d digits, want 4 or 5", i+1, s, len(s))
 			}
 			for _, begin := range []string{s, s[:4]} {
 				if other, twice := seen[begin]; twice {
@@ -150,8 +157,11 @@ func FuzzFind(f *testing.F) {
 				}
 				continue
 			}
-			if again, ok := numbering.Find(kind, o.Name); !ok || again.Name != o.Name || o.Type != kind {
-				t.Fatalf("Find(%s, %q) = %v, which is not found by its own name", kind, text, o)
+			if again, ok := numbering.Find(kind, o.Name); !ok || again.Name != o.Name {
+				t.Fatalf("Find(%s, %q) = %v, whose own name gives %v, %v", kind, text, o, again, ok)
+			}
+			if o.Type != kind {
+				t.Fatalf("Find(%s, %q) has the type %s", kind, text, o.Type)
 			}
 		}
 		if name, ok := numbering.Circle(text); ok && !slices.Contains(numbering.Circles(), name) {

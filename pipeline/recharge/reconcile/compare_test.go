@@ -133,8 +133,11 @@ func TestMissingRechargesAreReported(t *testing.T) {
 		c.From, c.To = day, day.Add(24*time.Hour)
 		got, sum := compare(t, c, file(line(in[3], "S")))
 		want := []string{"absent at 0, here success 199", "absent at 0, here success 199", "absent at 0, here pending 199"}
-		if diff := cmp.Diff(want, got); diff != "" || sum.Left != 3 {
+		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("differences (-want +got):\n%s", diff)
+		}
+		if sum.Left != 3 {
+			t.Errorf("sum.Left = %d, want 3", sum.Left)
 		}
 		if got, _ := compare(t, agg(s), file(line(in[3], "S"))); len(got) != 0 {
 			t.Errorf("without a range %v are missed", got)

@@ -49,8 +49,11 @@ func parsed(r io.Reader, l reconcile.Layout) (string, error) {
 func TestParse(t *testing.T) {
 	t.Parallel()
 	folders, err := filepath.Glob("testdata/parse/*")
-	if err != nil || len(folders) == 0 {
-		t.Fatalf("no cases: %v", err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(folders) == 0 {
+		t.Fatal("there are no cases")
 	}
 	for _, folder := range folders {
 		t.Run(filepath.Base(folder), func(t *testing.T) {
@@ -121,8 +124,11 @@ func (failing) Read([]byte) (int, error) { return 0, errDisk }
 // have the order of the file.
 func FuzzParse(f *testing.F) {
 	inputs, err := filepath.Glob("testdata/parse/*/input.csv")
-	if err != nil || len(inputs) == 0 {
-		f.Fatalf("no seeds: %v", err)
+	if err != nil {
+		f.Fatal(err)
+	}
+	if len(inputs) == 0 {
+		f.Fatal("there are no seeds")
 	}
 	for _, input := range inputs {
 		f.Add(read(f, filepath.Dir(input), "input.csv"))

@@ -102,9 +102,11 @@ func TestManualResultMayNotApply(t *testing.T) {
 			{ids[1], order.Succeeded, "can only be reversed"}, {ids[1], order.Failed, "can only be reversed"},
 			{ids[2], order.Succeeded, "is failed already"}, {ids[3], order.Reversed, "is refunded already"},
 		} {
-			if err := settle(c.id, c.outcome); err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%s of %s: got %v, want %s", c.outcome, c.id, err, c.want)
-			}
+			t.Run(fmt.Sprint(c.outcome, " ", c.want), func(t *testing.T) {
+				if err := settle(c.id, c.outcome); err == nil || !strings.Contains(err.Error(), c.want) {
+					t.Errorf("got %v, want %s", err, c.want)
+				}
+			})
 		}
 		wantCalls := slices.Repeat([]string{"live agg " + ids[0] + " 2 operator_network_error   command"}, 2)
 		if diff := cmp.Diff(wantCalls, settler.calls); diff != "" {

@@ -2,6 +2,7 @@ package request
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"unicode"
@@ -120,10 +121,12 @@ func TestBodyFaults(t *testing.T) {
 		{"ref_id", `"order\u00001"`, schema.InvalidRequest, "no control characters"},
 		{"ref_id", `"order\u202e1"`, schema.InvalidRequest, "no control characters"},
 	} {
-		code, field, message := faultOf(t, bodyWith(c.field, c.value))
-		if code != c.code || field != c.field || !strings.Contains(message, c.says) {
-			t.Errorf("%s = %.80s: got %s of %q: %s, want %s: %s", c.field, c.value, code, field, message, c.code, c.says)
-		}
+		t.Run(fmt.Sprintf("%s=%.40s", c.field, c.value), func(t *testing.T) {
+			code, field, message := faultOf(t, bodyWith(c.field, c.value))
+			if code != c.code || field != c.field || !strings.Contains(message, c.says) {
+				t.Errorf("got %s of %q: %s, want %s of %q: %s", code, field, message, c.code, c.field, c.says)
+			}
+		})
 	}
 	dth := bodyWith("type", `"dth"`, "subscriber_id", `"1023456789"`, "mobile", "", "operator", `"no such"`)
 	if code, _, message := faultOf(t, dth); code != schema.UnknownOperator || strings.Contains(message, Auto) || !strings.Contains(message, "Tata Play") {
@@ -242,8 +245,15 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		r, err := Parse(body)
 		if err != nil {
-			if p, ok := errors.AsType[*schema.Problem](err); !ok || p.Code.Status() != 400 && p.Code.Status() != 422 || p.Message == "" {
-				t.Fatalf("%q: %v", body, err)
+			p, ok := errors.AsType[*schema.Problem](err)
+			if !ok {
+				t.Fatalf("%q: got %v, want a problem", body, err)
+			}
+			if status := p.Code.Status(); status != 400 && status != 422 {
+				t.Errorf("%q: %v has the status %d, want 400 or 422", body, err, status)
+			}
+			if p.Message == "" {
+				t.Errorf("%q: the problem %s has no message", body, p.Code)
 			}
 			return
 		}

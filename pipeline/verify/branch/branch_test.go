@@ -159,8 +159,10 @@ func TestInvalidFileIsRefused(t *testing.T) {
 		strings.Repeat("col,", 200):      "…",
 	} {
 		_, err := branch.Import(t.Context(), db, strings.NewReader(text))
-		if e, ok := errors.AsType[*csvfile.HeaderError](err); !ok || !strings.Contains(e.Text, want) {
-			t.Errorf("%.30q: got %v, want %q", text, err, want)
+		if e, ok := errors.AsType[*csvfile.HeaderError](err); !ok {
+			t.Errorf("%.30q: got %v, want a HeaderError", text, err)
+		} else if !strings.Contains(e.Text, want) {
+			t.Errorf("%.30q: got %q, want %q", text, e.Text, want)
 		}
 	}
 	if got := stored(t, db); len(got) > 0 {

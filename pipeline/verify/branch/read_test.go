@@ -28,8 +28,11 @@ func FuzzRead(f *testing.F) {
 		seen := map[string]bool{}
 		for _, one := range rows {
 			code := one[ifscColumn]
-			if again, ok := ifsc.Parse(code); !ok || again != code || seen[code] {
-				t.Errorf("the code %q is none, or stands there twice", code)
+			if again, ok := ifsc.Parse(code); !ok || again != code {
+				t.Errorf("Parse(%q) = %q, %v, want the same", code, again, ok)
+			}
+			if seen[code] {
+				t.Errorf("the code %q occurs twice", code)
 			}
 			seen[code] = true
 			for _, cell := range one {

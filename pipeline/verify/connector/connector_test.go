@@ -61,17 +61,19 @@ func TestOpen(t *testing.T) {
 		"only a call for upi":    {onlyUPI(t, text), []schema.VerificationMethod{schema.VerifyUPI}},
 		"its method is demanded": {onlyUPI(t, text) + "verify: {methods: [upi]}\n", []schema.VerificationMethod{schema.VerifyUPI}},
 	} {
-		c := open(t, o.text, nil)
-		switch diff := cmp.Diff(o.want, c.Methods); {
-		case diff != "":
-			t.Errorf("%s: (-want +got):\n%s", name, diff)
-		case c.Receiver != nil:
-			t.Errorf("%s: c.Receiver = %v, want nil", name, c.Receiver)
-		case c.ResendAfter != 2*time.Minute:
-			t.Errorf("%s: c.ResendAfter = %v, want %v", name, c.ResendAfter, 2*time.Minute)
-		case c.World != schema.Live:
-			t.Errorf("%s: c.World = %v, want %v", name, c.World, schema.Live)
-		}
+		t.Run(name, func(t *testing.T) {
+			c := open(t, o.text, nil)
+			switch diff := cmp.Diff(o.want, c.Methods); {
+			case diff != "":
+				t.Errorf("(-want +got):\n%s", diff)
+			case c.Receiver != nil:
+				t.Errorf("c.Receiver = %v, want nil", c.Receiver)
+			case c.ResendAfter != 2*time.Minute:
+				t.Errorf("c.ResendAfter = %v, want %v", c.ResendAfter, 2*time.Minute)
+			case c.World != schema.Live:
+				t.Errorf("c.World = %v, want %v", c.World, schema.Live)
+			}
+		})
 	}
 }
 

@@ -133,8 +133,11 @@ func TestAllBodyFaultsAreReported(t *testing.T) {
 	t.Parallel()
 	_, _, err := Parse([]byte(drop("account_number", `"1"`, "ifsc", `"X"`, "name", "1", "name_match_tolerance", "101", "ref_id", "1", "async", "1")))
 	p, ok := errors.AsType[*schema.Problem](err)
-	if !ok || p.Code != schema.InvalidRequest {
-		t.Fatalf("got %v", err)
+	if !ok {
+		t.Fatalf("got %v, want a problem", err)
+	}
+	if p.Code != schema.InvalidRequest {
+		t.Fatalf("code = %s, want %s", p.Code, schema.InvalidRequest)
 	}
 	var fields []string
 	for _, d := range p.Details {
@@ -198,8 +201,10 @@ func FuzzRequestOf(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text []byte) {
 		r, _, err := Parse(text)
 		if err != nil {
-			if p, ok := errors.AsType[*schema.Problem](err); !ok || p.Code.Status() != 400 && p.Code.Status() != 422 {
-				t.Errorf("%q: got %v", text, err)
+			if p, ok := errors.AsType[*schema.Problem](err); !ok {
+				t.Errorf("%q: got %v, want a problem", text, err)
+			} else if status := p.Code.Status(); status != 400 && status != 422 {
+				t.Errorf("%q: %s has the status %d, want 400 or 422", text, p.Code, status)
 			}
 			return
 		}

@@ -15,12 +15,12 @@ func TestHandlesAreOfOneBank(t *testing.T) {
 		}
 		bank, all, ok := strings.Cut(strings.TrimSpace(line), ",")
 		if !ok || bank == "" || all == "" {
-			t.Errorf("%q is no line of the table", line)
+			t.Errorf("%q has the bank %q and the handles %q (comma: %v), want both", line, bank, all, ok)
 		}
 		for handle := range strings.FieldsSeq(all) {
 			n++
 			if vpa, ok := Parse("ab@" + handle); !ok || vpa != "ab@"+handle {
-				t.Errorf("%q is no handle", handle)
+				t.Errorf("Parse(%q) = %q, %v, want the same", "ab@"+handle, vpa, ok)
 			}
 			if got, _ := Bank("ab@" + handle); got != bank {
 				t.Errorf("%q is of %q, and of %q", handle, bank, got)
