@@ -118,7 +118,7 @@ func (m *model) insert() {
 		if o.Lease {
 			d.Due, d.Token = l.Until.UnixMicro(), l.Token
 			if len(leased) == 0 || leased[0].ID != id {
-				m.t.Fatalf("%s was not leased", id)
+				m.t.Fatalf("%s was not leased: %+v", id, leased)
 			}
 			m.held = append(m.held, leasedRow{leased[0], l.Token})
 			leased = leased[1:]

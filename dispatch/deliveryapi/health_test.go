@@ -182,9 +182,11 @@ func TestHealthWithBacklog(t *testing.T) {
 			{"deliveries", got.Deliveries, 3},
 			{"since", *got.Since, begun},
 		} {
-			if row.got != row.want {
-				t.Errorf("%s = %v, want %v", row.name, row.got, row.want)
-			}
+			t.Run(row.name, func(t *testing.T) {
+				if row.got != row.want {
+					t.Errorf("got %v, want %v", row.got, row.want)
+				}
+			})
 		}
 	})
 }

@@ -1,6 +1,7 @@
 package deliveryapi_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -74,12 +75,14 @@ func TestListsUseIndexes(t *testing.T) {
 				{want: "delivery_account", class: "2xx"},
 				{want: "delivery_webhook", class: "2xx", webhook: wh},
 			} {
-				text, lowest, args, lowestArgs := deliveryapi.ListQueries(c.state, c.retried, c.webhook, c.class)
-				for text, args := range map[string][]any{text: args, lowest: lowestArgs} {
-					if got := sqlstoretest.Plan(t, db, text, args...); !strings.Contains(got, c.want+" ") || strings.Contains(got, "TEMP B-TREE") || readsAttempts(got) {
-						t.Errorf("%+v (analyzed: %v) does not use %s alone:\n%s\n%s", c, analyzed, c.want, text, got)
+				t.Run(fmt.Sprintf("%+v, analyzed: %v", c, analyzed), func(t *testing.T) {
+					text, lowest, args, lowestArgs := deliveryapi.ListQueries(c.state, c.retried, c.webhook, c.class)
+					for text, args := range map[string][]any{text: args, lowest: lowestArgs} {
+						if got := sqlstoretest.Plan(t, db, text, args...); !strings.Contains(got, c.want+" ") || strings.Contains(got, "TEMP B-TREE") || readsAttempts(got) {
+							t.Errorf("the query does not use %s alone:\n%s\n%s", c.want, text, got)
+						}
 					}
-				}
+				})
 			}
 		}
 	})

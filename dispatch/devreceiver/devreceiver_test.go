@@ -45,17 +45,19 @@ func TestDeliveryIsPrinted(t *testing.T) {
 func TestInvalidDeliveriesAreExplained(t *testing.T) {
 	t.Parallel()
 	r := start(t, devreceiver.Config{Secrets: []string{secret}})
-	for _, c := range []struct{ body, key, want string }{
-		{event, "whsec_another", "NOT VERIFIED: " + webhook.ErrMismatch.Error()},
-		{event, "", "NOT VERIFIED: " + webhook.ErrNoSignature.Error()},
-		{"hello", secret, "no event  sandbox  dlv_1  attempt 1  verified"},
+	for _, c := range []struct{ name, body, key, want string }{
+		{"another secret", event, "whsec_another", "NOT VERIFIED: " + webhook.ErrMismatch.Error()},
+		{"no signature", event, "", "NOT VERIFIED: " + webhook.ErrNoSignature.Error()},
+		{"no event", "hello", secret, "no event  sandbox  dlv_1  attempt 1  verified"},
 	} {
-		if got := r.answer(t, c.body, c.key, "1"); got != 200 {
-			t.Errorf("%q is answered with %d", c.body, got)
-		}
-		if !strings.Contains(r.String(), c.want) {
-			t.Errorf("no %q in:\n%s", c.want, r)
-		}
+		t.Run(c.name, func(t *testing.T) {
+			if got := r.answer(t, c.body, c.key, "1"); got != 200 {
+				t.Errorf("got the status %d, want 200", got)
+			}
+			if !strings.Contains(r.String(), c.want) {
+				t.Errorf("no %q in:\n%s", c.want, r)
+			}
+		})
 	}
 	if got := r.answer(t, strings.Repeat(" ", 1<<20+1), secret, "1"); got != http.StatusBadRequest {
 		t.Errorf("a body of more than 1 MiB is answered with %d", got)

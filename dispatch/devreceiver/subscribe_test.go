@@ -245,8 +245,11 @@ func TestNoSubscriptionWithoutAPort(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if l.Run(t.Context()) == nil || len(s.requests()) > 0 {
-		t.Errorf("requests without a port: %v", s.requests())
+	if l.Run(t.Context()) == nil {
+		t.Error("Run without a port: got no error")
+	}
+	if got := s.requests(); len(got) > 0 {
+		t.Errorf("requests without a port: %v", got)
 	}
 }
 

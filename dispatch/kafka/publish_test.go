@@ -117,8 +117,11 @@ func TestRejectedPartitionIsNotAcknowledged(t *testing.T) {
 	for _, e := range safe {
 		got = append(got, e.ID)
 	}
-	if diff := cmp.Diff(want, got); diff != "" || len(got) == len(events) {
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("safe events (-want +got):\n%s", diff)
+	}
+	if len(got) == len(events) {
+		t.Errorf("all %d events are safe, want none of partition 2", len(got))
 	}
 	if got := counted(t, l, "publish_failures_total"); got != 1 {
 		t.Errorf("counted %v failures, want 1", got)

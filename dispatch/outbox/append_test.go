@@ -70,16 +70,18 @@ func TestInvalidEventFailsItsChange(t *testing.T) {
 			"white space":   {schema.EventQuotaWarning, json.RawMessage(" \n7"), errObject},
 			"two documents": {schema.EventQuotaWarning, json.RawMessage(`{} {}`), nil},
 		} {
-			err := d.DB.Update(t.Context(), func(tx *sqlstore.Tx) error {
-				if _, err := tx.Exec("INSERT INTO seen_signature (key_id, signature, expires_at) VALUES ('key', $1, 1)", []byte(name)); err != nil {
+			t.Run(name, func(t *testing.T) {
+				err := d.DB.Update(t.Context(), func(tx *sqlstore.Tx) error {
+					if _, err := tx.Exec("INSERT INTO seen_signature (key_id, signature, expires_at) VALUES ('key', $1, 1)", []byte(name)); err != nil {
+						return err
+					}
+					_, err := d.Append(tx, "acc_a", schema.Live, c.typ, c.data)
 					return err
+				})
+				if err == nil || c.want != nil && !errors.Is(err, c.want) {
+					t.Errorf("got %v, want %v", err, c.want)
 				}
-				_, err := d.Append(tx, "acc_a", schema.Live, c.typ, c.data)
-				return err
 			})
-			if err == nil || c.want != nil && !errors.Is(err, c.want) {
-				t.Errorf("%s: got %v, want %v", name, err, c.want)
-			}
 		}
 		if _, err := d.tryAppend("acc_nobody"); err == nil {
 			t.Error("an account that is not there has an event")
@@ -124,8 +126,14 @@ func TestStoredEventIsNotRelayed(t *testing.T) {
 		}); err != nil {
 			t.Fatal(err)
 		}
-		if len(d.wakeSignal) != 0 || d.count("outbox") != 0 || d.count("event WHERE id = $1 AND envelope = $2", e.ID, e.Envelope) != 1 {
-			t.Errorf("the event %s is not stored, or waits", e.Envelope)
+		if n := len(d.wakeSignal); n != 0 {
+			t.Errorf("the relay was woken %d times, want never", n)
+		}
+		if n := d.count("outbox"); n != 0 {
+			t.Errorf("%d rows are in the outbox, want none", n)
+		}
+		if n := d.count("event WHERE id = $1 AND envelope = $2", e.ID, e.Envelope); n != 1 {
+			t.Errorf("the event %s is stored %d times, want once", e.Envelope, n)
 		}
 	})
 }

@@ -79,7 +79,7 @@ func TestQuickEndpointFindsSlotBesideThousandDead(t *testing.T) {
 	}
 	q.Done("good", Result{At: start, Took: time.Millisecond, OK: true})
 	if id, _, ok := q.Next(start); !ok || id != "good" {
-		t.Errorf("the next is of %q, want good", id)
+		t.Errorf("the next is of %q, %v, want good", id, ok)
 	}
 }
 
@@ -111,7 +111,7 @@ func TestUntriedEndpointFindsSlotBesideThousandsSlow(t *testing.T) {
 	}
 	q.Add("new", []int{7}, start.Add(12*time.Second))
 	if id, _, ok := q.Next(start); !ok || id != "new" {
-		t.Errorf("the next is of %q, want new", id)
+		t.Errorf("the next is of %q, %v, want new", id, ok)
 	}
 }
 
@@ -199,8 +199,11 @@ func TestPruneRemovesDeletedEndpoints(t *testing.T) {
 	q.Done("gone", Result{At: start, Took: time.Millisecond, OK: true})
 	q.Done("there", Result{At: start, Took: time.Millisecond, OK: true})
 	q.Prune(func(id string) bool { return id == "there" })
-	if lanes, _, _ := q.Size(); lanes != 2 || q.lanes["gone"] != nil {
+	if lanes, _, _ := q.Size(); lanes != 2 {
 		t.Errorf("%d lanes remain, want the existing and the busy one", lanes)
+	}
+	if got := q.lanes["gone"]; got != nil {
+		t.Errorf("the lane of the deleted endpoint remains: %+v", got)
 	}
 }
 

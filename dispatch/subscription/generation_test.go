@@ -69,8 +69,11 @@ func TestMatchingDoesNotAllocate(t *testing.T) {
 	e.put(sub)
 	snapshot := e.finish(1)
 	if n := testing.AllocsPerRun(100, func() {
-		if len(snapshot.Matching("acc_1", schema.Live, schema.EventQuotaWarning)) != 1 || len(sub.Secrets(begun)) != 1 {
-			t.Error("it is not found")
+		if n := len(snapshot.Matching("acc_1", schema.Live, schema.EventQuotaWarning)); n != 1 {
+			t.Errorf("%d subscriptions match, want 1", n)
+		}
+		if n := len(sub.Secrets(begun)); n != 1 {
+			t.Errorf("it has %d secrets, want 1", n)
 		}
 	}); n != 0 {
 		t.Errorf("%v allocations", n)

@@ -215,22 +215,24 @@ func TestLimitFollowsPlan(t *testing.T) {
 			"a plan":                  {"free", schema.Live, 3, "at most 3 webhooks with the plan free"},
 			"a plan that has no name": {"pilot", schema.Live, 1, "at most 1 webhooks with the plan pilot"},
 		} {
-			do(t, s.DB, func(tx *sqlstore.Tx) error {
-				_, err := tx.Exec("UPDATE account SET plan = $2 WHERE id = $1", a.id, c.plan)
-				if err == nil {
-					_, err = tx.Exec("UPDATE webhook SET deleted_at = 1 WHERE account_id = $1", a.id)
+			t.Run(name, func(t *testing.T) {
+				do(t, s.DB, func(tx *sqlstore.Tx) error {
+					_, err := tx.Exec("UPDATE account SET plan = $2 WHERE id = $1", a.id, c.plan)
+					if err == nil {
+						_, err = tx.Exec("UPDATE webhook SET deleted_at = 1 WHERE account_id = $1", a.id)
+					}
+					return err
+				})
+				key := a.keys[c.world]
+				for range c.most {
+					s.request(key, "POST", "/v1/webhooks", body).want(t, name, 201)
 				}
-				return err
+				r := s.request(key, "POST", "/v1/webhooks", body)
+				r.wantError(t, name, 400, schema.InvalidRequest, "")
+				if !strings.Contains(r.text, c.says) {
+					t.Errorf("the refusal %s does not say %q", r.text, c.says)
+				}
 			})
-			key := a.keys[c.world]
-			for range c.most {
-				s.request(key, "POST", "/v1/webhooks", body).want(t, name, 201)
-			}
-			r := s.request(key, "POST", "/v1/webhooks", body)
-			r.wantError(t, name, 400, schema.InvalidRequest, "")
-			if !strings.Contains(r.text, c.says) {
-				t.Errorf("%s: the refusal %s does not say %q", name, r.text, c.says)
-			}
 		}
 		kept := seed(t, s.DB, 5, func(int) schema.Owner { return a.of(schema.Sandbox) }, "payment.failed")
 		s.refreshNow()

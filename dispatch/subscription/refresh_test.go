@@ -49,18 +49,27 @@ func TestMatchingByTypeAndWorld(t *testing.T) {
 		})
 		s.refreshNow()
 		for _, c := range []struct {
+			name  string
 			of    schema.Owner
 			event schema.EventType
 			want  []string
 		}{
-			{live, warned, []string{first, paused}}, {live, failed, []string{paused}}, {live, schema.EventQuotaExceeded, []string{}},
-			{sandbox, warned, []string{mock}}, {sandbox, failed, []string{}}, {other.of(schema.Live), warned, []string{theirs}},
-			{other.of(schema.Sandbox), warned, []string{}}, {schema.Owner{Account: "acc_none"}, warned, []string{}}, {live, "no.such", []string{}},
+			{"two live", live, warned, []string{first, paused}},
+			{"one live", live, failed, []string{paused}},
+			{"another event", live, schema.EventQuotaExceeded, []string{}},
+			{"unknown event", live, "no.such", []string{}},
+			{"sandbox", sandbox, warned, []string{mock}},
+			{"another event of the sandbox", sandbox, failed, []string{}},
+			{"another account", other.of(schema.Live), warned, []string{theirs}},
+			{"sandbox of another account", other.of(schema.Sandbox), warned, []string{}},
+			{"unknown account", schema.Owner{Account: "acc_none"}, warned, []string{}},
 		} {
-			slices.Sort(c.want)
-			if diff := cmp.Diff(c.want, s.matchingIDs(c.of, c.event)); diff != "" {
-				t.Errorf("%s of %v: %s", c.event, c.of, diff)
-			}
+			t.Run(c.name, func(t *testing.T) {
+				slices.Sort(c.want)
+				if diff := cmp.Diff(c.want, s.matchingIDs(c.of, c.event)); diff != "" {
+					t.Error(diff)
+				}
+			})
 		}
 		all := []string{first, paused, deleted}
 		slices.Sort(all)
@@ -113,12 +122,18 @@ func TestFreshRefreshesOldCache(t *testing.T) {
 		s.refreshNow()
 		id := s.add(Spec{Owner: a.of(schema.Live), Events: schema.EventTypes}).Webhook.ID
 		s.clock.Advance(maxAge - time.Millisecond)
-		if err := s.Fresh(ctx); err != nil || s.Get(id) != nil {
-			t.Errorf("a young book costs a look at the store: %v", err)
+		if err := s.Fresh(ctx); err != nil {
+			t.Errorf("a young cache: %v", err)
+		}
+		if got := s.Get(id); got != nil {
+			t.Errorf("a young cache was refreshed, and has %+v", got)
 		}
 		s.clock.Advance(time.Millisecond)
-		if err := s.Fresh(ctx); err != nil || s.Get(id) == nil {
-			t.Errorf("an old book is not compared: %v", err)
+		if err := s.Fresh(ctx); err != nil {
+			t.Errorf("an old cache: %v", err)
+		}
+		if s.Get(id) == nil {
+			t.Errorf("an old cache was not refreshed: Get(%q) is nil", id)
 		}
 		if got := s.figure("vayu_webhook_look_failures_total"); got != 0 {
 			t.Errorf("%v failures", got)
@@ -142,8 +157,11 @@ func TestFreshRefreshesOldCache(t *testing.T) {
 		}
 		ended, end := context.WithCancel(ctx)
 		end()
-		if err := s.Refresh(ended); err == nil || s.figure("vayu_webhook_look_failures_total") != 3 {
-			t.Errorf("a caller who left: %v", err)
+		if err := s.Refresh(ended); err == nil {
+			t.Error("a caller who left: got no error")
+		}
+		if got := s.figure("vayu_webhook_look_failures_total"); got != 3 {
+			t.Errorf("%v failures are counted, want 3", got)
 		}
 	})
 }
@@ -180,8 +198,11 @@ func TestStoreOutageIsRetried(t *testing.T) {
 		go func() { ended <- s.Run(ctx) }()
 		s.await("the first failure", func() bool { return s.log.Count("for the first time") == 1 })
 		sqlstoretest.Exec(t, db, "ALTER TABLE webhook_away RENAME TO webhook")
-		if err := s.Ready(ctx); err != nil || s.Get(first) == nil {
-			t.Errorf("it is ready, and knows nothing: %v", err)
+		if err := s.Ready(ctx); err != nil {
+			t.Errorf("it is not ready: %v", err)
+		}
+		if s.Get(first) == nil {
+			t.Errorf("it is ready, and Get(%q) is nil", first)
 		}
 		sqlstoretest.Exec(t, db, "ALTER TABLE webhook_revision RENAME TO away")
 		failed := s.figure("vayu_webhook_look_failures_total")

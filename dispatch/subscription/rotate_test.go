@@ -55,7 +55,10 @@ func TestRotationIsEffectiveAfterReply(t *testing.T) {
 			if c.keep {
 				want = append(want, last[0])
 			}
-			if diff := cmp.Diff(want, got); diff != "" || newest == "" {
+			if newest == "" {
+				t.Fatalf("rotation %d: the reply has no secret: %s", i, r.text)
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("rotation %d, the other instance: %s", i, diff)
 			}
 			if diff := cmp.Diff(want, here.Get(id).Secrets(here.Now())); diff != "" {
@@ -194,8 +197,11 @@ func TestUnreadableSecretAffectsOnlyItsWebhook(t *testing.T) {
 			t.Errorf("another webhook has %d secrets", len(got))
 		}
 		bad := made[1].Webhook.ID
-		if got := s.Get(bad).Secrets(s.Now()); got != nil || len(s.matchingIDs(live, schema.EventQuotaWarning)) != 8 {
-			t.Errorf("%d secrets", len(got)) // its deliveries are stored, and wait
+		if got := s.Get(bad).Secrets(s.Now()); got != nil {
+			t.Errorf("%d secrets, want none", len(got))
+		}
+		if got := s.matchingIDs(live, schema.EventQuotaWarning); len(got) != 8 { // its deliveries are stored, and wait
+			t.Errorf("%q match, want all 8", got)
 		}
 		if got := s.figure("vayu_webhook_unreadable_secrets"); got != 7 || s.log.Count("a secret cannot be decrypted") != 5 || s.log.Count("more secrets") != 1 {
 			t.Errorf("the metric counts %v: %s", got, s.log)
@@ -203,13 +209,19 @@ func TestUnreadableSecretAffectsOnlyItsWebhook(t *testing.T) {
 		// A rotation repairs it, although the old secret stays unknown.
 		key := a.keys[schema.Live]
 		next := s.request(key, "POST", "/v1/webhooks/"+bad+"/rotate-secret", "").want(t, "rotating", 200)
-		if got := s.Get(bad).Secrets(s.Now()); !cmp.Equal(got, []string{next.stringAt("secret")}) || s.figure("vayu_webhook_unreadable_secrets") != 7 {
-			t.Errorf("%d secrets", len(got))
+		if diff := cmp.Diff([]string{next.stringAt("secret")}, s.Get(bad).Secrets(s.Now())); diff != "" {
+			t.Errorf("secrets after the rotation (-want +got):\n%s", diff)
+		}
+		if got := s.figure("vayu_webhook_unreadable_secrets"); got != 7 {
+			t.Errorf("the metric counts %v after the rotation, want 7", got)
 		}
 		s.request(key, "POST", "/v1/webhooks/"+bad+"/rotate-secret", "").want(t, "rotating", 200)
 		s.request(key, "DELETE", "/v1/webhooks/"+made[2].Webhook.ID, "").want(t, "deleting", 200)
-		if got := s.figure("vayu_webhook_unreadable_secrets"); got != 5 || len(s.Get(bad).Secrets(s.Now())) != 2 {
-			t.Errorf("the metric counts %v", got)
+		if got := s.figure("vayu_webhook_unreadable_secrets"); got != 5 {
+			t.Errorf("the metric counts %v, want 5", got)
+		}
+		if n := len(s.Get(bad).Secrets(s.Now())); n != 2 {
+			t.Errorf("%d secrets, want 2", n)
 		}
 	})
 }

@@ -22,8 +22,11 @@ func TestWebhookLifecycle(t *testing.T) {
 		key := a.keys[schema.Live]
 		made := s.request(key, "POST", "/v1/webhooks", `{"url":"https://shop.example.com/hook?a=b","events":["payment.failed","recharge.completed"],"secret":null}`).want(t, "making", 201)
 		id, secret := made.stringAt("id"), made.stringAt("secret")
-		if len(secret) != len("whsec_")+43 || made.header.Get("Location") != "/v1/webhooks/"+id {
-			t.Errorf("made: %s %v", made.text, made.header)
+		if got, want := len(secret), len("whsec_")+43; got != want {
+			t.Errorf("the secret %q has %d characters, want %d", secret, got, want)
+		}
+		if got, want := made.header.Get("Location"), "/v1/webhooks/"+id; got != want {
+			t.Errorf("Location = %q, want %q", got, want)
 		}
 		const form = `{"status":"success","id":%q,"url":%q,"events":%s,"active":%t,"api_version":"2026-11-01","mode":"live",` +
 			`"created_at":"2026-11-21T06:00:00Z","secret_last4":%q,"previous_secret_until":null%s}`
@@ -137,8 +140,14 @@ func TestCreateIsIdempotent(t *testing.T) {
 		path := "/v1/webhooks/" + first.stringAt("id") + "/rotate-secret"
 		first = s.request(key, "POST", path, "", "Idempotency-Key", "r").want(t, "rotating", 200)
 		again = s.request(key, "POST", path, "", "Idempotency-Key", "r").want(t, "again", 200)
-		if first.text != again.text || len(s.audited(a)) != 2 || s.Snapshot().size != 1 {
+		if first.text != again.text {
 			t.Errorf("got %s, want %s", again.text, first.text)
+		}
+		if got := s.audited(a); len(got) != 2 {
+			t.Errorf("the audit log has %v, want two rows", got)
+		}
+		if got := s.Snapshot().size; got != 1 {
+			t.Errorf("%d subscriptions, want 1", got)
 		}
 	})
 }
