@@ -58,13 +58,15 @@ func TestAdmitRejectsInvalidKeys(t *testing.T) {
 			"without scope":      {testRequest{header: bearer(narrow.Key)}, schema.InsufficientScope},
 			"scope not by usual": {testRequest{path: "/v1/keys", header: bearer(good.Key)}, schema.InsufficientScope},
 		} {
-			got := s.send(c.testRequest)
-			if got.code != c.want || c.want == "" && got.status != http.StatusOK || c.want != "" && got.status != c.want.Status() {
-				t.Errorf("%s: %d %s, want %s", name, got.status, got.text, c.want)
-			}
-			if got.status == http.StatusUnauthorized && got.head("WWW-Authenticate") != "Bearer" {
-				t.Errorf("%s: WWW-Authenticate is %q", name, got.head("WWW-Authenticate"))
-			}
+			t.Run(name, func(t *testing.T) {
+				got := s.send(c.testRequest)
+				if got.code != c.want || c.want == "" && got.status != http.StatusOK || c.want != "" && got.status != c.want.Status() {
+					t.Errorf("%d %s, want %s", got.status, got.text, c.want)
+				}
+				if got.status == http.StatusUnauthorized && got.head("WWW-Authenticate") != "Bearer" {
+					t.Errorf("WWW-Authenticate is %q", got.head("WWW-Authenticate"))
+				}
+			})
 		}
 		if text := s.get(narrow.Key, "/v1/aqi").text; !strings.Contains(text, string(schema.AQIRead)) {
 			t.Errorf("the refusal does not name the scope: %s", text)
@@ -122,8 +124,11 @@ func TestInvalidAllowListAllowsNoAddress(t *testing.T) {
 		key := addKey(t, db, apikey.Spec{Account: addAccount(t, db, "one", "unlimited")})
 		sqlstoretest.Exec(t, db, "UPDATE api_key SET allow_list = 'nonsense'")
 		s.refresh()
-		if got := s.get(key.Key, ""); got.code != schema.IPNotAllowed || s.log.Count("is invalid") != 1 {
-			t.Errorf("%d %s", got.status, got.text)
+		if got := s.get(key.Key, ""); got.code != schema.IPNotAllowed {
+			t.Errorf("got %d %s, want %s", got.status, got.text, schema.IPNotAllowed)
+		}
+		if n := s.log.Count("is invalid"); n != 1 {
+			t.Errorf("the invalid list is logged %d times, want once", n)
 		}
 	})
 }

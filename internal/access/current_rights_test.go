@@ -51,9 +51,11 @@ func TestScopesFollowTheKey(t *testing.T) {
 			"from elsewhere":     {call("198.51.100.1", key.Record.ID), nil},
 			"no key":             {call("192.0.2.1", "key_x"), nil},
 		} {
-			if diff := cmp.Diff(c.want, s.Scopes(c.call)); diff != "" {
-				t.Errorf("%s: %s", name, diff)
-			}
+			t.Run(name, func(t *testing.T) {
+				if diff := cmp.Diff(c.want, s.Scopes(c.call)); diff != "" {
+					t.Error(diff)
+				}
+			})
 		}
 		for _, column := range []string{"revoked_at", "expires_at"} {
 			sqlstoretest.Exec(t, db, "UPDATE access_revision SET n = n + 1")

@@ -44,8 +44,11 @@ func TestFlushSkipsMissingRows(t *testing.T) {
 			}
 		}
 		s.write()
-		if n := one[int64](t, db, "SELECT used FROM quota_period"); n != 3 || s.figure("vayu_usage_dropped_total") != 3 {
-			t.Errorf("%d are used", n)
+		if n := one[int64](t, db, "SELECT used FROM quota_period"); n != 3 {
+			t.Errorf("%d are used, want 3", n)
+		}
+		if got := s.figure("vayu_usage_dropped_total"); got != 3 {
+			t.Errorf("%v are counted as dropped, want 3", got)
 		}
 	})
 }

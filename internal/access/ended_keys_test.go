@@ -114,8 +114,10 @@ func TestMemoryOfEndedKeysIsBounded(t *testing.T) {
 	if e.Len() != endedMost {
 		t.Errorf("%d keys are remembered, want %d", e.Len(), endedMost)
 	}
-	if e.find(hash(more-1), 2) != nil || e.find(hash(more), 2) == nil || e.find(hash(endedMost+more-1), 2) == nil {
-		t.Error("the latest are not those that are remembered")
+	for i, want := range map[int]bool{more - 1: false, more: true, endedMost + more - 1: true} {
+		if got := e.find(hash(i), 2) != nil; got != want {
+			t.Errorf("key %d is remembered: %v, want %v", i, got, want)
+		}
 	}
 	if e.find(hash(more), 0) != nil {
 		t.Error("a key has ended before its time")

@@ -168,8 +168,10 @@ func TestUnknownPlanIsFree(t *testing.T) {
 		if s.quotaOf(a).Limit != 1000 || s.quotaOf(b).Limit != 1000 || s.log.Count("plan=gone") != 1 {
 			t.Errorf("limits %d and %d, %d warnings", s.quotaOf(a).Limit, s.quotaOf(b).Limit, s.log.Count("plan=gone"))
 		}
-		if s.quotaOf(without) != nil || s.quotaOf("acc_nobody") != nil {
-			t.Error("a quota where there is none")
+		for _, id := range []string{without, "acc_nobody"} {
+			if got := s.quotaOf(id); got != nil {
+				t.Errorf("the quota of %s is %+v, want none", id, got)
+			}
 		}
 	})
 }

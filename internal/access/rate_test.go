@@ -78,8 +78,11 @@ func TestWaitForASlowBucketIsItsOwn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		b := newBucket(1, 1)
-		if !b.take(time.Now()) || b.take(time.Now()) {
-			t.Fatal("a bucket of one gave another number")
+		if !b.take(time.Now()) {
+			t.Fatal("a bucket of one gave none")
+		}
+		if b.take(time.Now()) {
+			t.Fatal("a bucket of one gave two")
 		}
 		b.limiter.SetLimit(0.1)
 		if got := b.wait(time.Now()); got != 10 {
@@ -226,10 +229,12 @@ func TestSettingsAreChecked(t *testing.T) {
 		"too huge":       {func(s *Settings) { s.Plans["standard"] = 1e15 + 1 }, 1},
 		"plan unnamed":   {func(s *Settings) { s.Plans[""] = 1 }, 1},
 	} {
-		settings := DefaultSettings()
-		c.change(&settings)
-		if got := settings.Validate(); len(got) != c.faults {
-			t.Errorf("%s: %v, want %d faults", name, got, c.faults)
-		}
+		t.Run(name, func(t *testing.T) {
+			settings := DefaultSettings()
+			c.change(&settings)
+			if got := settings.Validate(); len(got) != c.faults {
+				t.Errorf("%v, want %d faults", got, c.faults)
+			}
+		})
 	}
 }

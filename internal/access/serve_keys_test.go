@@ -15,8 +15,14 @@ func TestAKeyIsMadeShownUsedAndRevoked(t *testing.T) {
 		made := h.live("POST", "/v1/keys", `{"name":"Müller & Söhne","allow_list":["127.0.0.1","::ffff:10.1.2.3/104","2001:db8::1/32","127.0.0.1/32"],
 			"scopes":["account:read","aqi:read","aqi:read"],"expires_at":"2026-12-01T05:30:00.7+05:30","mode":"live"}`).want(t, "making", 201)
 		key, id := made.textAt("key"), made.textAt("data.id")
-		if !strings.HasPrefix(key, "sk_live_") || made.textAt("data.prefix") != key[:12] || made.textAt("data.last_four") != key[len(key)-4:] {
-			t.Errorf("key: %s", made.text)
+		if !strings.HasPrefix(key, "sk_live_") {
+			t.Fatalf("key = %q, want the prefix sk_live_", key)
+		}
+		if got, want := made.textAt("data.prefix"), key[:12]; got != want {
+			t.Errorf("prefix = %q, want %q", got, want)
+		}
+		if got, want := made.textAt("data.last_four"), key[len(key)-4:]; got != want {
+			t.Errorf("last_four = %q, want %q", got, want)
 		}
 		_, data, _ := strings.Cut(made.text, `"scopes"`)
 		want := `:["aqi:read","account:read"],"allow_list":["127.0.0.1/32","10.0.0.0/8","2001:db8::/32"],"require_signature":false,` +

@@ -96,15 +96,17 @@ func TestInvalidSessionsAreRejected(t *testing.T) {
 			"nowhere":            {cookie, "", "/dashboard/v1/nothing", "not_found", "", 404},
 			"the prefix doubled": {cookie, "", "/dashboard/dashboard/v1/account", "not_found", "", 404},
 		} {
-			req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, h.url+c.path, http.NoBody)
-			if err != nil {
-				t.Fatal(err)
-			}
-			header := []string{"Cookie", c.cookie}
-			if c.header != "" {
-				header = append(header, "Authorization", c.header)
-			}
-			h.send(req, header...).wantError(t, name, c.status, c.code, c.field)
+			t.Run(name, func(t *testing.T) {
+				req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, h.url+c.path, http.NoBody)
+				if err != nil {
+					t.Fatal(err)
+				}
+				header := []string{"Cookie", c.cookie}
+				if c.header != "" {
+					header = append(header, "Authorization", c.header)
+				}
+				h.send(req, header...).wantError(t, name, c.status, c.code, c.field)
+			})
 		}
 		h.by(cookie, "GET", "/v1/account", "").want(t, "the session itself", 200)
 	})

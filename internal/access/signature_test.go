@@ -21,8 +21,11 @@ func TestSignedRequestIsAcceptedOnce(t *testing.T) {
 	eachServer(t, func(t *testing.T, h *serverFixture) {
 		made := h.live("POST", "/v1/keys", `{"require_signature":true,"scopes":["account:read","keys:manage"]}`).want(t, "making", 201)
 		key, secret := made.textAt("key"), made.textAt("signing_secret")
-		if !strings.HasPrefix(secret, "sgn_") || made.at("data.require_signature") != true {
-			t.Fatalf("got %s", made.text)
+		if !strings.HasPrefix(secret, "sgn_") {
+			t.Fatalf("signing_secret = %q, want the prefix sgn_", secret)
+		}
+		if got := made.at("data.require_signature"); got != true {
+			t.Fatalf("require_signature = %v, want true", got)
 		}
 		const path = "/v1/usage?from=2026-11-01&to=2026-11-%321" // signed as it is sent
 		sign := func(method, target, body string, after time.Duration) string {
@@ -60,8 +63,11 @@ func TestSignedRequestIsAcceptedOnce(t *testing.T) {
 		body := `{"grace_seconds":100}`
 		target := "/v1/keys/" + made.textAt("data.id") + "/rotate"
 		next := h.do(key, "POST", target, body, headerName, sign("POST", target, body, 0)).want(t, "rotating", 201)
-		if s := next.textAt("signing_secret"); s == "" || s == secret || next.at("data.require_signature") != true {
-			t.Errorf("got %s", next.text)
+		if s := next.textAt("signing_secret"); s == "" || s == secret {
+			t.Errorf("signing_secret = %q, want another than %q", s, secret)
+		}
+		if got := next.at("data.require_signature"); got != true {
+			t.Errorf("require_signature = %v, want true", got)
 		}
 		h.do(next.textAt("key"), "GET", "/v1/account", "", headerName, sign("GET", "/v1/account", "", 0)).wantError(t, "the old secret", 401, "signature_invalid", headerName)
 		newer := signature.Sign(next.textAt("signing_secret"), "GET", "/v1/account", nil, h.Now())

@@ -50,8 +50,10 @@ func TestTheNameToleranceOfAnAccount(t *testing.T) {
 			code schema.Code
 		}{h.account: {score(101), schema.InvalidRequest}, "acc_none": {score(1), schema.NotFound}} {
 			_, _, err := set(id, c.to)
-			if why, ok := errors.AsType[*schema.Problem](err); !ok || why.Code != c.code {
-				t.Errorf("%s: got %v, want %s", id, err, c.code)
+			if why, ok := errors.AsType[*schema.Problem](err); !ok {
+				t.Errorf("%s: got %v, want a problem", id, err)
+			} else if why.Code != c.code {
+				t.Errorf("%s: code = %s, want %s", id, why.Code, c.code)
 			}
 		}
 		if _, _, err := set(h.account, score(-1)); err == nil {

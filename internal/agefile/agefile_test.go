@@ -55,8 +55,11 @@ func TestDecryptNeedsTheIdentity(t *testing.T) {
 	write(t, filepath.Join(sealed, "note"), []byte("in clear"))
 	for name := range files {
 		text, err := os.ReadFile(filepath.Join(sealed, name+agefile.Suffix))
-		if err != nil || bytes.Contains(text, []byte("secret of")) {
-			t.Errorf("%s is not encrypted, %v", name, err)
+		if err != nil {
+			t.Error(err)
+		}
+		if bytes.Contains(text, []byte("secret of")) {
+			t.Errorf("%s is not encrypted: %q", name, text)
 		}
 	}
 	identities, err := agefile.Identities(path)

@@ -46,8 +46,14 @@ func TestTheDocumentIsServedAsItIs(t *testing.T) {
 		OpenAPI string                    `json:"openapi"`
 		Paths   map[string]map[string]any `json:"paths"`
 	}
-	if err := json.Unmarshal([]byte(body), &document); err != nil || document.OpenAPI != "3.1.0" || document.Paths["/v1/aqi"]["get"] == nil {
+	if err := json.Unmarshal([]byte(body), &document); err != nil {
 		t.Errorf("%v: %.200s", err, body)
+	}
+	if document.OpenAPI != "3.1.0" {
+		t.Errorf("openapi = %q, want 3.1.0", document.OpenAPI)
+	}
+	if document.Paths["/v1/aqi"]["get"] == nil {
+		t.Errorf("there is no GET of /v1/aqi in %d paths", len(document.Paths))
 	}
 	if strings.Contains(body, ".yaml#") {
 		t.Error("a reference leads out of the document")
@@ -59,8 +65,14 @@ func TestTheDocumentIsCacheable(t *testing.T) {
 	full, body := request(t, http.MethodGet)
 	packed, bytes := request(t, http.MethodGet, "Accept-Encoding", "br, gzip;q=0.5")
 	plain, err := io.ReadAll(brotli.NewReader(strings.NewReader(bytes)))
-	if err != nil || string(plain) != body || packed.Header.Get("Content-Encoding") != "br" {
-		t.Errorf("the compressed document differs: %v", err)
+	if err != nil {
+		t.Errorf("the compressed document: %v", err)
+	}
+	if diff := cmp.Diff(body, string(plain)); diff != "" {
+		t.Errorf("the compressed document differs (-want +got):\n%s", diff)
+	}
+	if got := packed.Header.Get("Content-Encoding"); got != "br" {
+		t.Errorf("Content-Encoding = %q, want br", got)
 	}
 	if packed.Header.Get("ETag") == full.Header.Get("ETag") {
 		t.Errorf("two forms share a strong ETag")
@@ -68,12 +80,16 @@ func TestTheDocumentIsCacheable(t *testing.T) {
 	for _, tag := range []string{full.Header.Get("ETag"), packed.Header.Get("ETag"), `"x", W/` + full.Header.Get("ETag"), "*"} {
 		resp, body := request(t, http.MethodGet, "If-None-Match", tag)
 		if resp.StatusCode != http.StatusNotModified || body != "" || resp.Header.Get("Content-Type") != "" {
-			t.Errorf("%s: %d %v", tag, resp.StatusCode, resp.Header)
+			t.Errorf("%s: %d %v with %d bytes, want 304 without content", tag, resp.StatusCode, resp.Header, len(body))
 		}
 	}
 	for _, headers := range [][]string{{"If-None-Match", `"x"`}, {"Accept-Encoding", "gzip;q=0"}, {"Accept-Encoding", "gzip;q=x"}} {
-		if resp, again := request(t, http.MethodGet, headers...); resp.StatusCode != http.StatusOK || again != body {
-			t.Errorf("%s: %d", headers, resp.StatusCode)
+		resp, again := request(t, http.MethodGet, headers...)
+		if resp.StatusCode != http.StatusOK {
+			t.Errorf("%s: %d, want 200", headers, resp.StatusCode)
+		}
+		if diff := cmp.Diff(body, again); diff != "" {
+			t.Errorf("%s: another document (-want +got):\n%s", headers, diff)
 		}
 	}
 	if resp, body := request(t, http.MethodHead); body != "" || resp.Header.Get("Content-Length") != full.Header.Get("Content-Length") {

@@ -25,14 +25,16 @@ func TestBundle(t *testing.T) {
 		"to the root":  {`{a: {$ref: "openapi/part.yaml#/x"}, b: 1}`, `{x: {y: {$ref: "../openapi.yaml#/b", d: 2}}}`, `{"a":{"y":{"$ref":"#/b","d":2}},"b":1}`},
 		"part to part": {`{a: {$ref: "openapi/part.yaml#/x"}}`, `{x: {$ref: "#/y"}, y: [1]}`, `{"a":[1]}`},
 	} {
-		v, err := bundle(files(c.root, c.part))
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-			continue
-		}
-		if diff := cmp.Diff(c.want, string(v)); diff != "" {
-			t.Errorf("%s: %s", name, diff)
-		}
+		t.Run(name, func(t *testing.T) {
+			v, err := bundle(files(c.root, c.part))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if diff := cmp.Diff(c.want, string(v)); diff != "" {
+				t.Error(diff)
+			}
+		})
 	}
 }
 

@@ -45,7 +45,7 @@ func TestErrorsCarryClickHousesCode(t *testing.T) {
 				err = rows.Err()
 			}
 			if code, ok := columnstore.Code(err); !ok || code != c.code {
-				t.Errorf("got %v, want code %d", err, c.code)
+				t.Errorf("got code %d, %v of %v, want %d", code, ok, err, c.code)
 			}
 		})
 	}

@@ -306,8 +306,11 @@ func TestEngineEndsWithItsParent(t *testing.T) {
 		t.Fatal(err)
 	}
 	line, err := bufio.NewReader(out).ReadString('\n')
-	if _, wrong := strconv.Atoi(strings.TrimSpace(line)); err != nil || wrong != nil {
+	if err != nil {
 		t.Fatalf("the parent printed %q, %v", line, err)
+	}
+	if _, err := strconv.Atoi(strings.TrimSpace(line)); err != nil {
+		t.Fatalf("the parent printed no number: %v", err)
 	}
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -318,7 +321,7 @@ func TestEngineEndsWithItsParent(t *testing.T) {
 	lock := flock.New(filepath.Join(dir, "engine.lock"))
 	defer lock.Close()
 	if ok, err := lock.TryLockContext(ctx, 20*time.Millisecond); err != nil || !ok {
-		t.Fatalf("the engine still holds its directory: %v", err)
+		t.Fatalf("the engine still holds its directory: got %v, %v", ok, err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "engine.port")); !os.IsNotExist(err) {
 		t.Errorf("the engine left its port file behind: %v", err)

@@ -45,8 +45,10 @@ func TestTransient(t *testing.T) {
 		"a table of another kind":      {&clickhouse.Exception{Code: 57}, false},
 		"a mistake of this program":    {errors.New("template"), false},
 	} {
-		if got := columnstore.Transient(c.err); c.err == nil || got != c.want {
-			t.Errorf("%s: %v passes: %v, want %v", name, c.err, got, c.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			if got := columnstore.Transient(c.err); c.err == nil || got != c.want {
+				t.Errorf("%v passes: %v, want %v", c.err, got, c.want)
+			}
+		})
 	}
 }

@@ -146,8 +146,11 @@ feeds:
 		t.Errorf("problems (-want +got):\n%s", diff)
 	}
 	var problems config.Problems
-	if !errors.As(err, &problems) || problems[0].Key != "listen" {
-		t.Errorf("the error is no Problems: %T", err)
+	if !errors.As(err, &problems) {
+		t.Fatalf("the error is no Problems: %T", err)
+	}
+	if got := problems[0].Key; got != "listen" {
+		t.Errorf("the first problem is of %q, want listen", got)
 	}
 }
 

@@ -58,7 +58,7 @@ func TestNetworksAreAllOrNone(t *testing.T) {
 		t.Errorf("%v %s", err, diff)
 	}
 	if got, err := config.Networks([]string{"::1", "x"}); err == nil || got != nil {
-		t.Errorf("got %v, want an error", got)
+		t.Errorf("got %v, %v, want an error only", got, err)
 	}
 }
 

@@ -71,24 +71,26 @@ func TestFilesAndPlacesOfThePage(t *testing.T) {
 		"/dashboardx":                    {404, "application/json", "no-store", `"not_found"`},
 		"/dashboard/assets/app-1a2b.css": {200, "text/css; charset=utf-8", forGood[0], "b{}"},
 	} {
-		got := request(h, http.MethodGet, path)
-		head := got.Header()
-		switch {
-		case got.Code != want.status:
-			t.Errorf("%s: Code = %v, want %v", path, got.Code, want.status)
-		case head.Get("Content-Type") != want.typed:
-			t.Errorf("%s: head.Get(\"Content-Type\") = %v, want %v", path, head.Get("Content-Type"), want.typed)
-		case head.Get("Cache-Control") != want.cache:
-			t.Errorf("%s: head.Get(\"Cache-Control\") = %v, want %v", path, head.Get("Cache-Control"), want.cache)
-		case !strings.Contains(got.Body.String(), want.text):
-			t.Errorf("%s: Body.String() = %q, want %q in it", path, got.Body.String(), want.text)
-		}
-		if policy := head.Get("Content-Security-Policy"); want.status == 200 && !strings.HasPrefix(policy, "default-src 'none'; script-src 'self';") {
-			t.Errorf("%s: the policy %q", path, policy)
-		}
-		if again := request(h, http.MethodGet, path, "If-None-Match", head.Get("Etag")); want.status == 200 && again.Code != http.StatusNotModified {
-			t.Errorf("%s: revalidation: %d", path, again.Code)
-		}
+		t.Run(path, func(t *testing.T) {
+			got := request(h, http.MethodGet, path)
+			head := got.Header()
+			switch {
+			case got.Code != want.status:
+				t.Errorf("Code = %v, want %v", got.Code, want.status)
+			case head.Get("Content-Type") != want.typed:
+				t.Errorf("head.Get(\"Content-Type\") = %v, want %v", head.Get("Content-Type"), want.typed)
+			case head.Get("Cache-Control") != want.cache:
+				t.Errorf("head.Get(\"Cache-Control\") = %v, want %v", head.Get("Cache-Control"), want.cache)
+			case !strings.Contains(got.Body.String(), want.text):
+				t.Errorf("Body.String() = %q, want %q in it", got.Body.String(), want.text)
+			}
+			if policy := head.Get("Content-Security-Policy"); want.status == 200 && !strings.HasPrefix(policy, "default-src 'none'; script-src 'self';") {
+				t.Errorf("the policy %q", policy)
+			}
+			if again := request(h, http.MethodGet, path, "If-None-Match", head.Get("Etag")); want.status == 200 && again.Code != http.StatusNotModified {
+				t.Errorf("revalidation: %d", again.Code)
+			}
+		})
 	}
 	if got := request(h, http.MethodPost, "/dashboard/"); got.Code != http.StatusMethodNotAllowed {
 		t.Errorf("POST: %d", got.Code)

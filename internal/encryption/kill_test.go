@@ -104,8 +104,11 @@ func killAt(t *testing.T, moment, dir, server string) {
 	child.Env = append(os.Environ(), childVariable+"="+strings.Join([]string{moment, dir, server}, "\n"))
 	output, err := child.CombinedOutput()
 	var ended *exec.ExitError
-	if !errors.As(err, &ended) || !ended.Sys().(syscall.WaitStatus).Signaled() {
+	if !errors.As(err, &ended) {
 		t.Fatalf("%s: %v\n%s", moment, err, output)
+	}
+	if !ended.Sys().(syscall.WaitStatus).Signaled() {
+		t.Fatalf("%s: %v, want a signal\n%s", moment, ended, output)
 	}
 	if _, err := os.Stat(filepath.Join(dir, keyName)); err != nil {
 		t.Errorf("%s: there is no key file: %v", moment, err)

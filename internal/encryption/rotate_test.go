@@ -130,8 +130,11 @@ func TestRotationReencryptsEverything(t *testing.T) {
 			want := RotationResult{From: before.KeyID(), To: b.KeyID(), Reencrypted: []ReencryptedColumn{
 				{"idempotent_reply", "body", testReplies}, {"api_key", "signing_secret", testSecrets},
 			}}
-			if diff := cmp.Diff(want, got); diff != "" || got.From == got.To {
-				t.Errorf("%s", diff)
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("result (-want +got):\n%s", diff)
+			}
+			if got.From == got.To {
+				t.Errorf("the new key is the old one, %s", got.To)
 			}
 			wantWhole(t, db, b)
 			wantOneKey(t, dir)
@@ -199,9 +202,11 @@ func TestRotationOfASettingNeedsNewKey(t *testing.T) {
 			"no key at all":  {key(1), config.NewSecret("x"), "base64"},
 			"a file instead": {config.Secret{}, key(2), "encryption.key"},
 		} {
-			if _, err := rotate(c.key, c.next); err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Errorf("%s: %v, want %q", name, err, c.want)
-			}
+			t.Run(name, func(t *testing.T) {
+				if _, err := rotate(c.key, c.next); err == nil || !strings.Contains(err.Error(), c.want) {
+					t.Errorf("%v, want %q", err, c.want)
+				}
+			})
 		}
 		for _, again := range []bool{false, true} {
 			if got, err := rotate(key(1), key(2)); err != nil || got.AlreadyRotated != again || got.To != testBox(t, 2).KeyID() {

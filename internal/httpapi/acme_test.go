@@ -129,8 +129,11 @@ func TestCertificatesComeByACME(t *testing.T) { //nolint:paralleltest // see abo
 		t.Fatal(err)
 	}
 	kept, err := again.Config().GetCertificate(&tls.ClientHelloInfo{ServerName: "AIR.example.in."})
-	if err != nil || kept.Leaf.SerialNumber.Cmp(leaf.SerialNumber) != 0 {
-		t.Errorf("after a new start: %v", err)
+	if err != nil {
+		t.Fatalf("after a new start: %v", err)
+	}
+	if got, want := kept.Leaf.SerialNumber, leaf.SerialNumber; got.Cmp(want) != 0 {
+		t.Errorf("after a new start: the serial number is %v, want %v", got, want)
 	}
 }
 

@@ -139,8 +139,11 @@ func TestRefusals(t *testing.T) {
 			if err := json.Unmarshal([]byte(body), &got); err != nil {
 				t.Fatalf("%d %q: %v", resp.StatusCode, body, err)
 			}
-			if resp.StatusCode != c.code.Status() || got.Error.Code != c.code || got.Status != "error" {
-				t.Errorf("got %d %s, want %s", resp.StatusCode, body, c.code)
+			if resp.StatusCode != c.code.Status() || got.Error.Code != c.code {
+				t.Errorf("got %d with the code %s, want %s: %s", resp.StatusCode, got.Error.Code, c.code, body)
+			}
+			if got.Status != "error" {
+				t.Errorf("status = %q, want error", got.Status)
 			}
 			if got.Error.RequestID == "" || got.Error.RequestID != resp.Header.Get("X-Request-Id") {
 				t.Errorf("request ids differ: %q, %q", got.Error.RequestID, resp.Header.Get("X-Request-Id"))
@@ -194,8 +197,11 @@ func TestConditionalRequests(t *testing.T) {
 	base, _ := worldsAPI(t)
 	first, _ := request(t, "GET", base, "/v1/ready")
 	tag := first.Header.Get("ETag")
-	if first.Header.Get("Last-Modified") != changed.Format(http.TimeFormat) || len(tag) < 4 {
-		t.Fatalf("headers %v", first.Header)
+	if got, want := first.Header.Get("Last-Modified"), changed.Format(http.TimeFormat); got != want {
+		t.Fatalf("Last-Modified = %q, want %q", got, want)
+	}
+	if len(tag) < 4 {
+		t.Fatalf("ETag = %q, want at least 4 characters", tag)
 	}
 	for name, c := range map[string]struct {
 		headers []string
@@ -216,13 +222,15 @@ func TestConditionalRequests(t *testing.T) {
 		"no date":            {[]string{"If-Modified-Since", "yesterday"}, 200},
 		"the tag goes ahead": {[]string{"If-None-Match", `"x"`, "If-Modified-Since", changed.Format(http.TimeFormat)}, 200},
 	} {
-		resp, body := request(t, "GET", base, "/v1/ready", c.headers...)
-		if resp.StatusCode != c.want || (c.want == 304) != (body == "") {
-			t.Errorf("%s: %d %q, want %d", name, resp.StatusCode, body, c.want)
-		}
-		if resp.Header.Get("ETag") != tag {
-			t.Errorf("%s: no ETag", name)
-		}
+		t.Run(name, func(t *testing.T) {
+			resp, body := request(t, "GET", base, "/v1/ready", c.headers...)
+			if resp.StatusCode != c.want || (c.want == 304) != (body == "") {
+				t.Errorf("%d %q, want %d", resp.StatusCode, body, c.want)
+			}
+			if got := resp.Header.Get("ETag"); got != tag {
+				t.Errorf("ETag = %q, want %q", got, tag)
+			}
+		})
 	}
 	head, body := request(t, "HEAD", base, "/v1/ready")
 	switch {

@@ -1,6 +1,7 @@
 package httpapi_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -40,9 +41,11 @@ func TestPreferWait(t *testing.T) {
 		{[]string{"return=minimal"}, none},
 		{[]string{";,=,\""}, none},
 	} {
-		if got, wanted := httpapi.PreferWait(c.headers, most); got != max(c.want, 0) || wanted != (c.want != none) {
-			t.Errorf("Prefer: %q waits %v, wanted %v, want %v", c.headers, got, wanted, c.want)
-		}
+		t.Run(fmt.Sprintf("%q", c.headers), func(t *testing.T) {
+			if got, wanted := httpapi.PreferWait(c.headers, most); got != max(c.want, 0) || wanted != (c.want != none) {
+				t.Errorf("it waits %v, wanted %v, want %v", got, wanted, c.want)
+			}
+		})
 	}
 }
 

@@ -37,17 +37,22 @@ func TestCookiesOverTLSAreSecure(t *testing.T) {
 		"no address":           {path: "/v1/cookie", from: "@", proto: "https", location: "/v1/there"},
 		"the dashboard's path": {path: "/dashboard/v1/cookie", from: "203.0.113.1:1", location: "/dashboard/v1/there"},
 	} {
-		r := httptest.NewRequest(http.MethodGet, c.path, http.NoBody)
-		r.RemoteAddr = c.from
-		r.Header.Set("X-Forwarded-Proto", c.proto)
-		if c.tls {
-			r.TLS = &tls.ConnectionState{}
-		}
-		w := httptest.NewRecorder()
-		h.ServeHTTP(w, r)
-		if got := strings.Contains(w.Header().Get("Set-Cookie"), "Secure"); got != c.secure || w.Header().Get("Location") != c.location {
-			t.Errorf("%s: %v", name, w.Header())
-		}
+		t.Run(name, func(t *testing.T) {
+			r := httptest.NewRequest(http.MethodGet, c.path, http.NoBody)
+			r.RemoteAddr = c.from
+			r.Header.Set("X-Forwarded-Proto", c.proto)
+			if c.tls {
+				r.TLS = &tls.ConnectionState{}
+			}
+			w := httptest.NewRecorder()
+			h.ServeHTTP(w, r)
+			if set := w.Header().Get("Set-Cookie"); strings.Contains(set, "Secure") != c.secure {
+				t.Errorf("Set-Cookie = %q, want it secure: %v", set, c.secure)
+			}
+			if got := w.Header().Get("Location"); got != c.location {
+				t.Errorf("Location = %q, want %q", got, c.location)
+			}
+		})
 	}
 	if cookie.Secure {
 		t.Error("the handler's own cookie was changed")

@@ -227,13 +227,15 @@ func TestSettingsOfTLS(t *testing.T) {
 		"every name":         {server.TLSConfig{Domains: []string{"*.a.in"}}, `acme-domains: "*.a.in" is not the full name of a host, in lower case; others than English are written xn--…`},
 		"plain directory":    {server.TLSConfig{Domains: []string{"a.in"}, Directory: "http://ca"}, "acme-directory: must begin with https://"},
 	} {
-		var got []string
-		for _, err := range c.Validate() {
-			got = append(got, err.Error())
-		}
-		if diff := cmp.Diff(c.want, strings.Join(got, "\n")); diff != "" {
-			t.Errorf("%s: %s", name, diff)
-		}
+		t.Run(name, func(t *testing.T) {
+			var got []string
+			for _, err := range c.Validate() {
+				got = append(got, err.Error())
+			}
+			if diff := cmp.Diff(c.want, strings.Join(got, "\n")); diff != "" {
+				t.Error(diff)
+			}
+		})
 	}
 	c := files(t)
 	if _, err := c.Open(nil, nil, ""); err == nil || !strings.Contains(err.Error(), c.Cert) {

@@ -39,9 +39,11 @@ func TestEveryReplyVariesByItsCredential(t *testing.T) {
 		"a foreign session":  {"POST", "/dashboard/v1/world", []string{"Sec-Fetch-Site", "cross-site"}, 403, "Cookie"},
 		"outside of the API": {"GET", "/healthz", nil, 200, ""},
 	} {
-		resp, _ := request(t, c.method, base, c.path, c.headers...)
-		if got := strings.Join(resp.Header.Values("Vary"), ", "); resp.StatusCode != c.status || got != c.want {
-			t.Errorf("%s: got %d, Vary %q; want %d, %q", name, resp.StatusCode, got, c.status, c.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			resp, _ := request(t, c.method, base, c.path, c.headers...)
+			if got := strings.Join(resp.Header.Values("Vary"), ", "); resp.StatusCode != c.status || got != c.want {
+				t.Errorf("got %d, Vary %q; want %d, %q", resp.StatusCode, got, c.status, c.want)
+			}
+		})
 	}
 }

@@ -155,8 +155,10 @@ func TestSlowStatementTimesOut(t *testing.T) {
 		t.Errorf("got %v, want service_unavailable", err)
 	}
 	var stated *pgconn.PgError
-	if !errors.As(err, &stated) || stated.Code != "57014" {
+	if !errors.As(err, &stated) {
 		t.Errorf("the cause is %v, want that the statement was cancelled", err)
+	} else if stated.Code != "57014" {
+		t.Errorf("the code of the cause is %s, want 57014", stated.Code)
 	}
 	fresh := sqlstoretest.Open(t, sqlstore.Config{DSN: sqlstoretest.PostgresDSN(t)})
 	var limit string

@@ -116,8 +116,11 @@ func TestFailingFeedIsLoggedOnce(t *testing.T) {
 		h.deliveries.add(owner, "dlv_meanwhile", "waiting")
 		h.air.add(owner, "", "new")
 		polls(10)
-		if c.count("event: air") != 1 || c.hasEnded() {
-			t.Error("a failing feed stopped the notices of another, or the stream")
+		if n := c.count("event: air"); n != 1 {
+			t.Errorf("with a failing feed the stream has %d notices of another, want 1", n)
+		}
+		if c.hasEnded() {
+			t.Error("a failing feed ended the stream")
 		}
 		h.deliveries.update(func() { h.deliveries.err = nil })
 		polls(2)

@@ -191,8 +191,10 @@ func TestLimitOfStreamsPerAccount(t *testing.T) {
 			mine = append(mine, h.listen(t, request{key: "key_" + strconv.Itoa(i%25)}))
 		}
 		next := h.listen(t, request{key: "key_next"})
-		if p, refused := errors.AsType[*schema.Problem](next.err); !refused || p.Code != schema.RateLimited || p.RetryAfter == 0 {
-			t.Errorf("the next one: %v", next.err)
+		if p, refused := errors.AsType[*schema.Problem](next.err); !refused {
+			t.Errorf("the next one: got %v, want a problem", next.err)
+		} else if p.Code != schema.RateLimited || p.RetryAfter == 0 {
+			t.Errorf("the next one: got %s, retry after %d s, want %s and a time", p.Code, p.RetryAfter, schema.RateLimited)
 		}
 		if got := fixture.MetricValue(t, h.metrics, "vayu_live_refused_total", "reason", "account"); got != 1 {
 			t.Errorf("%v refusals are counted, want 1", got)

@@ -44,8 +44,14 @@ func TestVersionsAreImmutable(t *testing.T) {
 func TestNilMapIsEmpty(t *testing.T) {
 	t.Parallel()
 	var m *Map[string, int]
-	if m.Len() != 0 || m.Get("a") != 0 || len(maps.Collect(m.All())) != 0 {
-		t.Error("a nil Map has content")
+	if got := m.Len(); got != 0 {
+		t.Errorf("Len() = %d, want 0", got)
+	}
+	if got := m.Get("a"); got != 0 {
+		t.Errorf("Get(\"a\") = %d, want 0", got)
+	}
+	if got := maps.Collect(m.All()); len(got) != 0 {
+		t.Errorf("All() has %v, want nothing", got)
 	}
 }
 

@@ -105,8 +105,11 @@ func TestEachRowIsClaimedOnce(t *testing.T) {
 	reg := prometheus.NewRegistry()
 	reg.MustRegister(one.failed)
 	sqlstoretest.Exec(t, db, "DROP TABLE job")
-	if pause := one.Poll(t.Context(), one.pool); pause != RetryPause || fixture.MetricValue(t, reg, "failed_total") != 1 {
-		t.Errorf("without its table it looks again after %s", pause)
+	if pause := one.Poll(t.Context(), one.pool); pause != RetryPause {
+		t.Errorf("without its table it polls again after %s, want %s", pause, RetryPause)
+	}
+	if got := fixture.MetricValue(t, reg, "failed_total"); got != 1 {
+		t.Errorf("%v failures are counted, want 1", got)
 	}
 }
 

@@ -57,8 +57,10 @@ func TestQueuedJobsComeFirst(t *testing.T) {
 		s.add(0, "")
 		s.Poll(t.Context(), s.pool)
 		s.pool.Release(false)
-		if s.pool.TryAcquire(false) || s.pool.TryAcquire(true) {
-			t.Error("a new request acquired the reserved slot")
+		for _, batch := range []bool{false, true} {
+			if s.pool.TryAcquire(batch) {
+				t.Errorf("a new request acquired the reserved slot (batch: %v)", batch)
+			}
 		}
 		s.pool.Release(false)
 		if !s.pool.TryAcquire(false) {
@@ -83,8 +85,11 @@ func TestQueuedJobsComeFirst(t *testing.T) {
 		if got := s.pool.Slots(); got.BatchInFlight != 2 || !got.Backlogged[1] {
 			t.Errorf("got %+v", got)
 		}
-		if s.pool.TryAcquire(true) || !s.pool.TryAcquire(false) {
-			t.Error("batch items acquire the slots of requests")
+		if s.pool.TryAcquire(true) {
+			t.Error("a batch item acquired a slot of requests")
+		}
+		if !s.pool.TryAcquire(false) {
+			t.Error("a request acquired no slot beside batch items")
 		}
 		s.pool.Release(false)
 		if got := s.finishCalls(); len(got) != 2 {
@@ -118,8 +123,11 @@ func TestWakeAtWakesTheLoop(t *testing.T) {
 			t.Error("it is not woken for what comes sooner")
 		}
 		s.unavailable = true
-		if pause := s.Poll(t.Context(), s.pool); pause != RetryPause || s.pool.IsAvailable() {
-			t.Errorf("while the provider is unavailable the pause is %s", pause)
+		if pause := s.Poll(t.Context(), s.pool); pause != RetryPause {
+			t.Errorf("while the provider is unavailable the pause is %s, want %s", pause, RetryPause)
+		}
+		if s.pool.IsAvailable() {
+			t.Error("IsAvailable() is true while the provider is unavailable")
 		}
 		s.pool.provider.Available = func() bool { panic("no") }
 		if s.pool.IsAvailable() {

@@ -145,24 +145,31 @@ func TestVerifyAuditFindsTampering(t *testing.T) {
 		list := strings.Join(columns, ", ")
 		run(t, db, "CREATE TABLE audit_copy AS SELECT "+list+" FROM audit", "CREATE TABLE head_copy AS SELECT account_id, mode, seq, hash FROM audit_head")
 		for _, c := range cases {
-			run(t, db, c.do...)
-			for _, size := range []int{1, 2, 100} {
-				found := false
-				err := audit.VerifyPages(context.Background(), db, "", size, func(r audit.Report) {
-					if r.World == schema.Live {
-						found = r.Reason != "" && r.Wrong == c.wrong && strings.Contains(r.Reason, c.why)
-						if !found {
-							t.Errorf("%s: %+v, want row %d, %q", c.name, r, c.wrong, c.why)
+			t.Run(c.name, func(t *testing.T) {
+				defer func() {
+					run(t, db, "DELETE FROM audit", "DELETE FROM audit_head",
+						"INSERT INTO audit ("+list+") SELECT "+list+" FROM audit_copy",
+						"INSERT INTO audit_head (account_id, mode, seq, hash) SELECT account_id, mode, seq, hash FROM head_copy")
+				}()
+				run(t, db, c.do...)
+				for _, size := range []int{1, 2, 100} {
+					found := false
+					err := audit.VerifyPages(context.Background(), db, "", size, func(r audit.Report) {
+						if r.World == schema.Live {
+							found = r.Reason != "" && r.Wrong == c.wrong && strings.Contains(r.Reason, c.why)
+							if !found {
+								t.Errorf("%+v, want row %d, %q", r, c.wrong, c.why)
+							}
 						}
+					})
+					if err != nil {
+						t.Errorf("pages of %d: %v", size, err)
 					}
-				})
-				if err != nil || !found {
-					t.Errorf("%s is not found in pages of %d: %v", c.name, size, err)
+					if !found {
+						t.Errorf("it is not found in pages of %d", size)
+					}
 				}
-			}
-			run(t, db, "DELETE FROM audit", "DELETE FROM audit_head",
-				"INSERT INTO audit ("+list+") SELECT "+list+" FROM audit_copy",
-				"INSERT INTO audit_head (account_id, mode, seq, hash) SELECT account_id, mode, seq, hash FROM head_copy")
+			})
 		}
 		if got := verify(t, db, id); got[0].Reason != "" {
 			t.Errorf("after: %+v", got)

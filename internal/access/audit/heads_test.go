@@ -119,8 +119,11 @@ func TestAnUnfinishedLineDamagesNoOther(t *testing.T) {
 			t.Fatalf("copied %d, %v", n, err)
 		}
 		text, err := os.ReadFile(path)
-		if lines := strings.Split(string(text), "\n"); err != nil || len(lines) != 3 || !strings.Contains(lines[1], id) {
-			t.Errorf("the file is %q, %v", text, err)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if lines := strings.Split(string(text), "\n"); len(lines) != 3 || !strings.Contains(lines[1], id) {
+			t.Errorf("the lines are %q, want two, with %s in the second", lines, id)
 		}
 	})
 }

@@ -70,24 +70,26 @@ func TestACutAuditLogIsFoundByTheMACOfItsHead(t *testing.T) {
 		}
 		run(t, db, "CREATE TABLE audit_copy AS SELECT * FROM audit", "CREATE TABLE head_copy AS SELECT * FROM audit_head")
 		for _, c := range cases {
-			run(t, db, append([]string{"DELETE FROM audit WHERE seq > 21", setBack}, c.do...)...)
-			for _, more := range []int{0, 3, 30} { // a service appends rows, beyond the original last one
-				appendRows(t, db, id, 100, 100+more)
-				switch got, err := reports(db); {
-				case err != nil:
-					t.Errorf("%s: %v", c.name, err)
-				case len(got) != 1:
-					t.Errorf("%s: len(got) = %v, want 1", c.name, len(got))
-				case got[0].Reason == "":
-					t.Errorf("%s: got[0].Reason is empty", c.name)
-				case more == 0 && !strings.Contains(got[0].Reason, c.why):
-					t.Errorf("%s, and %d rows more: %+v, %v", c.name, more, got, err)
+			t.Run(c.name, func(t *testing.T) {
+				defer run(t, db, "DELETE FROM audit", "DELETE FROM audit_head", "INSERT INTO audit SELECT * FROM audit_copy", "INSERT INTO audit_head SELECT * FROM head_copy")
+				run(t, db, append([]string{"DELETE FROM audit WHERE seq > 21", setBack}, c.do...)...)
+				for _, more := range []int{0, 3, 30} { // a service appends rows, beyond the original last one
+					appendRows(t, db, id, 100, 100+more)
+					switch got, err := reports(db); {
+					case err != nil:
+						t.Error(err)
+					case len(got) != 1:
+						t.Errorf("len(got) = %v, want 1", len(got))
+					case got[0].Reason == "":
+						t.Error("got[0].Reason is empty")
+					case more == 0 && !strings.Contains(got[0].Reason, c.why):
+						t.Errorf("the reason is %q, want %q", got[0].Reason, c.why)
+					}
+					if err := audit.KeyHeads(t.Context(), db, time.Now()); err != nil {
+						t.Error(err)
+					}
 				}
-				if err := audit.KeyHeads(t.Context(), db, time.Now()); err != nil {
-					t.Error(err)
-				}
-			}
-			run(t, db, "DELETE FROM audit", "DELETE FROM audit_head", "INSERT INTO audit SELECT * FROM audit_copy", "INSERT INTO audit_head SELECT * FROM head_copy")
+			})
 		}
 		run(t, db, "DELETE FROM setting WHERE name = 'audit_heads_keyed'")
 		if got, err := reports(db); err == nil || !strings.Contains(err.Error(), "was removed") {

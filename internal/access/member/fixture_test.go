@@ -138,7 +138,7 @@ func (s *site) last() string {
 	s.t.Helper()
 	all := s.mails()
 	if len(all) == 0 || len(all[len(all)-1]) == 0 {
-		s.t.Fatal("there is no mail with a link")
+		s.t.Fatalf("the mails have the links %q, want one in the last", all)
 	}
 	return all[len(all)-1][0]
 }

@@ -23,8 +23,11 @@ func TestAgentIsSanitized(t *testing.T) {
 			t.Errorf("%q became %q, want %q", sent, got, want)
 		}
 	}
-	if cookieOf("x", time.Millisecond).MaxAge != 1 || noCookie().MaxAge != -1 {
-		t.Error("the age of a cookie")
+	if got := cookieOf("x", time.Millisecond).MaxAge; got != 1 {
+		t.Errorf("a cookie of a millisecond has the age %d, want 1", got)
+	}
+	if got := noCookie().MaxAge; got != -1 {
+		t.Errorf("no cookie has the age %d, want -1", got)
 	}
 }
 

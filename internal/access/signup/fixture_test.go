@@ -167,6 +167,6 @@ func wantInvalid(t *testing.T, r accesstest.Reply, field string) {
 	t.Helper()
 	problem, _ := r.Body["error"].(map[string]any)
 	if r.Status != http.StatusBadRequest || problem["code"] != "invalid_request" || problem["field"] != field {
-		t.Errorf("got %d %s, want 400 with the field %s", r.Status, r.Text, field)
+		t.Errorf("got %d and the problem %v, want 400, invalid_request and the field %s: %s", r.Status, problem, field, r.Text)
 	}
 }

@@ -44,15 +44,21 @@ func TestSandboxKeyAtOnceAndLiveKeyWhenConfirmed(t *testing.T) {
 		s.clock.Advance(24*time.Hour - time.Minute)
 		first := s.confirm(token)
 		live, _ := first.Body["key"].(string)
-		if first.Body["outcome"] != "confirmed" || s.works(live) != http.StatusOK || !strings.HasPrefix(live, "sk_live_") {
-			t.Fatalf("got %d %v, want a live key", first.Status, first.Body["outcome"])
+		if first.Body["outcome"] != "confirmed" || !strings.HasPrefix(live, "sk_live_") {
+			t.Fatalf("got %d %v with the key %q, want a live key", first.Status, first.Body["outcome"], live)
+		}
+		if got := s.works(live); got != http.StatusOK {
+			t.Fatalf("a call with the live key: got %d, want 200", got)
 		}
 		if got := s.Do(live, http.MethodPost, "/v1/keys", `{"name":"further","scopes":["aqi:read"]}`).Status; got != http.StatusCreated {
 			t.Errorf("making a further key: got %d, want 201", got)
 		}
 		again := s.confirm(token)
-		if _, ok := again.Body["key"]; again.Body["outcome"] != "already_confirmed" || ok {
-			t.Errorf("the second confirmation: got %d %v, want already_confirmed without a key", again.Status, again.Body)
+		if got := again.Body["outcome"]; got != "already_confirmed" {
+			t.Errorf("the second confirmation: got %d %v, want already_confirmed", again.Status, got)
+		}
+		if got, ok := again.Body["key"]; ok {
+			t.Errorf("the second confirmation: got the key %v, want none", got)
 		}
 		s.clock.Advance(8 * 24 * time.Hour)
 		s.process()
@@ -145,8 +151,11 @@ func TestKnownAddressGetsTheSameReply(t *testing.T) {
 		}
 		id, key := known.Body["account_id"].(string), known.Body["key"].(string)
 		r := s.confirm(s.token(id))
-		if _, ok := r.Body["key"]; r.Body["outcome"] != "address_in_use" || ok {
-			t.Errorf("got %v, want address_in_use without a key", r.Body)
+		if got := r.Body["outcome"]; got != "address_in_use" {
+			t.Errorf("got %v, want address_in_use", got)
+		}
+		if got, ok := r.Body["key"]; ok {
+			t.Errorf("got the key %v, want none", got)
 		}
 		s.clock.Advance(7*24*time.Hour + time.Second)
 		s.process()
@@ -315,9 +324,10 @@ func TestAnInviteIsUsedOnce(t *testing.T) {
 		s.clock.Advance(time.Hour)
 		expired := use("x@example.com", late)
 		wantInvalid(t, expired, "invite")
-		message := func(r accesstest.Reply) any { return r.Body["message"] }
-		if message(used) != message(unknown) || message(others) != message(unknown) || message(expired) != message(unknown) {
-			t.Error("the messages reveal what is wrong with a code")
+		for name, r := range map[string]accesstest.Reply{"a used code": used, "the code of another": others, "an expired code": expired} {
+			if got, want := r.Body["message"], unknown.Body["message"]; got != want {
+				t.Errorf("%s: got %q, want %q as for an unknown code", name, got, want)
+			}
 		}
 	})
 }

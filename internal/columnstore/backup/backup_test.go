@@ -284,15 +284,17 @@ func TestFailedRestoreLeavesNothing(t *testing.T) {
 		}), k.databases, "newer version of this program"},
 		"contents that differ": {manifest, edited(func(m *backup.Manifest) { m.Databases[0].Tables[2].Files[1].Hash++ }), k.databases, "table reading: the restored rows differ from the backup"},
 	} {
-		if err := os.WriteFile(c.path, c.text, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if _, err := backup.Restore(t.Context(), db, c.databases, k.dir); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: got %v, want an error with %q", name, err, c.want)
-		}
-		if err := os.WriteFile(c.path, whole[c.path], 0o600); err != nil {
-			t.Fatal(err)
-		}
+		t.Run(name, func(t *testing.T) {
+			if err := os.WriteFile(c.path, c.text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := backup.Restore(t.Context(), db, c.databases, k.dir); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want an error with %q", err, c.want)
+			}
+			if err := os.WriteFile(c.path, whole[c.path], 0o600); err != nil {
+				t.Fatal(err)
+			}
+		})
 	}
 	if _, err := backup.Restore(t.Context(), db, k.databases, k.dir); err != nil {
 		t.Fatalf("after all these: %v", err)

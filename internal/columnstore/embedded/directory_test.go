@@ -29,8 +29,10 @@ func TestStartWaitsForStoppingHolder(t *testing.T) {
 		}
 		defer lock.Release()
 		var held *HeldError
-		if _, err := acquire(t.Context(), dir, Holder{Owner: "test", Parent: os.Getppid()}); !errors.As(err, &held) || held.Holder.PID != os.Getpid() {
-			t.Errorf("a second start gave %v, want this process as the holder of the directory", err)
+		if _, err := acquire(t.Context(), dir, Holder{Owner: "test", Parent: os.Getppid()}); !errors.As(err, &held) {
+			t.Errorf("a second start gave %v, want a HeldError", err)
+		} else if held.Holder.PID != os.Getpid() {
+			t.Errorf("the directory is held by process %d, want this one, %d", held.Holder.PID, os.Getpid())
 		}
 	})
 }

@@ -21,8 +21,10 @@ func FuzzReadRequest(f *testing.F) {
 		r.URL = &url.URL{Path: "/", RawQuery: raw}
 		q, err := readRequest(r, r.Body)
 		if err != nil {
-			if e := (*chdb.Exception)(nil); !asException(err, &e) || e.Code == 0 || status(e) < 400 {
-				t.Errorf("error without a code: %v", err)
+			if e := (*chdb.Exception)(nil); !asException(err, &e) {
+				t.Errorf("got %v, want an exception", err)
+			} else if e.Code == 0 || status(e) < 400 {
+				t.Errorf("%v has the code %d and the status %d", e, e.Code, status(e))
 			}
 			return
 		}

@@ -84,8 +84,10 @@ func TestKilledSessionIsNotReused(t *testing.T) {
 	a := &answer{w: wire.Limit(httptest.NewRecorder(), r), r: r, log: h.log}
 	err = h.run(ctx, &request{Statement: statement.Parse("SELECT sleep(3)"), user: access.Admin, format: "JSON", wait: true}, a)
 	var exception *chdb.Exception
-	if !errors.As(err, &exception) || exception.Name != "QUERY_WAS_CANCELLED" {
-		t.Errorf("the cancelled query gave %v", err)
+	if !errors.As(err, &exception) {
+		t.Errorf("the cancelled query gave %v, want an exception", err)
+	} else if exception.Name != "QUERY_WAS_CANCELLED" {
+		t.Errorf("the cancelled query gave %s, want QUERY_WAS_CANCELLED", exception.Name)
 	}
 	if closed != 1 {
 		t.Errorf("%d sessions closed, want 1", closed)

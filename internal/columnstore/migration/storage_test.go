@@ -46,10 +46,12 @@ func TestStorageStatements(t *testing.T) {
 			"ALTER TABLE vayu.city_hour_local ON CLUSTER `air` MODIFY TTL at + toIntervalHour(169)",
 		}},
 	} {
-		got := migration.StorageStatements(c.storage, migration.Params{Database: "vayu", Cluster: c.cluster})
-		if diff := cmp.Diff(c.want, got); diff != "" {
-			t.Errorf("%s:\n%s", name, diff)
-		}
+		t.Run(name, func(t *testing.T) {
+			got := migration.StorageStatements(c.storage, migration.Params{Database: "vayu", Cluster: c.cluster})
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("%s:\n%s", name, diff)
+			}
+		})
 	}
 }
 

@@ -22,8 +22,10 @@ func TestClientsHaveTokensOfTheirOwn(t *testing.T) {
 		return err == nil
 	}
 	for i := range burst {
-		if !admit("192.0.2.1", now) || !admit("2001:db8:1:2::1", now) {
-			t.Fatalf("request %d is refused", i)
+		for _, address := range []string{"192.0.2.1", "2001:db8:1:2::1"} {
+			if !admit(address, now) {
+				t.Fatalf("request %d of %s is refused", i, address)
+			}
 		}
 	}
 	for address, want := range map[string]bool{

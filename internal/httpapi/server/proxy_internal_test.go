@@ -46,10 +46,12 @@ func TestOnlyProxiesAreTrusted(t *testing.T) {
 		"a Unix socket":            {"@", []string{"198.51.100.7"}, "invalid IP"},
 		"no address of the socket": {"", nil, "invalid IP"},
 	} {
-		r := &http.Request{RemoteAddr: c.socket, Header: http.Header{"X-Forwarded-For": c.forwarded}}
-		if got := Proxies(trusted).Client(r).String(); got != c.want {
-			t.Errorf("%s: got %s, want %s", name, got, c.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			r := &http.Request{RemoteAddr: c.socket, Header: http.Header{"X-Forwarded-For": c.forwarded}}
+			if got := Proxies(trusted).Client(r).String(); got != c.want {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+		})
 	}
 	r := &http.Request{RemoteAddr: "10.0.0.1:9", Header: http.Header{"X-Forwarded-For": {"198.51.100.7"}}}
 	if got := Proxies(nil).Client(r).String(); got != "10.0.0.1" {

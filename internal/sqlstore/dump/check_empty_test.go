@@ -33,9 +33,11 @@ func TestCheckEmpty(t *testing.T) {
 		"a dump that is not there": {empty, dir + "x", "manifest"},
 		"an unsupported scheme":    {sqlstore.Config{DSN: "mysql://127.0.0.1/"}, now, "postgres://"},
 	} {
-		err := dump.CheckEmpty(t.Context(), c.at, c.dump, nil)
-		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: got %v, want %q", name, err, c.want)
-		}
+		t.Run(name, func(t *testing.T) {
+			err := dump.CheckEmpty(t.Context(), c.at, c.dump, nil)
+			if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want %q", err, c.want)
+			}
+		})
 	}
 }

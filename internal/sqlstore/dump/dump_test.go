@@ -123,8 +123,11 @@ func TestDumpLoadsIntoEachEngine(t *testing.T) {
 					t.Errorf("the restored store (-want +got):\n%s", diff)
 				}
 				var secret bool
-				if err := restored.View(t.Context()).QueryRow("SELECT count(signing_secret) = $1 FROM api_key", accounts).Scan(&secret); err != nil || !secret {
-					t.Errorf("empty bytes came back as NULL, %v", err)
+				if err := restored.View(t.Context()).QueryRow("SELECT count(signing_secret) = $1 FROM api_key", accounts).Scan(&secret); err != nil {
+					t.Fatal(err)
+				}
+				if !secret {
+					t.Error("empty bytes came back as NULL")
 				}
 				if err := dump.Load(t.Context(), target(t), dir+"x", nil); err == nil {
 					t.Error("a dump that is not there was restored")

@@ -259,9 +259,11 @@ func TestChecks(t *testing.T) {
 		"two late of twenty-one":           {known("", append(make([]time.Duration, 19), time.Hour, time.Hour), maxKnown), false},
 		"something that came after a mend": {inTime("it", 15*time.Second, maxTakeOver), true},
 	} {
-		if c.check.held != c.held {
-			t.Errorf("%s: %+v, want %t", name, c.check, c.held)
-		}
+		t.Run(name, func(t *testing.T) {
+			if c.check.held != c.held {
+				t.Errorf("%+v, want %t", c.check, c.held)
+			}
+		})
 	}
 }
 

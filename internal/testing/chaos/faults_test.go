@@ -317,10 +317,12 @@ func TestChosen(t *testing.T) {
 		{[]string{"kill-api"}, []string{"kill-api-1", "kill-api-2"}},
 		{[]string{"roll-stores", "kill-broker-2"}, []string{"kill-broker-2", "roll-stores"}}, // in their own order
 	} {
-		got, err := selectFaults(all, c.prefixes)
-		if diff := cmp.Diff(c.want, names(got)); diff != "" || err != nil {
-			t.Errorf("%q: %v\n%s", c.prefixes, err, diff)
-		}
+		t.Run(fmt.Sprintf("%q", c.prefixes), func(t *testing.T) {
+			got, err := selectFaults(all, c.prefixes)
+			if diff := cmp.Diff(c.want, names(got)); diff != "" || err != nil {
+				t.Errorf("%v\n%s", err, diff)
+			}
+		})
 	}
 	if got, err := selectFaults(all, []string{"kill-api", "earthquake"}); err == nil {
 		t.Errorf("an unknown fault is taken for %q", names(got))

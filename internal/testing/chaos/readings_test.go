@@ -172,7 +172,7 @@ func TestMissingFiles(t *testing.T) {
 	}
 	for at, want := range map[time.Time]Stored{second(1): {second(2), second(3)}, second(4): {Began: second(5)}} {
 		if got, ok := f.Stored(at); !ok || !got.Began.Equal(want.Began) || !got.RolledUp.Equal(want.RolledUp) {
-			t.Errorf("of %v %+v is known, want %+v, though it was stored again", at, got, want)
+			t.Errorf("Stored(%v) = %+v, %v, want %+v, though it was stored again", at, got, ok, want)
 		}
 	}
 	wrong = errors.New("ClickHouse is away")

@@ -118,10 +118,12 @@ func TestNewerNeedsAllInstances(t *testing.T) {
 		"only what is newer counts":   {answers([2]float64{11, 10}, [2]float64{13, 12}, [2]float64{14, 12}), 3},
 		"one that was behind is back": {answers([2]float64{11, 9}, [2]float64{12, 11}, [2]float64{15, 9}, [2]float64{16, 12}), 5},
 	} {
-		after, ok := c.air.Newer(second(10))
-		if want := time.Duration(c.want * 1e9); ok != (c.want >= 0) || ok && after != want {
-			t.Errorf("%s: %v %t, want %v", name, after, ok, want)
-		}
+		t.Run(name, func(t *testing.T) {
+			after, ok := c.air.Newer(second(10))
+			if want := time.Duration(c.want * 1e9); ok != (c.want >= 0) || ok && after != want {
+				t.Errorf("%v %t, want %v", after, ok, want)
+			}
+		})
 	}
 }
 

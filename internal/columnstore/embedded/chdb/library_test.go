@@ -42,8 +42,10 @@ func TestUnsafeLibraryIsRejected(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := FindLibrary(path)
-	if _, unsafe := errors.AsType[*UnsafeLibraryError](err); !unsafe || !strings.Contains(err.Error(), "can be written by every user") {
-		t.Errorf("the error is %v", err)
+	if unsafe, ok := errors.AsType[*UnsafeLibraryError](err); !ok {
+		t.Errorf("got %v, want an UnsafeLibraryError", err)
+	} else if !strings.Contains(unsafe.Error(), "can be written by every user") {
+		t.Errorf("got %v, want that every user can write the library", unsafe)
 	}
 }
 

@@ -112,8 +112,11 @@ func TestStalledBodyEnds(t *testing.T) {
 		}
 		_, err := body.Read(chunk)
 		var exception *chdb.Exception
-		if !errors.As(err, &exception) || exception.Code != CodeSocketTimeout || !strings.Contains(exception.Message, "nothing of the body for 1m0s") {
-			t.Errorf("got %v", err)
+		if !errors.As(err, &exception) {
+			t.Fatalf("got %v, want an exception", err)
+		}
+		if exception.Code != CodeSocketTimeout || !strings.Contains(exception.Message, "nothing of the body for 1m0s") {
+			t.Errorf("got the code %d and %q, want %d and the pause", exception.Code, exception.Message, CodeSocketTimeout)
 		}
 	})
 }
