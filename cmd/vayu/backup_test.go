@@ -164,8 +164,11 @@ func TestIntegrationBackupInClearHasNoKey(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	want, err := os.ReadFile(key)
-	if got, failed := os.ReadFile(filepath.Join(restored, "encryption.key")); err != nil || failed != nil || !bytes.Equal(got, want) {
-		t.Errorf("the restored key: %v, %v; want that of the store", err, failed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(filepath.Join(restored, "encryption.key")); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("the restored key: got %q, %v, want that of the store, %q", got, err, want)
 	}
 	serve(t, restored).stop(syscall.SIGTERM)
 }

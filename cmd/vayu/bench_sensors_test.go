@@ -47,7 +47,7 @@ func setting(b *testing.B, name string, otherwise int) int {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {
-		b.Fatalf("%s must be a positive number, got %q", name, text)
+		b.Fatalf("%s must be a positive number, got %d, %v", name, n, err)
 	}
 	return n
 }

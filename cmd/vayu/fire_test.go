@@ -60,7 +60,7 @@ func (f *fireProcess) committed() int {
 	}
 	n, err := strconv.Atoi(match[1])
 	if err != nil || n == 0 {
-		f.t.Fatalf("vayu events fire committed %q", match[1])
+		f.t.Fatalf("vayu events fire committed %d, %v", n, err)
 	}
 	return n
 }

@@ -48,7 +48,10 @@ func TestBranchesAreImported(t *testing.T) {
 	}
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
-	if _, err := w.Write([]byte(branches)); err != nil || w.Close() != nil {
+	if _, err := w.Write([]byte(branches)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
 	wantOutput(t, data, "2 taken, 0 of them", "import-ifsc", writeFile(t, "branches.csv.gz", packed.String()))

@@ -159,7 +159,7 @@ func TestIntegrationImportsGiveTheCitiesOfTheFiles(t *testing.T) {
 			for _, question := range questions {
 				r := s.answer(s.live, question)
 				if got, _ := r.body["aqi"].(float64); r.status != http.StatusOK || int(got) != want {
-					t.Errorf("%s: want AQI %d, have %d %s", question, want, r.status, r.raw)
+					t.Errorf("%s: got %d with the AQI %v, want 200 with %d: %s", question, r.status, got, want, r.raw)
 				}
 				compared++
 			}

@@ -50,8 +50,10 @@ func TestAnAlarmIsResolved(t *testing.T) {
 		s.wantOutput("recharge "+fine+" has no alarm; it is success", "resolve", fine, "--note", "x")
 		s.wantOutput(late+"  ₹100, failed; late_success resolved\n", "resolve", late, "--note", "credited on the 3rd")
 		s.wantOutput("is resolved already, since 20", "resolve", late, "--note", "twice")
-		if n := s.noted("recharge.resolved", late, "credited on the 3rd"); n != 1 || s.noted("recharge.resolved", late, "twice") != 0 {
-			s.Errorf("the audit log has the note %d times", n)
+		for note, want := range map[string]int{"credited on the 3rd": 1, "twice": 0} {
+			if n := s.noted("recharge.resolved", late, note); n != want {
+				s.Errorf("the audit log has the note %q %d times, want %d", note, n, want)
+			}
 		}
 		s.wantPrinted([]string{wrong, "\n1 recharge to look at"})
 		s.wantOutput("resolved\n", "resolve", wrong, "--note", "it was carried out")
@@ -63,8 +65,11 @@ func TestAnAlarmIsResolved(t *testing.T) {
 			s.Errorf("the file: %v: %s", err, out)
 		}
 		out, err = s.reconcile(file, "--provider", "agg", "--json")
-		if _, sum := s.differencesIn(out); err != nil || sum["left"] != 0.0 || sum["resolved"].(map[string]any)["count"] != 2.0 {
+		if err != nil {
 			s.Errorf("the file: %v: %s", err, out)
+		}
+		if _, sum := s.differencesIn(out); sum["left"] != 0.0 || sum["resolved"].(map[string]any)["count"] != 2.0 {
+			s.Errorf("the file: got the summary %v, want none left and two resolved", sum)
 		}
 		s.wantBooks(800_00, 0)
 	})
@@ -84,8 +89,10 @@ func TestARechargeIsSettledByHand(t *testing.T) {
 			id := s.order(c.was)
 			events := s.count("event")
 			s.wantOutput(id+"  ₹100, "+c.want+"\n", "settle", id, c.flag, "--note", "confirmed")
-			if s.noted("recharge.settle", id, "confirmed") != 1 || s.noted("recharge."+c.want, id, "") != 1 {
-				s.Errorf("%s %s: the audit log lacks a row", c.was, c.flag)
+			for action, note := range map[string]string{"recharge.settle": "confirmed", "recharge." + c.want: ""} {
+				if n := s.noted(action, id, note); n != 1 {
+					s.Errorf("%s %s: the audit log has %d rows of %s, want 1", c.was, c.flag, n, action)
+				}
 			}
 			if n := s.count("event"); n != events+1 {
 				s.Errorf("%s %s: there are %d new events, want 1", c.was, c.flag, n-events)

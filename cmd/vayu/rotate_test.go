@@ -90,7 +90,7 @@ func TestRotateKeyFile(t *testing.T) {
 		}
 		rotate(t, refusal, flags)
 		if now, err := os.ReadFile(path); err != nil || !bytes.Equal(now, before) {
-			t.Errorf("with a running service it is rotated: %v", err)
+			t.Errorf("with a running service: got the key %q, %v, want %q", now, err, before)
 		}
 		stop()
 		out := rotate(t, "1 of api_key.signing_secret\n", flags)
@@ -100,7 +100,7 @@ func TestRotateKeyFile(t *testing.T) {
 			}
 		}
 		if now, err := os.ReadFile(path); err != nil || bytes.Equal(now, before) {
-			t.Errorf("the key is the same, %v", err)
+			t.Errorf("after the rotation: got the key %q, %v, want another than %q", now, err, before)
 		}
 		wantSecret(t, c, config.Secret{}, secret)
 		rotate(t, "1 of api_key.signing_secret\n", flags)

@@ -4,6 +4,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -63,8 +64,8 @@ func (n *pagingNetwork) serve(w http.ResponseWriter, r *http.Request) {
 	to, toErr := time.Parse(time.RFC3339, query.Get("to"))
 	sensor, sensorErr := strconv.Atoi(query.Get("sensor"))
 	page, pageErr := strconv.Atoi(query.Get("page"))
-	if fromErr != nil || toErr != nil || sensorErr != nil || pageErr != nil {
-		http.Error(w, "a parameter is missing", http.StatusBadRequest)
+	if err := errors.Join(fromErr, toErr, sensorErr, pageErr); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
 	for at := from.Truncate(time.Hour); !at.After(to); at = at.Add(time.Hour) {

@@ -226,8 +226,10 @@ func TestChecksNeedADescription(t *testing.T) {
 		{[]string{"check", "schools"}, "vayu source record schools"},
 		{[]string{"record", "cpcb"}, "code in Go"},
 	} {
-		if _, err := sourceCommand(t, nil, c.args...); err == nil || !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%v: error %v, want one with %q", c.args, err, c.want)
-		}
+		t.Run(strings.Join(c.args, " "), func(t *testing.T) {
+			if _, err := sourceCommand(t, nil, c.args...); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got error %v, want one with %q", err, c.want)
+			}
+		})
 	}
 }

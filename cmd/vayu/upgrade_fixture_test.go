@@ -50,8 +50,11 @@ type released struct {
 func eachRelease(t *testing.T, do func(t *testing.T, old released)) {
 	t.Helper()
 	files, err := filepath.Glob(releasedFiles + "/*.json")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no data of earlier versions: %v", err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) == 0 {
+		t.Fatal("there is no data of earlier versions")
 	}
 	for _, file := range files {
 		text, err := os.ReadFile(file)

@@ -46,9 +46,10 @@ func TestIntegrationSubscriptionLifecycle(t *testing.T) {
 	if shown := s.get(s.sandbox, "/v1/events/"+first.ID); shown.status != http.StatusOK {
 		t.Errorf("the event %s is shown as %d %s", first.ID, shown.status, shown.raw)
 	}
-	if s.get(s.live, "/v1/events/"+first.ID).status != http.StatusNotFound || s.get(s.live, "/v1/webhooks/"+id).status != http.StatusNotFound ||
-		s.get(s.live, "/v1/deliveries/"+delivered.text("id")).status != http.StatusNotFound {
-		t.Error("a live key sees what belongs to the sandbox")
+	for _, path := range []string{"/v1/events/" + first.ID, "/v1/webhooks/" + id, "/v1/deliveries/" + delivered.text("id")} {
+		if got := s.get(s.live, path); got.status != http.StatusNotFound {
+			t.Errorf("a live key gets %d %s for %s of the sandbox, want 404", got.status, got.raw, path)
+		}
 	}
 
 	// The receiver fails: the retry comes ten seconds after the first attempt.
@@ -63,8 +64,11 @@ func TestIntegrationSubscriptionLifecycle(t *testing.T) {
 	var sent struct {
 		Data struct{ Attempts []struct{ At time.Time } }
 	} // a busy receiver would measure other times
-	if err := json.Unmarshal([]byte(shown.raw), &sent); err != nil || len(sent.Data.Attempts) != 3 {
+	if err := json.Unmarshal([]byte(shown.raw), &sent); err != nil {
 		t.Fatalf("the attempts, %v: %s", err, shown.raw)
+	}
+	if n := len(sent.Data.Attempts); n != 3 {
+		t.Fatalf("%d attempts are shown, want 3: %s", n, shown.raw)
 	}
 	for i, after := range []time.Duration{0, 10 * time.Second, 40 * time.Second} {
 		late := sent.Data.Attempts[i].At.Sub(sent.Data.Attempts[0].At) - after

@@ -37,17 +37,19 @@ func TestDuplicateOperatorNameIsRejected(t *testing.T) {
 		"given twice":       {[]string{second, second}, []string{second, "zenith"}},
 		"the sandbox's own": {[]string{describe("own.yaml", "sandbox", "sandbox")}, []string{"own.yaml", "the provider of the sandbox"}},
 	} {
-		cfg := settings.Defaults()
-		cfg.Recharge.Operators = c.files
-		_, err := connections(cfg, httpconnector.Options{})
-		if (err == nil) != (c.want == nil) {
-			t.Errorf("%s: got %v", name, err)
-		}
-		for _, part := range c.want {
-			if err != nil && !strings.Contains(err.Error(), part) {
-				t.Errorf("%s: got %v, want %q in it", name, err, part)
+		t.Run(name, func(t *testing.T) {
+			cfg := settings.Defaults()
+			cfg.Recharge.Operators = c.files
+			_, err := connections(cfg, httpconnector.Options{})
+			if (err == nil) != (c.want == nil) {
+				t.Errorf("got %v", err)
 			}
-		}
+			for _, part := range c.want {
+				if err != nil && !strings.Contains(err.Error(), part) {
+					t.Errorf("got %v, want %q in it", err, part)
+				}
+			}
+		})
 	}
 }
 
@@ -73,16 +75,18 @@ func TestDuplicateBankNameIsRejected(t *testing.T) {
 		"the sandbox's own": {[]string{describe("own.yaml", "sandbox")}, []string{"own.yaml", "the provider of the sandbox"}},
 		"not there":         {[]string{"nowhere.yaml"}, []string{"verify.banks", "nowhere.yaml"}},
 	} {
-		cfg := settings.Defaults()
-		cfg.Verify.Banks = c.files
-		_, err := banks(cfg, httpconnector.Options{})
-		if (err == nil) != (c.want == nil) {
-			t.Errorf("%s: got %v", name, err)
-		}
-		for _, part := range c.want {
-			if err != nil && !strings.Contains(err.Error(), part) {
-				t.Errorf("%s: got %v, want %q in it", name, err, part)
+		t.Run(name, func(t *testing.T) {
+			cfg := settings.Defaults()
+			cfg.Verify.Banks = c.files
+			_, err := banks(cfg, httpconnector.Options{})
+			if (err == nil) != (c.want == nil) {
+				t.Errorf("got %v", err)
 			}
-		}
+			for _, part := range c.want {
+				if err != nil && !strings.Contains(err.Error(), part) {
+					t.Errorf("got %v, want %q in it", err, part)
+				}
+			}
+		})
 	}
 }

@@ -200,8 +200,11 @@ func TestAlertsMetricsAndRunbooksAgree(t *testing.T) {
 		}
 	}
 	books, err := filepath.Glob(operations + "/runbooks/*.md")
-	if err != nil || len(books) == 0 {
-		t.Fatalf("no runbooks: %v", err)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(books) == 0 {
+		t.Fatal("there are no runbooks")
 	}
 	for _, file := range books {
 		text := readPage(t, "runbooks/"+filepath.Base(file))

@@ -38,27 +38,29 @@ func TestABackupHasTheKeyOfItsRows(t *testing.T) {
 		"a key of another store": {owner, map[string][]byte{encryptionKey: key(2)}, "", "encrypted with the key " + owner + ", and this instance has " + other},
 		"the key is lost":        {owner, nil, "", "this instance has none"},
 	} {
-		cfg, dir := settings.Defaults(), t.TempDir()
-		cfg.Data = t.TempDir()
-		for file, text := range c.files {
-			if err := os.WriteFile(filepath.Join(cfg.Data, file), text, 0o600); err != nil {
-				t.Fatal(err)
+		t.Run(name, func(t *testing.T) {
+			cfg, dir := settings.Defaults(), t.TempDir()
+			cfg.Data = t.TempDir()
+			for file, text := range c.files {
+				if err := os.WriteFile(filepath.Join(cfg.Data, file), text, 0o600); err != nil {
+					t.Fatal(err)
+				}
 			}
-		}
-		apart, apartErr := backUpKey(NewBackup(), cfg, dir, c.owner, false)
-		if wantApart := strings.ReplaceAll(c.where, keyInBackup, keyApart); apart != wantApart || (apartErr == nil) != (c.want == "") {
-			t.Errorf("%s: a backup in clear: got %q, %v, want %q", name, apart, apartErr, wantApart)
-		}
-		if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
-			t.Errorf("%s: a backup in clear has %v, %v", name, entries, err)
-		}
-		where, err := backUpKey(NewBackup(), cfg, dir, c.owner, true)
-		if where != c.where || (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
-			t.Errorf("%s: got %q, %v, want %q, %q", name, where, err, c.where, c.want)
-		}
-		copied, _ := os.ReadFile(filepath.Join(dir, encryptionKey))
-		if (c.where == keyInBackup) != bytes.Equal(copied, key(1)) {
-			t.Errorf("%s: the backup has the key %q", name, copied)
-		}
+			apart, apartErr := backUpKey(NewBackup(), cfg, dir, c.owner, false)
+			if wantApart := strings.ReplaceAll(c.where, keyInBackup, keyApart); apart != wantApart || (apartErr == nil) != (c.want == "") {
+				t.Errorf("a backup in clear: got %q, %v, want %q", apart, apartErr, wantApart)
+			}
+			if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
+				t.Errorf("a backup in clear has %v, %v", entries, err)
+			}
+			where, err := backUpKey(NewBackup(), cfg, dir, c.owner, true)
+			if where != c.where || (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %q, %v, want %q, %q", where, err, c.where, c.want)
+			}
+			copied, _ := os.ReadFile(filepath.Join(dir, encryptionKey))
+			if (c.where == keyInBackup) != bytes.Equal(copied, key(1)) {
+				t.Errorf("the backup has the key %q", copied)
+			}
+		})
 	}
 }
