@@ -150,7 +150,7 @@ func Check(fsys fs.FS) ([]Fault, error) {
 			return err
 		case d.IsDir() && skipped(name):
 			return fs.SkipDir
-		case d.IsDir():
+		case !d.Type().IsRegular(): // node_modules can be a link
 			return nil
 		}
 		text, err := fs.ReadFile(fsys, name)
@@ -171,6 +171,7 @@ func Check(fsys fs.FS) ([]Fault, error) {
 		return nil, fmt.Errorf("reading the project: %w", err)
 	}
 	faults = append(faults, checkGuide(fsys)...)
+	faults = append(faults, checkLists(fsys)...)
 	return faults, nil
 }
 
