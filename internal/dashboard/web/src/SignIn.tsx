@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/preact-query';
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { navigate } from 'wouter-preact/use-browser-location';
-import { Problem, problemOf, unwrap, withKey } from './api/client';
+import { Problem, problemOf, rethrowWith, unlessRefused, unwrap, withKey } from './api/client';
 import { t } from './i18n';
 import { signUpPath } from './routes';
 import { Alone } from './Shell';
@@ -78,10 +78,8 @@ function RequestLink(): JSX.Element {
 	const [again, setAgain] = useState(false);
 	const send = async () => {
 		setAgain(false);
-		await unwrap(withKey.POST('/v1/sign-in-links', { body: { email: email.trim() } })).catch((error: unknown) => {
-			const problem = problemOf(error);
-			throw problem.field === 'email' ? Problem.atField('email', t('signup.wrong.email')) : problem;
-		});
+		const reply = unwrap(withKey.POST('/v1/sign-in-links', { body: { email: email.trim() } }));
+		await reply.catch(rethrowWith({ email: t('signup.wrong.email') }));
 		setAgain(sent !== '');
 		setSent(email.trim());
 	};
@@ -118,13 +116,7 @@ export function SignInWithLink(): JSX.Element {
 	const note = useRef<HTMLDivElement>(null);
 	useEffect(() => note.current?.focus(), [wrong]);
 	const submit = async () => {
-		try {
-			await signInWithLink(window.location.hash.slice(1));
-		} catch (error) {
-			const problem = problemOf(error);
-			if (problem.field !== 'token') {
-				throw problem;
-			}
+		if ((await unlessRefused(signInWithLink(window.location.hash.slice(1)), 'token')) === 'refused') {
 			setWrong(true);
 			return;
 		}

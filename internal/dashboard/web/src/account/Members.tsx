@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { api, Problem, problemOf, type Schemas, unwrap } from '../api/client';
+import { api, rethrowWith, type Schemas, unwrap } from '../api/client';
 import { invalidate } from '../api/queries';
 import { t } from '../i18n';
 import { hasScope, refreshSession, sessionState } from '../session';
@@ -50,12 +50,8 @@ function AddMember(props: { close: () => void }): JSX.Element {
 	const [role, setRole] = useState<Role>('viewer');
 	const add = async (idempotencyKey: (body: unknown) => string) => {
 		const body = { email: email.trim(), role };
-		await unwrap(api.POST('/v1/members', { body, params: { header: { 'Idempotency-Key': idempotencyKey(body) } } })).catch(
-			(error: unknown) => {
-				const problem = problemOf(error);
-				throw problem.field === 'email' ? Problem.atField('email', t('account.member.email.wrong')) : problem;
-			},
-		);
+		const reply = unwrap(api.POST('/v1/members', { body, params: { header: { 'Idempotency-Key': idempotencyKey(body) } } }));
+		await reply.catch(rethrowWith({ email: t('account.member.email.wrong') }));
 		invalidate('members');
 		props.close();
 	};

@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { Problem, problemOf } from '../api/client';
+import { problemOf, rethrowWith, unlessRefused } from '../api/client';
 import { t } from '../i18n';
 import { type Current, switchMode } from '../session';
 import { Dialog } from '../ui/Dialog';
@@ -24,26 +24,20 @@ function useSwitch(of: Current): Switch {
 	const [asks, setAsks] = useState(false);
 	const [key, setKey] = useState('');
 	const press = async () => {
-		if (!session?.other_key_id) {
+		// The API refuses the session's key of the other mode if it was revoked, has expired or is not allowed from here.
+		if (!session?.other_key_id || (await unlessRefused(switchMode(other), 'key')) === 'refused') {
 			setAsks(true);
-			return;
 		}
-		await switchMode(other).catch((error: unknown) => {
-			// The session's key of the other mode was revoked, has expired or is not allowed from here.
-			if (problemOf(error).field !== 'key') {
-				throw error;
-			}
-			setAsks(true);
-		});
 	};
 	const [wrong, setWrong] = useState(false);
 	const submit = async () => {
 		setWrong(false);
-		await switchMode(other, key.trim()).catch((error: unknown) => {
-			const problem = problemOf(error);
-			setWrong(problem.field === 'key');
-			throw problem.field === 'key' ? Problem.atField('key', t(`shell.switch.wrong.${other}`)) : problem;
-		});
+		await switchMode(other, key.trim())
+			.catch((error: unknown) => {
+				setWrong(problemOf(error).field === 'key');
+				throw error;
+			})
+			.catch(rethrowWith({ key: t(`shell.switch.wrong.${other}`) }));
 	};
 	const title = t(other === 'live' ? 'shell.live.switch' : 'shell.sandbox.switch');
 	const dialog = asks && (

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/preact-query';
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { navigate } from 'wouter-preact/use-browser-location';
-import { Problem, problemOf, type Schemas, unwrap, withKey } from '../api/client';
+import { rethrowWith, type Schemas, unlessRefused, unwrap, withKey } from '../api/client';
 import { t } from '../i18n';
 import { signUpPath } from '../routes';
 import { Alone } from '../Shell';
@@ -125,7 +125,8 @@ function Request(): JSX.Element {
 	}
 	const submit = async () => {
 		const body = { email: email.trim(), ...(invite ? { invite: invite.trim() } : {}) };
-		setMade(await unwrap(withKey.POST('/v1/signup', { body })).catch(refused));
+		const reply = unwrap(withKey.POST('/v1/signup', { body }));
+		setMade(await reply.catch(rethrowWith({ email: t('signup.wrong.email'), invite: t('signup.wrong.invite') })));
 	};
 	return (
 		<Step title={t('signup.title')}>
@@ -146,33 +147,16 @@ function Request(): JSX.Element {
 	);
 }
 
-/** refused throws an error again, with the page's own text for the field that the API names. */
-function refused(error: unknown): never {
-	const problem = problemOf(error);
-	if (problem.field === 'email' || problem.field === 'invite') {
-		throw Problem.atField(problem.field, t(`signup.wrong.${problem.field}`));
-	}
-	throw problem;
-}
-
 /** Confirmation confirms the address when its button is pressed. Programs that only open the link of a mail confirm nothing. */
 function Confirmation(): JSX.Element {
-	const [done, setDone] = useState<Schemas['SignupConfirmed'] | 'wrong'>();
+	const [done, setDone] = useState<Schemas['SignupConfirmed'] | 'refused'>();
 	const [member, setMember] = useState(false);
 	const mode = useSignupMode().data?.mode;
 	const confirm = async () => {
 		const reply = withKey.POST('/v1/signup/confirm', { body: { token: window.location.hash.slice(1), member } });
-		setDone(
-			await unwrap(reply).catch((error: unknown) => {
-				const problem = problemOf(error);
-				if (problem.field === 'token') {
-					return 'wrong' as const;
-				}
-				throw problem;
-			}),
-		);
+		setDone(await unlessRefused(unwrap(reply), 'token'));
 	};
-	if (done === 'wrong') {
+	if (done === 'refused') {
 		return (
 			<Result title={t('signin.link.failed')} next={<NextLink to={signUpPath}>{t('signup.link')}</NextLink>}>
 				<p>{t('signup.wrong.token')}</p>

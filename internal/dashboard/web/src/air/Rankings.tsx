@@ -34,6 +34,7 @@ import {
 	tableOf,
 	useRanking,
 } from './ranking';
+import { SaveButtons } from './SaveButtons';
 import './rankings.css';
 
 type Filters = ReturnType<typeof useFilters<'period' | 'date' | 'of' | 'order' | 'state' | 'sort'>>;
@@ -283,25 +284,10 @@ function List(props: {
 }
 
 function Save(props: { ranking: Ranking; rows: readonly Ranked[]; name: string }): JSX.Element {
-	const [failed, setFailed] = useState(false);
 	const save = async () => {
-		setFailed(false);
-		try {
-			const { default: Papa } = await import('papaparse');
-			const text = Papa.unparse(tableOf(props.ranking, props.rows), { escapeFormulae: true });
-			saveFile(new Blob([`${text}\r\n`], { type: 'text/csv' }), `${props.name.replace(/[^\p{L}\p{M}\p{N}.]+/gu, '-')}.csv`);
-		} catch {
-			setFailed(true);
-		}
+		const { default: Papa } = await import('papaparse');
+		const text = Papa.unparse(tableOf(props.ranking, props.rows), { escapeFormulae: true });
+		saveFile(new Blob([`${text}\r\n`], { type: 'text/csv' }), `${props.name.replace(/[^\p{L}\p{M}\p{N}.]+/gu, '-')}.csv`);
 	};
-	return (
-		<>
-			<button type="button" onClick={() => void save()}>
-				{t('air.save', { type: 'CSV' })}
-			</button>
-			<span class="wrong" role="alert">
-				{failed ? t('air.save.failed') : ''}
-			</span>
-		</>
-	);
+	return <SaveButtons types={['csv']} save={save} />;
 }

@@ -1,10 +1,10 @@
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
 import { number } from '../format';
 import { t } from '../i18n';
 import { saveFile } from '../ui/saveFile';
 import type { Drawn } from './Chart';
 import { bands, type Figure, highest } from './category';
+import { SaveButtons } from './SaveButtons';
 import type { Step } from './series';
 import { times } from './stamp';
 
@@ -31,40 +31,23 @@ export function SaveChart(props: {
 	banded?: boolean;
 }): JSX.Element {
 	const { lines, figure, unit, step } = props;
-	const [failed, setFailed] = useState(false);
 	const save = async (type: keyof typeof types) => {
-		setFailed(false);
-		try {
-			const { csvOf, pngOf, svgOf } = await import('./chartFile');
-			const svg = () =>
-				svgOf({
-					...{ title: props.title, unit, lines, step, figure: number, credit: props.credit(), colour: lightColour },
-					bands: !(props.banded ?? lines.length === 1)
-						? []
-						: bands.map((band, i) => ({
-								to: highest[figure][i] ?? Number.POSITIVE_INFINITY,
-								name: t(band.name),
-								colour: lightColour(`aqi-${band.token}`),
-							})),
-					ticks: (at) => times(at, step),
-				});
-			const content = type === 'csv' ? csvOf(lines, props.name, step) : type === 'svg' ? svg() : await pngOf(svg());
-			const file = props.title.replace(/[^\p{L}\p{M}\p{N}.]+/gu, '-').slice(0, 80);
-			saveFile(content instanceof Blob ? content : new Blob([content], { type: types[type] }), `${file}.${type}`);
-		} catch {
-			setFailed(true);
-		}
+		const { csvOf, pngOf, svgOf } = await import('./chartFile');
+		const svg = () =>
+			svgOf({
+				...{ title: props.title, unit, lines, step, figure: number, credit: props.credit(), colour: lightColour },
+				bands: !(props.banded ?? lines.length === 1)
+					? []
+					: bands.map((band, i) => ({
+							to: highest[figure][i] ?? Number.POSITIVE_INFINITY,
+							name: t(band.name),
+							colour: lightColour(`aqi-${band.token}`),
+						})),
+				ticks: (at) => times(at, step),
+			});
+		const content = type === 'csv' ? csvOf(lines, props.name, step) : type === 'svg' ? svg() : await pngOf(svg());
+		const file = props.title.replace(/[^\p{L}\p{M}\p{N}.]+/gu, '-').slice(0, 80);
+		saveFile(content instanceof Blob ? content : new Blob([content], { type: types[type] }), `${file}.${type}`);
 	};
-	return (
-		<>
-			{(['png', 'svg', 'csv'] as const).map((type) => (
-				<button key={type} type="button" onClick={() => void save(type)}>
-					{t('air.save', { type: type.toUpperCase() })}
-				</button>
-			))}
-			<span class="wrong" role="alert">
-				{failed ? t('air.save.failed') : ''}
-			</span>
-		</>
-	);
+	return <SaveButtons types={['png', 'svg', 'csv']} save={save} />;
 }

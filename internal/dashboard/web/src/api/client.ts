@@ -72,6 +72,29 @@ export function problemOf(error: unknown): Problem {
 	return error instanceof Problem ? error : new Problem(0, undefined);
 }
 
+/**
+ * rethrowWith returns a handler that throws an error again. texts are the page's own messages by field: if the API names one
+ * of these fields, the error has the message of the page.
+ */
+export function rethrowWith(texts: Readonly<Record<string, string>>): (error: unknown) => never {
+	return (error) => {
+		const problem = problemOf(error);
+		const text = problem.field === undefined ? undefined : texts[problem.field];
+		throw problem.field === undefined || text === undefined ? problem : Problem.atField(problem.field, text);
+	};
+}
+
+/** unlessRefused waits for a call, and returns "refused" if the API names the field as invalid. It throws other errors. */
+export async function unlessRefused<T>(call: Promise<T>, field: string): Promise<T | 'refused'> {
+	return call.catch((error: unknown) => {
+		const problem = problemOf(error);
+		if (problem.field === field) {
+			return 'refused' as const;
+		}
+		throw problem;
+	});
+}
+
 /** Reply is the result of an API call. */
 export type Reply<T> = { data?: T; error?: unknown; response: Response };
 

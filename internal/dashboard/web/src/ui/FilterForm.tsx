@@ -5,6 +5,15 @@ import { t } from '../i18n';
 import { useNarrow } from './useNarrow';
 import './field.css';
 
+/** Filters is a form whose fields take effect at once. Enter sends nothing. */
+export function Filters(props: { id?: string; class: string; label?: string; children: ComponentChildren }): JSX.Element {
+	return (
+		<form id={props.id} class={props.class} aria-label={props.label} onSubmit={(event) => event.preventDefault()}>
+			{props.children}
+		</form>
+	);
+}
+
 /**
  * FilterForm has the filters of a list, and a button that resets them beside the number of filters in use. On a phone the
  * filters are folded behind a button with their number, so that the list is in sight; a search is not, and does not count.
@@ -41,10 +50,10 @@ export function FilterForm(props: {
 	return (
 		<>
 			{narrow && props.search && (
-				<form class="filters folded open" onSubmit={(event) => event.preventDefault()}>
+				<Filters class="filters folded open">
 					{props.search}
 					{hint}
-				</form>
+				</Filters>
 			)}
 			<div class="fold-row">
 				<button type="button" aria-expanded={open} aria-controls={id} onClick={() => setOpen(!open)}>
@@ -53,12 +62,7 @@ export function FilterForm(props: {
 				</button>
 				{reset}
 			</div>
-			<form
-				id={id}
-				class={`filters folded ${open ? 'open' : ''}`}
-				aria-label={props.label ?? t('action.filters')}
-				onSubmit={(event) => event.preventDefault()}
-			>
+			<Filters id={id} class={`filters folded ${open ? 'open' : ''}`} label={props.label ?? t('action.filters')}>
 				{!narrow && props.search}
 				{props.children}
 				{!narrow && (hint || used > 0) && (
@@ -71,7 +75,7 @@ export function FilterForm(props: {
 						)}
 					</div>
 				)}
-			</form>
+			</Filters>
 		</>
 	);
 }

@@ -4,6 +4,7 @@ import { useState } from 'preact/hooks';
 import type { Schemas } from '../api/client';
 import { t } from '../i18n';
 import { Select } from '../ui/Field';
+import { Filters } from '../ui/FilterForm';
 import { Cell } from '../ui/Table';
 import { attemptError } from './attemptError';
 import { deliveryStage, milliseconds, responseText } from './DeliveryBadge';
@@ -29,7 +30,7 @@ export function CompareAttempts(props: { attempts: readonly Attempt[] }): JSX.El
 		<>
 			<p class="hint">{t('webhooks.compare.about')}</p>
 			{attempts.length > 2 && (
-				<form class="filters wh-filters" onSubmit={(event) => event.preventDefault()}>
+				<Filters class="filters wh-filters">
 					<Select
 						label={t('webhooks.compare.first')}
 						value={String(first.attempt)}
@@ -42,7 +43,7 @@ export function CompareAttempts(props: { attempts: readonly Attempt[] }): JSX.El
 						options={options(first)}
 						change={(one) => choose({ first: String(first.attempt), second: one })}
 					/>
-				</form>
+				</Filters>
 			)}
 			<Differences first={first} second={second} />
 		</>

@@ -9,6 +9,7 @@ import { Breakable } from '../ui/Breakable';
 import { Coded } from '../ui/Coded';
 import { Empty, Fetched } from '../ui/FetchState';
 import { Select } from '../ui/Field';
+import { Filters } from '../ui/FilterForm';
 import { Card, Page } from '../ui/Page';
 import { Table } from '../ui/Table';
 import { type Described, fieldsOf } from './catalogue';
@@ -146,14 +147,14 @@ function Test(props: { type: EventType }): JSX.Element {
 				return (
 					<>
 						<p class="hint">{t('webhooks.test.about')}</p>
-						<form class="filters" onSubmit={(event) => event.preventDefault()}>
+						<Filters class="filters">
 							<Select
 								label={t('webhooks.endpoint')}
 								value={webhook.id}
 								options={webhooks.map(({ id, url }) => [id, url] as const)}
 								change={choose}
 							/>
-						</form>
+						</Filters>
 						<SendTest key={webhook.id} id={webhook.id} events={[props.type]} />
 					</>
 				);
