@@ -179,8 +179,10 @@ func TestReplacedStoreIsReadInFull(t *testing.T) {
 		switch {
 		case s.Get(gone) != nil:
 			t.Errorf("it is still known: s.Get(gone) = %v, want nil", s.Get(gone))
-		case !cmp.Equal(s.matchingIDs(live, schema.EventQuotaWarning), []string{kept}) || s.Snapshot().size != 1:
-			t.Error("it is still known")
+		case !cmp.Equal(s.matchingIDs(live, schema.EventQuotaWarning), []string{kept}):
+			t.Errorf("the event matches %v, want %s only", s.matchingIDs(live, schema.EventQuotaWarning), kept)
+		case s.Snapshot().size != 1:
+			t.Errorf("%d webhooks are known, want 1", s.Snapshot().size)
 		}
 	})
 }

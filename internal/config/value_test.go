@@ -55,8 +55,10 @@ func TestSecretIsNeverShown(t *testing.T) {
 	switch empty := (config.Secret{}); {
 	case empty.String() != "":
 		t.Errorf("an empty secret is not empty: empty.String() = %q, want none", empty.String())
-	case empty.IsSet() || empty.Reveal() != "":
-		t.Error("an empty secret is not empty")
+	case empty.IsSet():
+		t.Error("an empty secret is set")
+	case empty.Reveal() != "":
+		t.Errorf("an empty secret has the text %q", empty.Reveal())
 	}
 }
 

@@ -32,6 +32,5 @@ func acceptable(r *http.Request, other string) error {
 	return schema.NewProblem(schema.NotAcceptable, "Accept", "The Accept header must allow application/json.")
 }
 
-// Wants reports whether the Accept header names a media type, as [mediatype.Wanted] does. The media type must be one of
-// [Route].Type.
+// Wants reports whether the Accept header names a media type of [Route].Type, as [mediatype.Wanted] does.
 func (c *Call) Wants(mediaType string) bool { return mediatype.Wanted(c.Header["Accept"], mediaType) }

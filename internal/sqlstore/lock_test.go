@@ -40,10 +40,12 @@ func TestSecondServiceGetsHolder(t *testing.T) {
 	err := openFails(t, sqlstore.Config{Data: dir})
 	var held *filelock.HeldError
 	switch {
-	case !errors.As(err, &held) || held.Holder.PID != os.Getpid():
+	case !errors.As(err, &held):
 		t.Errorf("a second service got %v, want the holder of the directory", err)
+	case held.Holder.PID != os.Getpid():
+		t.Errorf("the holder is the process %d, want %d", held.Holder.PID, os.Getpid())
 	case held.Holder.Started.IsZero():
-		t.Error("held.Holder.Started.IsZero() is true")
+		t.Error("the holder has no start time")
 	case !strings.HasPrefix(held.Holder.Owner, filepath.Base(os.Args[0])):
 		t.Errorf("held.Holder.Owner = %q, want the prefix %q", held.Holder.Owner, filepath.Base(os.Args[0]))
 	case !strings.Contains(err.Error(), held.Holder.String()):

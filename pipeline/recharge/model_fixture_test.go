@@ -324,8 +324,12 @@ func (m *model) checkTimeline(rt *rapid.T, it *modelItem) {
 	switch {
 	case !slices.Equal(settled, ends):
 		rt.Fatalf("%s: %s: settled = %v, want %v", it.id, it.seen.State, settled, ends)
-	case good && len(ends) == 0 || good && ends[0] == "failed" || bad && (len(ends) == 0 || ends[0] != "failed"):
-		rt.Fatalf("%s is %s, and its timeline is %+v", it.id, it.seen.State, timeline.Steps)
+	case (good || bad) && len(ends) == 0:
+		rt.Fatalf("%s has good = %t, bad = %t and no end: %+v", it.id, good, bad, timeline.Steps)
+	case good && ends[0] == "failed":
+		rt.Fatalf("%s has good = %t, and ends with %v: %+v", it.id, good, ends, timeline.Steps)
+	case bad && ends[0] != "failed":
+		rt.Fatalf("%s has bad = %t, and ends with %v: %+v", it.id, bad, ends, timeline.Steps)
 	}
 }
 

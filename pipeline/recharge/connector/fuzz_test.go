@@ -67,8 +67,12 @@ func FuzzCallback(f *testing.F) {
 			t.Errorf("%q: a.Outcome = %v, want at least %v", body, a.Outcome, order.Pending)
 		case a.Outcome > order.Reversed:
 			t.Errorf("%q: a.Outcome = %v, want at most %v", body, a.Outcome, order.Reversed)
-		case (a.Outcome == order.Failed) != (a.Code != "") || a.Code != "" && schema.CodeStatus[a.Code] == 0 || strings.ContainsAny(a.ProviderRef, " \n\x00"):
-			t.Errorf("%q is read as %+v", body, callback)
+		case (a.Outcome == order.Failed) != (a.Code != ""):
+			t.Errorf("%q: the outcome is %v, and the code %q", body, a.Outcome, a.Code)
+		case a.Code != "" && schema.CodeStatus[a.Code] == 0:
+			t.Errorf("%q: the code is %q, which does not exist", body, a.Code)
+		case strings.ContainsAny(a.ProviderRef, " \n\x00"):
+			t.Errorf("%q: the reference is %q, want no spaces", body, a.ProviderRef)
 		}
 	})
 }

@@ -74,8 +74,10 @@ func FuzzCallback(f *testing.F) {
 			t.Errorf("%q: a.Outcome = %v, want at least %v", body, a.Outcome, bank.Pending)
 		case a.Outcome > bank.NotMade:
 			t.Errorf("%q: a.Outcome = %v, want at most %v", body, a.Outcome, bank.NotMade)
-		case (a.Outcome == bank.Found) != slices.Contains(schema.AccountStatuses, a.Account.Status) || strings.ContainsAny(a.ProviderRef+a.UTR, " \n\x00"):
-			t.Errorf("%q is read as %+v", body, callback)
+		case (a.Outcome == bank.Found) != slices.Contains(schema.AccountStatuses, a.Account.Status):
+			t.Errorf("%q: the outcome is %v, and the status of the account %q", body, a.Outcome, a.Account.Status)
+		case strings.ContainsAny(a.ProviderRef+a.UTR, " \n\x00"):
+			t.Errorf("%q: the references are %q and %q, want no spaces", body, a.ProviderRef, a.UTR)
 		}
 		for _, code := range a.Account.Reasons {
 			if !slices.Contains(bank.Reasons, code) {
