@@ -65,7 +65,7 @@ func benchEvent(b *testing.B, engine string, subscriptions, accounts, events int
 		}
 		accepting += time.Since(began)
 	}
-	deliveries := queryValue[int](o, "SELECT count(*) FROM delivery")
+	deliveries := sqlstoretest.Value[int](o, o.db, "SELECT count(*) FROM delivery")
 	if want := events * subscriptions / accounts; deliveries != want {
 		b.Fatalf("%d deliveries are stored, want %d", deliveries, want)
 	}

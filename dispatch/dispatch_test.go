@@ -67,7 +67,7 @@ func TestEventGoesToItsSubscribers(t *testing.T) {
 		if len(other.all) != 0 {
 			t.Errorf("%d deliveries to those who had not asked", len(other.all))
 		}
-		if n := queryValue[int](o, "SELECT count(*) FROM delivery d JOIN attempt a ON a.delivery_id = d.id WHERE d.state = 'delivered' AND d.attempts = 1 AND d.token = '' AND a.http_status = 200"); n != 2*events {
+		if n := sqlstoretest.Value[int](o, o.db, "SELECT count(*) FROM delivery d JOIN attempt a ON a.delivery_id = d.id WHERE d.state = 'delivered' AND d.attempts = 1 AND d.token = '' AND a.http_status = 200"); n != 2*events {
 			t.Errorf("%d deliveries are recorded as delivered by one attempt, want %d", n, 2*events)
 		}
 	})
@@ -93,8 +93,8 @@ func TestRetriesFollowSchedule(t *testing.T) {
 		table := []time.Duration{10 * time.Second, 30 * time.Second, 2 * time.Minute, 10 * time.Minute, time.Hour, 6 * time.Hour, 24 * time.Hour}
 		for n, delay := range table {
 			waitQuery(o, n+1, "SELECT COALESCE(max(attempts), 0) FROM delivery")
-			sent := queryValue[int64](o, "SELECT at FROM attempt WHERE number = $1", n+1)
-			due := queryValue[int64](o, "SELECT due_at FROM delivery WHERE state = 'waiting'")
+			sent := sqlstoretest.Value[int64](o, o.db, "SELECT at FROM attempt WHERE number = $1", n+1)
+			due := sqlstoretest.Value[int64](o, o.db, "SELECT due_at FROM delivery WHERE state = 'waiting'")
 			if got := time.Duration(due-sent) * time.Microsecond; got != delay {
 				t.Errorf("attempt %d is due %s after the one before, want %s", n+2, got, delay)
 			}
@@ -102,10 +102,10 @@ func TestRetriesFollowSchedule(t *testing.T) {
 			o.Wake(id)
 		}
 		waitQuery(o, "failed", "SELECT state FROM delivery")
-		if n := queryValue[int](o, "SELECT count(*) FROM attempt WHERE http_status = 410 AND stage = 'status'"); n != 8 {
+		if n := sqlstoretest.Value[int](o, o.db, "SELECT count(*) FROM attempt WHERE http_status = 410 AND stage = 'status'"); n != 8 {
 			t.Errorf("%d attempts are recorded, want 8", n)
 		}
-		if n := queryValue[int](o, "SELECT count(*) FROM delivery WHERE attempts = 8 AND token = '' AND finished_at IS NOT NULL"); n != 1 {
+		if n := sqlstoretest.Value[int](o, o.db, "SELECT count(*) FROM delivery WHERE attempts = 8 AND token = '' AND finished_at IS NOT NULL"); n != 1 {
 			t.Error("the delivery is not finished after its 8 attempts")
 		}
 	})
@@ -193,7 +193,7 @@ func TestStopReleasesLeases(t *testing.T) {
 		waitQuery(o, 0, "SELECT count(*) FROM outbox")
 		go close(held)
 		stop()
-		if n := queryValue[int](o, "SELECT count(*) FROM delivery WHERE state = 'waiting' AND token <> ''"); n != 0 {
+		if n := sqlstoretest.Value[int](o, o.db, "SELECT count(*) FROM delivery WHERE state = 'waiting' AND token <> ''"); n != 0 {
 			t.Errorf("%d deliveries are leased by an instance that has stopped", n)
 		}
 		next := newFixture(t, db, nil)
@@ -237,7 +237,7 @@ func TestAcceptIsIdempotentForManySubscriptions(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if n := queryValue[int](o, "SELECT count(*) FROM delivery"); n != many {
+		if n := sqlstoretest.Value[int](o, o.db, "SELECT count(*) FROM delivery"); n != many {
 			t.Errorf("%d deliveries, want one for each of %d subscriptions", n, many)
 		}
 	})
@@ -270,7 +270,7 @@ func TestWebhookGetsNoOlderEvents(t *testing.T) {
 		if _, err := o.Publish(context.Background(), []outbox.Event{event}); err != nil {
 			t.Fatal(err)
 		}
-		if got := queryValue[string](o, "SELECT webhook_id FROM delivery"); got != there {
+		if got := sqlstoretest.Value[string](o, o.db, "SELECT webhook_id FROM delivery"); got != there {
 			t.Errorf("the delivery is of %s, want %s alone", got, there)
 		}
 		if n := counted(t, reg, "vayu_webhook_older_total"); n != 1 {
@@ -300,7 +300,7 @@ func TestUnknownEventsAreRejected(t *testing.T) {
 		if len(rejected) != 1 || rejected[strange] == nil {
 			t.Errorf("got %v, want only the strange one rejected", rejected)
 		}
-		if got := queryValue[string](o, "SELECT event_id FROM delivery"); got != known.ID {
+		if got := sqlstoretest.Value[string](o, o.db, "SELECT event_id FROM delivery"); got != known.ID {
 			t.Errorf("the delivery is of %s, want %s", got, known.ID)
 		}
 	})
@@ -343,7 +343,7 @@ func TestOutcomesWaitForStore(t *testing.T) {
 	for counted(t, reg, "vayu_webhook_deliveries_total") != 1 { // counted after the commit
 		<-time.After(time.Millisecond)
 	}
-	if n := queryValue[int](o, "SELECT count(*) FROM attempt"); n != 1 {
+	if n := sqlstoretest.Value[int](o, o.db, "SELECT count(*) FROM attempt"); n != 1 {
 		t.Errorf("%d attempts are recorded, want 1", n)
 	}
 	r.mu.Lock()
@@ -399,7 +399,7 @@ func TestSmallFanOutComesFirst(t *testing.T) {
 		case safe[1].ID != batch[0].ID:
 			t.Fatalf("safe[1].ID = %v, want %v", safe[1].ID, batch[0].ID)
 		}
-		if n := queryValue[int](o, "SELECT count(*) FROM delivery"); n != 1+3*1500 {
+		if n := sqlstoretest.Value[int](o, o.db, "SELECT count(*) FROM delivery"); n != 1+3*1500 {
 			t.Errorf("%d deliveries are stored, want all of what is safe", n)
 		}
 		if safe, err := o.Publish(context.Background(), batch[3:4]); err != nil || len(safe) != 1 {
@@ -480,7 +480,7 @@ func TestFailingWebhookGetsNoAlertAboutItself(t *testing.T) {
 		})
 		r.wait(t, 1)
 		o.waitSettled()
-		if got := queryValue[string](o, "SELECT webhook_id FROM delivery"); got != ids[1] {
+		if got := sqlstoretest.Value[string](o, o.db, "SELECT webhook_id FROM delivery"); got != ids[1] {
 			t.Errorf("the alert went to %s, want %s alone", got, ids[1])
 		}
 	})

@@ -23,6 +23,7 @@ import (
 	"vayu/internal/config"
 	"vayu/internal/encryption"
 	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
 )
 
@@ -108,7 +109,7 @@ func waitQuery[T comparable](o *fixture, want T, query string, args ...any) {
 	tick := time.NewTicker(10 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		got := queryValue[T](o, query, args...)
+		got := sqlstoretest.Value[T](o, o.db, query, args...)
 		if got == want {
 			return
 		}
@@ -165,15 +166,6 @@ func (o *fixture) appendEvent(account string) (id string) {
 // payment returns event data with the time of its commit.
 func payment() map[string]any {
 	return map[string]any{"payment_id": "pay_01", "amount": 499.5, "currency": "INR", "method": "upi", "at": time.Now().UnixNano()}
-}
-
-// queryValue reads one value from the store.
-func queryValue[T any](o *fixture, query string, args ...any) (value T) {
-	o.Helper()
-	if err := o.db.View(context.Background()).QueryRow(query, args...).Scan(&value); err != nil {
-		o.Fatal(query, err)
-	}
-	return value
 }
 
 // arrival is a delivery at a receiver.

@@ -49,7 +49,7 @@ func TestWebhooksOfOneHostShareItsSlots(t *testing.T) {
 	if got := most.Load(); got > 4 {
 		t.Errorf("%d attempts were at the host at once, want at most 4", got)
 	}
-	if n := queryValue[int](o, "SELECT count(*) FROM delivery WHERE state = 'delivered' AND attempts = 1"); n != accounts*each+1 {
+	if n := sqlstoretest.Value[int](o, o.db, "SELECT count(*) FROM delivery WHERE state = 'delivered' AND attempts = 1"); n != accounts*each+1 {
 		t.Errorf("%d deliveries arrived with one attempt, want all %d", n, accounts*each+1)
 	}
 }

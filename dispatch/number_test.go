@@ -91,7 +91,7 @@ func TestClearNumbersNeedTheOption(t *testing.T) {
 			}
 		}
 		o.waitSettled()
-		if n := queryValue[int](o, "SELECT count(*) FROM attempt WHERE number > 1"); n != 0 {
+		if n := sqlstoretest.Value[int](o, o.db, "SELECT count(*) FROM attempt WHERE number > 1"); n != 0 {
 			t.Errorf("%d attempts were recorded for a number that could not be read, want none", n)
 		}
 	})

@@ -5,11 +5,11 @@ import (
 	"net/http"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
 	"vayu/internal/httpapi/httpapitest"
+	testfixture "vayu/internal/testing/fixture"
 	"vayu/schema"
 )
 
@@ -218,7 +218,7 @@ func saturate(b *testing.B, base, key, path string) (rate, cpu float64) {
 	const connections = 32
 	var mu sync.Mutex
 	var asking sync.WaitGroup
-	total, before, began := 0, cpuTime(b), time.Now()
+	total, before, began := 0, testfixture.ProcessorTime(), time.Now()
 	for range connections {
 		c := newClient(b, base, key, path)
 		asking.Go(func() {
@@ -233,17 +233,7 @@ func saturate(b *testing.B, base, key, path string) (rate, cpu float64) {
 		})
 	}
 	asking.Wait()
-	return float64(total) / time.Since(began).Seconds(), float64((cpuTime(b) - before).Microseconds()) / float64(total)
-}
-
-// cpuTime is the CPU time of this process.
-func cpuTime(b *testing.B) time.Duration {
-	b.Helper()
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	return float64(total) / time.Since(began).Seconds(), float64((testfixture.ProcessorTime() - before).Microseconds()) / float64(total)
 }
 
 // BenchmarkScaleHandler measures the CPU time of the handler chain per request,
@@ -261,12 +251,12 @@ func BenchmarkScaleHandler(b *testing.B) {
 			sink := &discard{header: http.Header{}}
 			const round = 2000
 			h.ServeHTTP(sink, r) // the first query for a city loads its days
-			before := cpuTime(b)
+			before := testfixture.ProcessorTime()
 			for range round {
 				clear(sink.header)
 				h.ServeHTTP(sink, r)
 			}
-			b.ReportMetric(float64((cpuTime(b)-before).Nanoseconds())/round, "cpu-ns/handled")
+			b.ReportMetric(float64((testfixture.ProcessorTime()-before).Nanoseconds())/round, "cpu-ns/handled")
 		})
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 	"vayu/internal/columnstore/columnstoretest"
 	"vayu/internal/columnstore/migration"
-	clockfixture "vayu/internal/testing/fixture"
+	testfixture "vayu/internal/testing/fixture"
 	"vayu/query"
 	"vayu/schema"
 	"vayu/schema/air"
@@ -22,7 +22,7 @@ import (
 )
 
 // sourcesFixture has the runs of four sources.
-func sourcesFixture(t *testing.T) (w *fixture, ops string, clock *clockfixture.Clock) {
+func sourcesFixture(t *testing.T) (w *fixture, ops string, clock *testfixture.Clock) {
 	t.Helper()
 	w = newFixture(t)
 	db := columnstoretest.New(t)
@@ -36,7 +36,7 @@ func sourcesFixture(t *testing.T) (w *fixture, ops string, clock *clockfixture.C
 	w.addRun(t, ops, "live", "schools", now.Add(-time.Hour), "done", 7, hour.Add(-time.Hour), "'missing_value',1,'bad_time',3")
 	w.addRun(t, ops, "live", "ended", now.Add(-31*24*time.Hour), "done", 7, hour, "")
 	w.addRun(t, ops, "sandbox", "simulator", now.Add(-time.Minute), "timeout", 0, time.Unix(0, 0), "")
-	clock = &clockfixture.Clock{}
+	clock = &testfixture.Clock{}
 	clock.Set(now)
 	w.serve(t, func(c *query.Config) { c.Operations, c.Now = ops, clock.Now })
 	return w, ops, clock

@@ -14,9 +14,10 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
+
+	"vayu/internal/testing/fixture"
 )
 
 const (
@@ -215,10 +216,6 @@ func processorSeconds(b *testing.B, service, mux int) map[string]float64 {
 			all["mux"] = seconds
 		}
 	}
-	var own syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &own); err != nil {
-		b.Fatal(err)
-	}
-	all["client"] = time.Duration(own.Utime.Nano() + own.Stime.Nano()).Seconds()
+	all["client"] = fixture.ProcessorTime().Seconds()
 	return all
 }

@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -184,13 +183,6 @@ func processes() map[int][]string {
 		}
 	}
 	return all
-}
-
-// selfSeconds returns the processor time of this process in seconds.
-func selfSeconds() float64 {
-	var u syscall.Rusage
-	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano()).Seconds()
 }
 
 // load returns the load average of the last minute.

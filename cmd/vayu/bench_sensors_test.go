@@ -19,6 +19,7 @@ import (
 	"vayu/internal/columnstore"
 	"vayu/internal/columnstore/columnstoretest"
 	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/internal/testing/fixture"
 )
 
 // ingestInstances is the number of instances that share the network.
@@ -220,7 +221,7 @@ func (s *sensorService) reportFloor() {
 		s.Fatal(err)
 	}
 	before, began, rows := s.usage(), time.Now(), 0
-	mine := selfSeconds()
+	mine := fixture.ProcessorTime().Seconds()
 	for part := range s.network.districts {
 		columns, values := s.network.columns(part, began)
 		rows += len(values[0].([]string))
@@ -231,5 +232,5 @@ func (s *sensorService) reportFloor() {
 	took := time.Since(began).Seconds()
 	s.metric(float64(rows)/took, "raw-readings/s")
 	used := s.usage().since(before)
-	s.metric((used.engine+selfSeconds()-mine)/float64(rows)*1e6, "s-of-raw/million")
+	s.metric((used.engine+fixture.ProcessorTime().Seconds()-mine)/float64(rows)*1e6, "s-of-raw/million")
 }

@@ -5,12 +5,12 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/internal/testing/fixture"
 	"vayu/schema"
 )
 
@@ -194,22 +194,12 @@ func BenchmarkIdle(b *testing.B) {
 			d.appendEvent("acc_a")
 			<-to.done
 			<-time.After(time.Second) // until it is as slow as it gets
-			before := spent(b)
+			before := fixture.ProcessorTime()
 			b.ResetTimer()
 			<-time.After(time.Duration(b.N) * time.Second)
 			b.StopTimer()
-			b.ReportMetric(100*(spent(b)-before).Seconds()/b.Elapsed().Seconds(), "%core")
+			b.ReportMetric(100*(fixture.ProcessorTime()-before).Seconds()/b.Elapsed().Seconds(), "%core")
 			stop()
 		})
 	}
-}
-
-// spent returns the processor time of this process.
-func spent(b *testing.B) time.Duration {
-	b.Helper()
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

@@ -1,13 +1,11 @@
 package outbox
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +13,7 @@ import (
 
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/internal/testing/fixture"
 	"vayu/schema"
 )
 
@@ -115,7 +114,7 @@ func TestKillLosesNoEvent(t *testing.T) {
 	stop()
 	var committed []string
 	for round := range 20 {
-		committed = append(committed, killAfter(t, dir, 1+rand.IntN(400))...)
+		committed = append(committed, fixture.KillAfter(t, childVariable+"="+dir, 1+rand.IntN(400))...)
 		if t.Failed() {
 			t.Fatalf("round %d", round)
 		}
@@ -172,41 +171,4 @@ func readPublished(t *testing.T, dir string) (published map[string]bool, twice i
 		last[account] = id
 	}
 	return published, twice
-}
-
-// killAfter starts a child, kills it after the given number of acknowledgements, and
-// returns all ids that it printed.
-func killAfter(t *testing.T, dir string, answers int) (ids []string) {
-	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	child := exec.CommandContext(t.Context(), self)
-	child.Env = append(os.Environ(), childVariable+"="+dir)
-	var stderr strings.Builder
-	child.Stderr = &stderr
-	out, err := child.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := child.Start(); err != nil {
-		t.Fatal(err)
-	}
-	lines := bufio.NewReader(out)
-	for {
-		line, err := lines.ReadString('\n')
-		if err != nil { // the end; a line that was cut is no answer
-			break
-		}
-		ids = append(ids, strings.TrimSpace(line))
-		if len(ids) == answers {
-			_ = child.Process.Kill()
-		}
-	}
-	_ = child.Wait()
-	if len(ids) < answers {
-		t.Errorf("the child ended by itself after %d answers: %s", len(ids), stderr.String())
-	}
-	return ids
 }

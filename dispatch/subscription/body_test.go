@@ -92,7 +92,7 @@ func TestInvalidWebhooksAreRejected(t *testing.T) {
 			t.Errorf("the unknown type is not named: %s", named.text)
 		}
 		s.request(key, "POST", "/v1/webhooks?dry=1", body("", "")).wantError(t, "a parameter", 400, schema.InvalidRequest, "dry")
-		if n := queryValue[int64](t, s.DB, "SELECT COUNT(*) FROM webhook"); n != 0 {
+		if n := sqlstoretest.Value[int64](t, s.DB, "SELECT COUNT(*) FROM webhook"); n != 0 {
 			t.Errorf("%d were made", n)
 		}
 		if got := s.audited(a); len(got) != 0 {

@@ -145,7 +145,7 @@ func (a tenant) of(w schema.World) schema.Owner { return schema.Owner{Account: a
 func addTenant(t testing.TB, db *sqlstore.DB, name string) tenant {
 	t.Helper()
 	var out tenant
-	do(t, db, func(tx *sqlstore.Tx) error {
+	sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error {
 		h, _, err := account.Create(tx, map[string]int64{"unlimited": 0}, name, "unlimited", time.Now())
 		if err != nil {
 			return err
@@ -163,30 +163,13 @@ func addTenant(t testing.TB, db *sqlstore.DB, name string) tenant {
 	return out
 }
 
-// do runs a change in a transaction.
-func do(t testing.TB, db *sqlstore.DB, change func(tx *sqlstore.Tx) error) {
-	t.Helper()
-	if err := db.Update(context.Background(), change); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// queryValue reads one value from the store.
-func queryValue[T any](t testing.TB, db *sqlstore.DB, query string, args ...any) (value T) {
-	t.Helper()
-	if err := db.View(context.Background()).QueryRow(query, args...).Scan(&value); err != nil {
-		t.Fatal(query, err)
-	}
-	return value
-}
-
 // add creates a subscription as a command would.
 func (s *cacheFixture) add(spec Spec) (made Made) {
 	s.t.Helper()
 	if spec.URL == "" {
 		spec.URL = "https://shop.example.com/hook"
 	}
-	do(s.t, s.DB, func(tx *sqlstore.Tx) (err error) {
+	sqlstoretest.Update(s.t, s.DB, func(tx *sqlstore.Tx) (err error) {
 		made, _, err = s.Create(tx, spec, s.Now())
 		return err
 	})

@@ -23,7 +23,7 @@ import (
 func seed(t testing.TB, db *sqlstore.DB, n int, of func(i int) schema.Owner, events string) (made []string) {
 	t.Helper()
 	box := accesstest.Cipher(t)
-	do(t, db, func(tx *sqlstore.Tx) error {
+	sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error {
 		made = nil
 		first := int64(0)
 		if err := tx.QueryRow("UPDATE webhook_revision SET n = n + $1 WHERE id = 1 RETURNING n", n).Scan(&first); err != nil {
@@ -130,7 +130,7 @@ func TestUnusedRowsArePurged(t *testing.T) {
 		unneeded, needed, young, there := made[0], made[1], made[2], made[3]
 		s.request(a.keys[schema.Live], "POST", "/v1/webhooks/"+needed+"/test", "").want(t, "a delivery", 202)
 		remove := func(id string) {
-			do(t, s.DB, func(tx *sqlstore.Tx) error { _, err := s.Delete(tx, live, id, s.Now()); return err })
+			sqlstoretest.Update(t, s.DB, func(tx *sqlstore.Tx) error { _, err := s.Delete(tx, live, id, s.Now()); return err })
 		}
 		remove(unneeded)
 		remove(needed)
@@ -194,7 +194,7 @@ func BenchmarkCreateOnAFullAccount(b *testing.B) {
 	sqlstoretest.Exec(b, s.DB, "UPDATE webhook SET deleted_at = created_at")
 	seed(b, s.DB, Most-1, mine, "quota.warning")
 	for b.Loop() {
-		do(b, s.DB, func(tx *sqlstore.Tx) error { return s.checkLimit(tx, a.of(schema.Live)) })
+		sqlstoretest.Update(b, s.DB, func(tx *sqlstore.Tx) error { return s.checkLimit(tx, a.of(schema.Live)) })
 	}
 }
 
@@ -216,7 +216,7 @@ func TestLimitFollowsPlan(t *testing.T) {
 			"a plan that has no name": {"pilot", schema.Live, 1, "at most 1 webhooks with the plan pilot"},
 		} {
 			t.Run(name, func(t *testing.T) {
-				do(t, s.DB, func(tx *sqlstore.Tx) error {
+				sqlstoretest.Update(t, s.DB, func(tx *sqlstore.Tx) error {
 					_, err := tx.Exec("UPDATE account SET plan = $2 WHERE id = $1", a.id, c.plan)
 					if err == nil {
 						_, err = tx.Exec("UPDATE webhook SET deleted_at = 1 WHERE account_id = $1", a.id)

@@ -37,7 +37,7 @@ func TestDeletedWebhooksAreNotScanned(t *testing.T) {
 		if s.DB.Name() == "postgres" {
 			indexed = "SELECT indexdef FROM pg_indexes WHERE indexname = 'webhook_account'"
 		}
-		if got := queryValue[string](t, s.DB, indexed); !strings.Contains(got, "WHERE") {
+		if got := sqlstoretest.Value[string](t, s.DB, indexed); !strings.Contains(got, "WHERE") {
 			t.Errorf("deleted ones are in the index: %s", got)
 		}
 		s.request(a.keys[schema.Live], "POST", "/v1/webhooks", body("", "")).want(t, "a new one", 201)

@@ -42,7 +42,7 @@ func TestMatchingByTypeAndWorld(t *testing.T) {
 		s.refreshNow()
 		before := s.Snapshot()
 		off := false
-		do(t, s.DB, func(tx *sqlstore.Tx) error {
+		sqlstoretest.Update(t, s.DB, func(tx *sqlstore.Tx) error {
 			_, _, err := s.Update(tx, live, paused, Patch{Active: &off}, s.Now())
 			_, err2 := s.Delete(tx, live, deleted, s.Now())
 			return errors.Join(err, err2)

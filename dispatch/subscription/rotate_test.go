@@ -79,7 +79,7 @@ func TestPreviousSecretSignsDuringGrace(t *testing.T) {
 		made := s.add(Spec{Owner: a.of(schema.Live), Events: schema.EventTypes})
 		id, key := made.Webhook.ID, a.keys[schema.Live]
 		var next Made
-		do(t, s.DB, func(tx *sqlstore.Tx) (err error) {
+		sqlstoretest.Update(t, s.DB, func(tx *sqlstore.Tx) (err error) {
 			next, _, err = s.Rotate(tx, a.of(schema.Live), id, Rotation{Grace: time.Minute}, s.Now())
 			return err
 		})
@@ -93,7 +93,7 @@ func TestPreviousSecretSignsDuringGrace(t *testing.T) {
 		if got := s.Get(id).Secrets(s.Now()); !cmp.Equal(got, []string{next.Secret}) || shown() != nil {
 			t.Errorf("after the grace: %d secrets, until %v", len(got), shown())
 		}
-		do(t, s.DB, func(tx *sqlstore.Tx) error {
+		sqlstoretest.Update(t, s.DB, func(tx *sqlstore.Tx) error {
 			_, _, err := s.Rotate(tx, a.of(schema.Live), id, Rotation{Grace: maxGrace}, s.Now())
 			return err
 		})
@@ -154,7 +154,7 @@ func TestSecretsAreEncryptedAndNotRepeated(t *testing.T) {
 			}
 		}
 		s.request(key, "DELETE", path, "").want(t, "deleting", 200)
-		if n := queryValue[int64](t, s.DB, "SELECT COUNT(*) FROM webhook WHERE LENGTH(secret) > 0 OR previous_secret IS NOT NULL"); n != 0 {
+		if n := sqlstoretest.Value[int64](t, s.DB, "SELECT COUNT(*) FROM webhook WHERE LENGTH(secret) > 0 OR previous_secret IS NOT NULL"); n != 0 {
 			t.Error("the secrets of a deleted webhook are kept")
 		}
 	})

@@ -8,13 +8,14 @@ import (
 	"vayu/internal/access/accesstest"
 	"vayu/internal/access/apikey"
 	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
 )
 
 // keyOf creates a live key of a tenant with webhooks:manage and other scopes.
 func (s *cacheFixture) keyOf(a tenant, scopes ...schema.Scope) (key string) {
 	s.t.Helper()
-	do(s.t, s.DB, func(tx *sqlstore.Tx) error {
+	sqlstoretest.Update(s.t, s.DB, func(tx *sqlstore.Tx) error {
 		made, _, err := apikey.Create(tx, accesstest.Cipher(s.t),
 			apikey.Spec{Account: a.id, World: schema.Live, Scopes: append(scopes, schema.WebhooksManage)}, time.Now())
 		key = made.Key

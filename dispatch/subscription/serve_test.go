@@ -91,7 +91,7 @@ func TestWebhooksOfOthersDoNotExist(t *testing.T) {
 		if strings.Count(list.text, `"id"`) != 1 || !strings.Contains(list.text, own) {
 			t.Errorf("the list is %s", list.text)
 		}
-		if n := queryValue[int64](t, s.DB, "SELECT COUNT(*) FROM webhook WHERE active = 1 AND deleted_at IS NULL AND previous_secret IS NULL"); n != 3 {
+		if n := sqlstoretest.Value[int64](t, s.DB, "SELECT COUNT(*) FROM webhook WHERE active = 1 AND deleted_at IS NULL AND previous_secret IS NULL"); n != 3 {
 			t.Errorf("%d of 3 are as they were", n)
 		}
 	})
@@ -167,9 +167,9 @@ func TestTestEventGoesToOneWebhook(t *testing.T) {
 		s.request(key, "POST", path+"/test", `{"type":""}`).wantError(t, "no type", 422, schema.UnknownEventType, "type")
 		s.request(key, "POST", path+"/test", `{"type":7}`).wantError(t, "no text", 400, schema.InvalidRequest, "type")
 		s.request(key, "POST", path+"/test?type=quota.warning", "").wantError(t, "a parameter", 400, schema.InvalidRequest, "type")
-		events := queryValue[int64](t, s.DB, "SELECT COUNT(*) FROM event WHERE type = 'recharge.failed' AND mode = 'sandbox'")
+		events := sqlstoretest.Value[int64](t, s.DB, "SELECT COUNT(*) FROM event WHERE type = 'recharge.failed' AND mode = 'sandbox'")
 		var webhook string
-		if webhook = queryValue[string](t, s.DB, "SELECT webhook_id FROM delivery WHERE id = $1 AND event_id = $2", last.stringAt("delivery_id"), last.stringAt("event_id")); webhook != id || events != 2 {
+		if webhook = sqlstoretest.Value[string](t, s.DB, "SELECT webhook_id FROM delivery WHERE id = $1 AND event_id = $2", last.stringAt("delivery_id"), last.stringAt("event_id")); webhook != id || events != 2 {
 			t.Errorf("%d events of the first type, the last went to %s", events, webhook)
 		}
 		sqlstoretest.Exec(t, s.DB, "ALTER TABLE event RENAME TO event_away")

@@ -25,7 +25,7 @@ func TestAdmitRejectsInvalidKeys(t *testing.T) {
 		revoked := addKey(t, db, apikey.Spec{Account: acc, World: schema.Live})
 		expiring := addKey(t, db, apikey.Spec{Account: acc, World: schema.Live, ExpiresAt: time.Now().Add(time.Hour)})
 		narrow := addKey(t, db, apikey.Spec{Account: acc, World: schema.Live, Scopes: []schema.Scope{schema.RechargeRead}})
-		do(t, db, func(tx *sqlstore.Tx) error { _, _, err := apikey.Revoke(tx, revoked.Record.ID, time.Now()); return err })
+		sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error { _, _, err := apikey.Revoke(tx, revoked.Record.ID, time.Now()); return err })
 		s.refresh()
 
 		bearer := func(key string) []string { return []string{"Bearer " + key} }
@@ -90,7 +90,7 @@ func TestAddressesThatAreAllowed(t *testing.T) {
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		s := newServiceFixture(t, db, nil)
 		open, closed := addAccount(t, db, "open", "unlimited"), addAccount(t, db, "closed", "unlimited")
-		do(t, db, func(tx *sqlstore.Tx) error {
+		sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error {
 			_, _, err := account.SetAllowList(tx, closed, []string{"10.0.0.0/8", "2001:db8::/32"})
 			return err
 		})

@@ -29,7 +29,7 @@ func benchUsage(b *testing.B, db *sqlstore.DB, accounts int) {
 	keys := make([]string, accounts)
 	const step = 500
 	for from := 0; from < accounts; from += step {
-		do(b, db, func(tx *sqlstore.Tx) error {
+		sqlstoretest.Update(b, db, func(tx *sqlstore.Tx) error {
 			for i := from; i < min(from+step, accounts); i++ {
 				holder, _, err := account.Create(tx, s.Settings.Plans, fmt.Sprint("crowd-", i), "unlimited", time.Now())
 				if err != nil {

@@ -31,7 +31,7 @@ func TestFlushSkipsMissingRows(t *testing.T) {
 			t.Error(diff) // the usage of the removed key still counts for its account
 		}
 		got := [...]int64{
-			one[int64](t, db, "SELECT used FROM quota_period"), one[int64](t, db, "SELECT COUNT(*) FROM api_key_use"),
+			sqlstoretest.Value[int64](t, db, "SELECT used FROM quota_period"), sqlstoretest.Value[int64](t, db, "SELECT COUNT(*) FROM api_key_use"),
 			int64(s.figure("vayu_usage_dropped_total")), int64(s.figure("vayu_usage_flush_failures_total")), int64(s.figure("vayu_usage_unwritten_calls")),
 		}
 		if diff := cmp.Diff([...]int64{2, 1, 3, 0, 0}, got); diff != "" {
@@ -44,7 +44,7 @@ func TestFlushSkipsMissingRows(t *testing.T) {
 			}
 		}
 		s.write()
-		if n := one[int64](t, db, "SELECT used FROM quota_period"); n != 3 {
+		if n := sqlstoretest.Value[int64](t, db, "SELECT used FROM quota_period"); n != 3 {
 			t.Errorf("%d are used, want 3", n)
 		}
 		if got := s.figure("vayu_usage_dropped_total"); got != 3 {

@@ -47,7 +47,7 @@ func TestRevokedKeysLeaveTheCache(t *testing.T) {
 			s.get(k.Key, "")
 		}
 		s.wantSizes(t, "before", 51)
-		do(t, db, func(tx *sqlstore.Tx) error {
+		sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error {
 			for _, k := range all {
 				if _, _, err := apikey.Revoke(tx, k.Record.ID, time.Now()); err != nil {
 					return err
@@ -61,7 +61,7 @@ func TestRevokedKeysLeaveTheCache(t *testing.T) {
 			t.Errorf("vayu_access_keys is %v, want 1", got)
 		}
 		s.write() // their use is written all the same
-		if got := one[int](t, db, "SELECT COUNT(*) FROM api_key_use"); got != 50 {
+		if got := sqlstoretest.Value[int](t, db, "SELECT COUNT(*) FROM api_key_use"); got != 50 {
 			t.Errorf("the use of %d keys is stored, want 50", got)
 		}
 		later := newServiceFixture(t, db, nil)

@@ -24,6 +24,7 @@ import (
 	"vayu/internal/encryption"
 	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/internal/testing/fixture"
 	"vayu/schema"
 )
@@ -185,27 +186,10 @@ func (s *serviceFixture) send(a testRequest) reply {
 	return reply{w.Code, problem.Error.Code, string(text), w.Header()}
 }
 
-// do runs a transaction.
-func do(t testing.TB, db *sqlstore.DB, change func(tx *sqlstore.Tx) error) {
-	t.Helper()
-	if err := db.Update(context.Background(), change); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// one reads one value from the store.
-func one[T any](t testing.TB, db *sqlstore.DB, query string, args ...any) (value T) {
-	t.Helper()
-	if err := db.View(context.Background()).QueryRow(query, args...).Scan(&value); err != nil {
-		t.Fatal(query, err)
-	}
-	return value
-}
-
 // addAccount creates an account and returns its id.
 func addAccount(t testing.TB, db *sqlstore.DB, name, plan string) (id string) {
 	t.Helper()
-	do(t, db, func(tx *sqlstore.Tx) error {
+	sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error {
 		h, _, err := account.Create(tx, map[string]int64{plan: 1}, name, plan, time.Now())
 		id = h.ID
 		return err
@@ -216,7 +200,7 @@ func addAccount(t testing.TB, db *sqlstore.DB, name, plan string) (id string) {
 // addKey creates a key.
 func addKey(t testing.TB, db *sqlstore.DB, spec apikey.Spec) (made apikey.Created) {
 	t.Helper()
-	do(t, db, func(tx *sqlstore.Tx) (err error) {
+	sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) (err error) {
 		made, _, err = apikey.Create(tx, testBox(t), spec, time.Now())
 		return err
 	})

@@ -64,11 +64,11 @@ func TestUsageIsCountedByOperation(t *testing.T) {
 			t.Error(diff)
 		}
 		for id, at := range map[string]time.Time{live.Record.ID: november.Add(time.Minute), sandbox.Record.ID: november} {
-			if got := one[int64](t, db, "SELECT used_at FROM api_key_use WHERE key_id = $1", id); got != at.UnixMicro() {
+			if got := sqlstoretest.Value[int64](t, db, "SELECT used_at FROM api_key_use WHERE key_id = $1", id); got != at.UnixMicro() {
 				t.Errorf("last used at %s, want %s", time.UnixMicro(got).UTC(), at)
 			}
 		}
-		if got := one[int64](t, db, "SELECT used FROM quota_period WHERE period = '2026-11'"); got != 36 {
+		if got := sqlstoretest.Value[int64](t, db, "SELECT used FROM quota_period WHERE period = '2026-11'"); got != 36 {
 			t.Errorf("the unlimited plan has used %d, want 36", got)
 		}
 	})
@@ -99,7 +99,7 @@ func TestWritingThatFailsLosesAndDoublesNothing(t *testing.T) {
 		if diff := cmp.Diff([]string{"live 2026-11-30 GET /v1/aqi: 4 0 4"}, usageLines(t, db)); diff != "" {
 			t.Error(diff)
 		}
-		if got := one[int64](t, db, "SELECT used FROM quota_period"); got != 4 || s.quotaOf(acc).Used != 4 {
+		if got := sqlstoretest.Value[int64](t, db, "SELECT used FROM quota_period"); got != 4 || s.quotaOf(acc).Used != 4 {
 			t.Errorf("%d are stored and %d known, want 4", got, s.quotaOf(acc).Used)
 		}
 		if got := s.figure("vayu_usage_flush_failures_total"); got != 3 {
@@ -138,7 +138,7 @@ func TestFailedEventIsRetried(t *testing.T) {
 		}
 		events.failing = false
 		s.write()
-		if n, used := one[int64](t, db, "SELECT COUNT(*) FROM recorded_event"), one[int64](t, db, "SELECT used FROM quota_period"); n != 2 || used != 5 {
+		if n, used := sqlstoretest.Value[int64](t, db, "SELECT COUNT(*) FROM recorded_event"), sqlstoretest.Value[int64](t, db, "SELECT used FROM quota_period"); n != 2 || used != 5 {
 			t.Errorf("%d events and %d used, want 2 and 5", n, used)
 		}
 	})
@@ -153,10 +153,13 @@ func TestChangedPlansAreAnnouncedOnce(t *testing.T) {
 		acc := addAccount(t, db, "one", "five")
 		key := addKey(t, db, apikey.Spec{Account: acc, World: schema.Live}).Key
 		plan := func(name string) {
-			do(t, db, func(tx *sqlstore.Tx) error { _, _, err := account.SetPlan(tx, s.Settings.Plans, acc, name); return err })
+			sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error { _, _, err := account.SetPlan(tx, s.Settings.Plans, acc, name); return err })
 			s.refresh()
 		}
-		total := func() int64 { s.write(); return one[int64](t, db, "SELECT COUNT(*) FROM recorded_event") }
+		total := func() int64 {
+			s.write()
+			return sqlstoretest.Value[int64](t, db, "SELECT COUNT(*) FROM recorded_event")
+		}
 		s.refresh()
 		s.get(key, "/v1/aqi?count=4")
 		if n := total(); n != 1 {
@@ -195,7 +198,7 @@ func TestManyAccountsAreWrittenTogether(t *testing.T) {
 		s := newServiceFixture(t, db, nil)
 		const accounts = 300 // several statements of several sizes
 		var keys []string
-		do(t, db, func(tx *sqlstore.Tx) error {
+		sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error {
 			keys = nil
 			for i := range accounts {
 				h, _, err := account.Create(tx, s.Settings.Plans, fmt.Sprintf("a%d", i), "free", time.Now())
@@ -217,8 +220,8 @@ func TestManyAccountsAreWrittenTogether(t *testing.T) {
 		}
 		s.write()
 		got := [...]int64{
-			one[int64](t, db, "SELECT SUM(calls) FROM usage_day"), one[int64](t, db, "SELECT SUM(used) FROM quota_period"),
-			one[int64](t, db, "SELECT COUNT(*) FROM quota_period"), one[int64](t, db, "SELECT COUNT(*) FROM api_key_use"),
+			sqlstoretest.Value[int64](t, db, "SELECT SUM(calls) FROM usage_day"), sqlstoretest.Value[int64](t, db, "SELECT SUM(used) FROM quota_period"),
+			sqlstoretest.Value[int64](t, db, "SELECT COUNT(*) FROM quota_period"), sqlstoretest.Value[int64](t, db, "SELECT COUNT(*) FROM api_key_use"),
 		}
 		if diff := cmp.Diff([...]int64{2 * accounts, 2 * accounts, accounts, accounts}, got); diff != "" {
 			t.Error(diff)

@@ -91,13 +91,13 @@ func TestTwoInstancesShareAQuotaAndAnnounceOnce(t *testing.T) {
 		ask(sites[1])
 		exchange()
 		got := [...]int64{
-			one[int64](t, mine, "SELECT used FROM quota_period"),
-			one[int64](t, mine, "SELECT counted FROM usage_day"),
-			one[int64](t, mine, "SELECT calls - failed FROM usage_day"),
-			one[int64](t, mine, "SELECT COUNT(*) FROM recorded_event WHERE event = 'quota.warning' AND threshold = 80 AND used >= 800 AND percent = used / 10 AND world = 'live' AND most = 1000"),
-			one[int64](t, mine, "SELECT COUNT(*) FROM recorded_event WHERE event = 'quota.exceeded' AND threshold = 100 AND used >= 1000 AND percent = used / 10"),
-			one[int64](t, mine, "SELECT COUNT(*) FROM recorded_event"),
-			one[int64](t, mine, "SELECT COUNT(*) FROM quota_period WHERE warned_at IS NOT NULL AND exceeded_at IS NOT NULL"),
+			sqlstoretest.Value[int64](t, mine, "SELECT used FROM quota_period"),
+			sqlstoretest.Value[int64](t, mine, "SELECT counted FROM usage_day"),
+			sqlstoretest.Value[int64](t, mine, "SELECT calls - failed FROM usage_day"),
+			sqlstoretest.Value[int64](t, mine, "SELECT COUNT(*) FROM recorded_event WHERE event = 'quota.warning' AND threshold = 80 AND used >= 800 AND percent = used / 10 AND world = 'live' AND most = 1000"),
+			sqlstoretest.Value[int64](t, mine, "SELECT COUNT(*) FROM recorded_event WHERE event = 'quota.exceeded' AND threshold = 100 AND used >= 1000 AND percent = used / 10"),
+			sqlstoretest.Value[int64](t, mine, "SELECT COUNT(*) FROM recorded_event"),
+			sqlstoretest.Value[int64](t, mine, "SELECT COUNT(*) FROM quota_period WHERE warned_at IS NOT NULL AND exceeded_at IS NOT NULL"),
 		}
 		if diff := cmp.Diff([...]int64{1000, 1000, 701, 1, 1, 2, 1}, got); diff != "" {
 			t.Error(diff)
@@ -142,7 +142,7 @@ func TestUsedQuotaOutlivesARestart(t *testing.T) {
 			}
 			stop()
 		}
-		if n := one[int64](t, db, "SELECT COUNT(*) FROM recorded_event"); n != 2 {
+		if n := sqlstoretest.Value[int64](t, db, "SELECT COUNT(*) FROM recorded_event"); n != 2 {
 			t.Errorf("%d events, want 2", n)
 		}
 	})

@@ -73,7 +73,7 @@ func TestMetricsTellWhatHappens(t *testing.T) {
 		away := addKey(t, db, apikey.Spec{Account: acc, AllowList: []string{"192.0.2.1"}})
 		signed := addKey(t, db, apikey.Spec{Account: acc, World: schema.Sandbox, RequireSignature: true})
 		revoked := addKey(t, db, apikey.Spec{Account: acc})
-		do(t, db, func(tx *sqlstore.Tx) error { _, _, err := apikey.Revoke(tx, revoked.Record.ID, begun); return err })
+		sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error { _, _, err := apikey.Revoke(tx, revoked.Record.ID, begun); return err })
 		s.refresh()
 		for range 11 { // five go, four are over the quota, two over the rate
 			s.get(key.Key, "")

@@ -85,7 +85,7 @@ func TestCallThatUsesUpTheQuotaIsTheLast(t *testing.T) {
 		}
 		s.write()
 		for period, used := range map[string]int64{"2026-11": 7, "2026-12": 1} {
-			if got := one[int64](t, db, "SELECT used FROM quota_period WHERE account_id = $1 AND period = $2", acc, period); got != used {
+			if got := sqlstoretest.Value[int64](t, db, "SELECT used FROM quota_period WHERE account_id = $1 AND period = $2", acc, period); got != used {
 				t.Errorf("%s: %d are stored, want %d", period, got, used)
 			}
 		}
@@ -108,10 +108,10 @@ func TestCallAcrossMidnightCountsInItsMonth(t *testing.T) {
 		pass.End(c, http.StatusOK)
 		s.write()
 		got := []int64{
-			one[int64](t, db, "SELECT used FROM quota_period WHERE period = '2026-11'"),
-			one[int64](t, db, "SELECT used FROM quota_period WHERE period = '2026-12'"),
-			one[int64](t, db, "SELECT counted FROM usage_day WHERE day = '2026-11-30'"),
-			one[int64](t, db, "SELECT counted FROM usage_day WHERE day = '2026-12-01'"),
+			sqlstoretest.Value[int64](t, db, "SELECT used FROM quota_period WHERE period = '2026-11'"),
+			sqlstoretest.Value[int64](t, db, "SELECT used FROM quota_period WHERE period = '2026-12'"),
+			sqlstoretest.Value[int64](t, db, "SELECT counted FROM usage_day WHERE day = '2026-11-30'"),
+			sqlstoretest.Value[int64](t, db, "SELECT counted FROM usage_day WHERE day = '2026-12-01'"),
 		}
 		if diff := cmp.Diff([]int64{1, 1, 1, 1}, got); diff != "" {
 			t.Error(diff)
@@ -149,8 +149,8 @@ func TestQuotaIsExactAmongManyAtOnce(t *testing.T) {
 			t.Errorf("%d passed and %d were refused, want 1000 and 280", passed.Load(), refused.Load())
 		}
 		got := [...]int64{
-			one[int64](t, db, "SELECT used FROM quota_period"), one[int64](t, db, "SELECT calls FROM usage_day"),
-			one[int64](t, db, "SELECT failed FROM usage_day"), one[int64](t, db, "SELECT counted FROM usage_day"),
+			sqlstoretest.Value[int64](t, db, "SELECT used FROM quota_period"), sqlstoretest.Value[int64](t, db, "SELECT calls FROM usage_day"),
+			sqlstoretest.Value[int64](t, db, "SELECT failed FROM usage_day"), sqlstoretest.Value[int64](t, db, "SELECT counted FROM usage_day"),
 		}
 		if diff := cmp.Diff([...]int64{1000, 1280, 280, 1000}, got); diff != "" {
 			t.Error(diff)

@@ -195,7 +195,7 @@ func TestBucketOutlivesAChangeOfItsKey(t *testing.T) {
 		if n, _ := allowedCalls(t, s, key.Key, "", 3); n != 3 {
 			t.Fatalf("%d calls went through", n)
 		}
-		do(t, db, func(tx *sqlstore.Tx) error {
+		sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error {
 			_, _, err := account.SetAllowList(tx, acc, []string{"203.0.113.0/24"})
 			return err
 		})

@@ -55,12 +55,12 @@ func TestRefreshAppliesChanges(t *testing.T) {
 		s.refresh()
 		s.wants(second.Key, "", "")
 
-		do(t, theirs, func(tx *sqlstore.Tx) error { _, _, err := apikey.Revoke(tx, first.Record.ID, time.Now()); return err })
+		sqlstoretest.Update(t, theirs, func(tx *sqlstore.Tx) error { _, _, err := apikey.Revoke(tx, first.Record.ID, time.Now()); return err })
 		s.refresh()
 		s.wants(first.Key, "", schema.KeyRevoked)
 
 		var third apikey.Created
-		do(t, theirs, func(tx *sqlstore.Tx) (err error) {
+		sqlstoretest.Update(t, theirs, func(tx *sqlstore.Tx) (err error) {
 			third, _, err = apikey.Rotate(tx, s.Cipher, second.Record.ID, 0, 0, time.Now())
 			return err
 		})
@@ -68,13 +68,13 @@ func TestRefreshAppliesChanges(t *testing.T) {
 		s.wants(third.Key, "", "")
 		s.wants(second.Key, "", schema.KeyExpired) // it was rotated without grace
 
-		do(t, theirs, func(tx *sqlstore.Tx) error {
+		sqlstoretest.Update(t, theirs, func(tx *sqlstore.Tx) error {
 			_, _, err := account.SetAllowList(tx, later, []string{"192.0.2.0/24"})
 			return err
 		})
 		s.refresh()
 		s.wants(third.Key, "", schema.IPNotAllowed)
-		do(t, theirs, func(tx *sqlstore.Tx) error { _, _, err := account.SetAllowList(tx, later, nil); return err })
+		sqlstoretest.Update(t, theirs, func(tx *sqlstore.Tx) error { _, _, err := account.SetAllowList(tx, later, nil); return err })
 		s.refresh()
 		s.wants(third.Key, "", "")
 	})
@@ -89,7 +89,7 @@ func TestRunningServiceRefreshes(t *testing.T) {
 		here.start()
 		there.start()
 		here.wants(revoked.Key, "", "")
-		do(t, theirs, func(tx *sqlstore.Tx) error { _, _, err := apikey.Revoke(tx, revoked.Record.ID, time.Now()); return err })
+		sqlstoretest.Update(t, theirs, func(tx *sqlstore.Tx) error { _, _, err := apikey.Revoke(tx, revoked.Record.ID, time.Now()); return err })
 		here.eventually("a revocation", here.answers(revoked.Key, "", schema.KeyRevoked))
 		there.get(counted.Key, "/v1/aqi?count=100")
 		here.eventually("a quota that was used up elsewhere", here.answers(counted.Key, "/v1/aqi?fail=forbidden", schema.QuotaExceeded))
@@ -104,7 +104,7 @@ func TestRefreshIsAtOnce(t *testing.T) {
 		key := addKey(t, db, apikey.Spec{Account: acc})
 		s.refresh()
 		s.wants(key.Key, "", "")
-		do(t, db, func(tx *sqlstore.Tx) error { _, _, err := apikey.Revoke(tx, key.Record.ID, time.Now()); return err })
+		sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error { _, _, err := apikey.Revoke(tx, key.Record.ID, time.Now()); return err })
 		if got := s.get(key.Key, ""); got.status != http.StatusOK {
 			t.Errorf("a known key costs a look at the store: %d", got.status)
 		}
@@ -151,14 +151,14 @@ func TestMissedAndRepeatedRefreshesAreHarmless(t *testing.T) {
 				made := addKey(t, db, apikey.Spec{Account: acc, World: schema.Sandbox, Name: name})
 				often.refresh()
 				often.refresh()
-				do(t, db, func(tx *sqlstore.Tx) error {
+				sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error {
 					_, _, err := account.SetPlan(tx, often.Settings.Plans, acc, "hundred")
 					return err
 				})
 				if i == 0 {
 					continue
 				}
-				do(t, db, func(tx *sqlstore.Tx) error {
+				sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error {
 					_, _, err := apikey.Revoke(tx, made.Record.ID, time.Now())
 					return err
 				})
@@ -218,7 +218,7 @@ func TestServiceSurvivesStoreOutage(t *testing.T) {
 		if n := s.log.Count("does not answer\" doing=\"refreshing"); n != 1 {
 			t.Errorf("the log tells %d times that keys cannot be looked at", n)
 		}
-		counted, stored := s.quotaOf(acc).Used, one[int64](t, db, "SELECT used FROM quota_period")
+		counted, stored := s.quotaOf(acc).Used, sqlstoretest.Value[int64](t, db, "SELECT used FROM quota_period")
 		if counted != stored || counted == 0 {
 			t.Errorf("%d calls were counted, %d are stored", counted, stored)
 		}

@@ -219,7 +219,7 @@ func TestUsageByKey(t *testing.T) {
 			if days > 400 {
 				want[0] = 0
 			}
-			got := [2]int64{one[int64](t, db, "SELECT COUNT(*) FROM usage_key_day"), one[int64](t, db, "SELECT COUNT(*) FROM usage_day")}
+			got := [2]int64{sqlstoretest.Value[int64](t, db, "SELECT COUNT(*) FROM usage_key_day"), sqlstoretest.Value[int64](t, db, "SELECT COUNT(*) FROM usage_day")}
 			if got != want {
 				t.Errorf("%v rows after %d days, want %v", got, days, want)
 			}

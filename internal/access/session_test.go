@@ -78,7 +78,7 @@ func TestDataOfASessionCounts(t *testing.T) {
 			}
 		}
 		s.write()
-		if calls, counted := one[int64](t, db, "SELECT SUM(calls) FROM usage_day"), one[int64](t, db, "SELECT SUM(counted) FROM usage_day"); calls != 10 || counted != 5 {
+		if calls, counted := sqlstoretest.Value[int64](t, db, "SELECT SUM(calls) FROM usage_day"), sqlstoretest.Value[int64](t, db, "SELECT SUM(counted) FROM usage_day"); calls != 10 || counted != 5 {
 			t.Errorf("%d calls, %d counted; want 10 and 5", calls, counted)
 		}
 	})
@@ -130,7 +130,7 @@ func TestASessionIsHeldToItsKeysAddresses(t *testing.T) {
 		if got := s.by(cookie, "203.0.113.10", "/v1/any"); got.status != http.StatusForbidden {
 			t.Errorf("from another address: %d %s", got.status, got.text)
 		}
-		stored := one[[]byte](t, db, "SELECT hash FROM session")
+		stored := sqlstoretest.Value[[]byte](t, db, "SELECT hash FROM session")
 		switch {
 		case strings.Contains(cookie, string(stored)):
 			t.Errorf("the store has more than a hash: cookie = %q, want no %q in it", cookie, string(stored))
@@ -148,7 +148,7 @@ func TestStoreFailureKeepsSessions(t *testing.T) {
 		key := addKey(t, db, apikey.Spec{Account: addAccount(t, db, "one", "free")}).Key
 		s.refresh()
 		cookie := s.signedIn(key)
-		do(t, db, func(tx *sqlstore.Tx) error {
+		sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error {
 			_, err := tx.Exec("ALTER TABLE session RENAME TO elsewhere")
 			return err
 		})

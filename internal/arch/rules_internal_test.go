@@ -36,6 +36,7 @@ var internalMay = map[string][]string{
 	},
 	"access/accesstest": {
 		"access", "access/account", "access/apikey", "config", "encryption", "httpapi", "httpapi/httpapitest", "httpapi/server", "sqlstore",
+		"sqlstore/sqlstoretest",
 	},
 	"access/account":     {"access/audit", "config", "sqlstore"},
 	"access/apikey":      {"access/account", "access/audit", "encryption", "sqlstore"},
@@ -57,7 +58,7 @@ var internalMay = map[string][]string{
 	"backupfile":                  {"atomicfile"},
 	"columnstore":                 {"columnstore/embedded", "columnstore/embedded/chdb", "config", "sleep", "tracing"},
 	"columnstore/backup":          {"backupfile", "columnstore", "columnstore/migration"},
-	"columnstore/columnstoretest": {"columnstore", "columnstore/embedded", "columnstore/embedded/chdb", "columnstore/migration", "config"},
+	"columnstore/columnstoretest": {"columnstore", "columnstore/embedded", "columnstore/embedded/chdb", "columnstore/migration", "config", "testing/realdata"},
 	"columnstore/embedded": {
 		"columnstore/embedded/access", "columnstore/embedded/chdb", "columnstore/embedded/fence",
 		"columnstore/embedded/session", "columnstore/embedded/wire", "config", "filelock",
@@ -94,7 +95,7 @@ var internalMay = map[string][]string{
 	"sqlstore/dump":                    {"backupfile", "sqlstore", "sqlstore/migration"},
 	"sqlstore/migration":               {},
 	"sqlstore/server":                  {"config", "sleep", "sqlstore/connection"},
-	"sqlstore/sqlstoretest":            {"config", "sqlstore"},
+	"sqlstore/sqlstoretest":            {"config", "sqlstore", "testing/fixture"},
 	"sse":                              {"failurelog", "httpapi", "httpapi/server", "sleep"},
 	"tablecache":                       {"failurelog", "sleep"},
 	"testing/chaos":                    {"access", "access/account", "access/apikey", "columnstore/embedded", "config", "encryption", "sleep", "sqlstore"},

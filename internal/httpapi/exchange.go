@@ -89,22 +89,22 @@ func (rt *router) answer(x *exchange, m *method) (status int) {
 // admit calls Access.Admit, unless the endpoint needs no key.
 func (rt *router) admit(c *Call, route *Route) (Pass, error) {
 	if route.NoAuth {
-		return noLimits{}, nil
+		return NoLimits{}, nil
 	}
 	return rt.access.Admit(c, route)
 }
 
-// noLimits is the Pass (admission) of calls that need no key. It checks and counts nothing.
-type noLimits struct{}
+// NoLimits is the Pass (admission) of calls that need no key. It checks and counts nothing.
+type NoLimits struct{}
 
 // Verify accepts every request. It implements [Pass].
-func (noLimits) Verify(*Call) error { return nil }
+func (NoLimits) Verify(*Call) error { return nil }
 
 // Reserve always succeeds. It implements [Pass].
-func (noLimits) Reserve(*Call, int64) error { return nil }
+func (NoLimits) Reserve(*Call, int64) error { return nil }
 
 // End does nothing. It implements [Pass].
-func (noLimits) End(*Call, int) {}
+func (NoLimits) End(*Call, int) {}
 
 // handle checks the headers of an admitted call, reads its body, verifies its signature and serves it.
 func (rt *router) handle(x *exchange, m *method, pass Pass) (Response, error) {

@@ -29,13 +29,10 @@ func (w lateWriter) WriteHeader(status int) {
 	w.ResponseRecorder.WriteHeader(status)
 }
 
-// allowAll is an Access and a Pass that admits every call.
+// allowAll is an Access that admits every call.
 type allowAll struct{}
 
-func (allowAll) Admit(*Call, *Route) (Pass, error) { return allowAll{}, nil }
-func (allowAll) Verify(*Call) error                { return nil }
-func (allowAll) Reserve(*Call, int64) error        { return nil }
-func (allowAll) End(*Call, int)                    {}
+func (allowAll) Admit(*Call, *Route) (Pass, error) { return NoLimits{}, nil }
 
 func TestAHeadIsLeftAloneOnceTheReplyBegins(t *testing.T) {
 	t.Parallel()

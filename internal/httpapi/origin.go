@@ -14,7 +14,7 @@ type origins map[string][]string
 func (o origins) allow(x *exchange) bool {
 	c := &x.call
 	origin := c.Request.Header["Origin"]
-	if len(o) == 0 || len(origin) != 1 || c.BySession || c.pass == (noLimits{}) {
+	if len(o) == 0 || len(origin) != 1 || c.BySession || c.pass == (NoLimits{}) {
 		return false
 	}
 	for account, list := range o {

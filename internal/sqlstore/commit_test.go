@@ -23,7 +23,7 @@ func TestUnansweredCommitIsReported(t *testing.T) {
 		t.Errorf("got %v, want service_unavailable and that it is not known", err)
 	}
 	wantSettings(t, db, "a=1") // the server has received COMMIT
-	update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "a", "2") })
+	sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "a", "2") })
 	wantSettings(t, db, "a=2")
 }
 
@@ -32,7 +32,7 @@ func TestRejectedCommitIsRolledBack(t *testing.T) {
 	t.Parallel()
 	dsn := sqlstoretest.PostgresDSN(t)
 	db := sqlstoretest.Open(t, sqlstore.Config{DSN: dsn})
-	update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "before", "1") })
+	sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "before", "1") })
 	sqlstoretest.ExecOnServer(t, string(dsn), `CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS
 		$$ BEGIN RAISE EXCEPTION 'no space left' USING ERRCODE = 'disk_full'; END $$`)
 	sqlstoretest.ExecOnServer(t, string(dsn), `CREATE CONSTRAINT TRIGGER refuse AFTER INSERT ON setting

@@ -130,7 +130,7 @@ func TestStoreSurvivesLostConnections(t *testing.T) {
 	dsn := sqlstoretest.PostgresDSN(t)
 	other := sqlstoretest.Open(t, sqlstore.Config{DSN: named(dsn, "other")})
 	db := sqlstoretest.Open(t, sqlstore.Config{DSN: named(dsn, "victim"), Settings: sqlstore.Settings{Connections: 4}})
-	update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "n", "0") })
+	sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "n", "0") })
 	count, stop := load(t, db)
 	defer stop()
 	for range 5 {
@@ -152,7 +152,7 @@ func TestFailoverToSecondHost(t *testing.T) {
 	first, second := newRelay(t, address.Host), newRelay(t, address.Host)
 	address.Host = first.listener.Addr().String() + "," + second.listener.Addr().String()
 	db := sqlstoretest.Open(t, sqlstore.Config{DSN: config.DSN(address.String() + "&target_session_attrs=read-write"), Settings: sqlstore.Settings{Connections: 4}})
-	update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "n", "0") })
+	sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "n", "0") })
 	count, stop := load(t, db)
 	defer stop()
 	await(t, count, 20)
@@ -166,7 +166,7 @@ func TestFailoverToSecondHost(t *testing.T) {
 func TestSilentFirstHostIsSkipped(t *testing.T) {
 	t.Parallel()
 	dsn := sqlstoretest.PostgresDSN(t)
-	update(t, sqlstoretest.Open(t, sqlstore.Config{DSN: dsn}), func(tx *sqlstore.Tx) error { return set(tx, "a", "1") })
+	sqlstoretest.Update(t, sqlstoretest.Open(t, sqlstore.Config{DSN: dsn}), func(tx *sqlstore.Tx) error { return set(tx, "a", "1") })
 	address, err := url.Parse(string(dsn))
 	if err != nil {
 		t.Fatal(err)
@@ -181,7 +181,7 @@ func TestSilentFirstHostIsSkipped(t *testing.T) {
 	if err := db.Check(t.Context()); err != nil {
 		t.Errorf("a reader got %v", err)
 	}
-	update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "a", "2") })
+	sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "a", "2") })
 	wantSettings(t, db, "a=2")
 }
 
@@ -191,7 +191,7 @@ func TestReadOnlyServerIsLeft(t *testing.T) {
 	dsn := sqlstoretest.PostgresDSN(t)
 	other := sqlstoretest.Open(t, sqlstore.Config{DSN: named(dsn, "other")})
 	db := sqlstoretest.Open(t, sqlstore.Config{DSN: named(dsn, "victim") + "&target_session_attrs=read-write", Settings: sqlstore.Settings{Connections: 2}})
-	update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "a", "1") })
+	sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "a", "1") })
 	for _, readOnly := range []string{"on", "off"} {
 		if err := other.Update(t.Context(), func(tx *sqlstore.Tx) error {
 			_, err := tx.Exec("DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET default_transaction_read_only = " + readOnly + "', current_database()); END $$")
@@ -214,7 +214,7 @@ func TestPoolerModesPrepareNoStatements(t *testing.T) {
 	dsn := sqlstoretest.PostgresDSN(t)
 	for _, mode := range []config.DSN{"exec", "simple_protocol"} {
 		db := sqlstoretest.Open(t, sqlstore.Config{DSN: dsn + "&default_query_exec_mode=" + mode})
-		update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "a", string(mode)) })
+		sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "a", string(mode)) })
 		wantSettings(t, db, "a="+string(mode))
 		var prepared int
 		if err := db.View(t.Context()).QueryRow("SELECT count(*) FROM pg_prepared_statements").Scan(&prepared); err != nil || prepared != 0 {
@@ -245,13 +245,13 @@ func TestSettingsReachTheServer(t *testing.T) {
 func TestReadOnlyConnectionIsLeft(t *testing.T) {
 	t.Parallel()
 	db := sqlstoretest.Open(t, sqlstore.Config{DSN: sqlstoretest.PostgresDSN(t), Settings: sqlstore.Settings{Connections: 1}})
-	update(t, db, func(tx *sqlstore.Tx) error {
+	sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error {
 		_, err := tx.Exec("SET default_transaction_read_only = on")
 		return err
 	})
 	if err := db.Update(t.Context(), func(tx *sqlstore.Tx) error { return set(tx, "a", "1") }); !unavailable(err) {
 		t.Errorf("got %v, want service_unavailable", err)
 	}
-	update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "a", "2") })
+	sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "a", "2") })
 	wantSettings(t, db, "a=2")
 }

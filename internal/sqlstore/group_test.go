@@ -79,7 +79,7 @@ func TestFailedChangeDoesNotAffectItsGroup(t *testing.T) {
 // leavePages limits the store to its size and the given number of pages.
 func leavePages(tb testing.TB, db *sqlstore.DB, pages int) {
 	tb.Helper()
-	update(tb, db, func(tx *sqlstore.Tx) error {
+	sqlstoretest.Update(tb, db, func(tx *sqlstore.Tx) error {
 		var count, maximum int
 		if err := tx.QueryRow("PRAGMA page_count").Scan(&count); err != nil {
 			return err
@@ -103,7 +103,7 @@ func TestFullDiskFailsOnlyTheGroup(t *testing.T) {
 			t.Parallel()
 			reg := prometheus.NewRegistry()
 			db := sqlstoretest.Open(t, sqlstore.Config{Data: t.TempDir()}, reg)
-			update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "before", "1") })
+			sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "before", "1") })
 			leavePages(t, db, 2)
 			errs := inOneGroup(
 				t, db,
@@ -123,12 +123,12 @@ func TestFullDiskFailsOnlyTheGroup(t *testing.T) {
 			if err := db.Check(t.Context()); err == nil {
 				t.Error("Check succeeds for a store that cannot write")
 			}
-			update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "small", "1") })
+			sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "small", "1") })
 			if err := db.Check(t.Context()); err != nil {
 				t.Errorf("a store that writes again: %v", err)
 			}
 			leavePages(t, db, 1000)
-			update(t, db, big("big"))
+			sqlstoretest.Update(t, db, big("big"))
 			var length int
 			if err := db.View(t.Context()).QueryRow("SELECT length(value) FROM setting WHERE name = 'big'").Scan(&length); err != nil || length != 2_000_000 {
 				t.Errorf("with space the row has %d characters, %v, want 2000000", length, err)
@@ -178,8 +178,8 @@ func TestFailedCheckpointRestoresBusyTimeout(t *testing.T) {
 		}
 		return ms
 	}
-	update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "a", "1") }) // so that a checkpoint has work
-	update(t, db, func(tx *sqlstore.Tx) error {
+	sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "a", "1") }) // so that a checkpoint has work
+	sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error {
 		before := busyTimeout(tx)
 		if err := db.CheckpointNow(t.Context()); err == nil {
 			t.Error("a checkpoint within a transaction succeeded: the test is void")
@@ -195,14 +195,14 @@ func TestFailedCheckpointRestoresBusyTimeout(t *testing.T) {
 func TestBrokenWriterConnectionIsReplaced(t *testing.T) {
 	t.Parallel()
 	db := sqlstoretest.SQLite(t)
-	update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "a", "1") })
+	sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "a", "1") })
 	if err := db.Update(t.Context(), func(tx *sqlstore.Tx) error {
 		_, err := tx.Exec("ROLLBACK") // ends the transaction of the group unnoticed
 		return err
 	}); !unavailable(err) {
 		t.Errorf("a change whose transaction ended got %v, want service_unavailable", err)
 	}
-	update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "b", "2") })
+	sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "b", "2") })
 	wantSettings(t, db, "a=1", "b=2")
 }
 
@@ -220,7 +220,7 @@ func TestWALIsBounded(t *testing.T) {
 	}
 	const maximum = 1 << 20
 	write := func(piece byte) {
-		update(t, db, func(tx *sqlstore.Tx) error {
+		sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error {
 			_, err := tx.Exec("INSERT INTO seen_signature (key_id, signature, expires_at) VALUES ($1, $2, 0)", "key", bytes.Repeat([]byte{piece}, maximum/4))
 			return err
 		})
@@ -245,8 +245,8 @@ func TestWALIsBounded(t *testing.T) {
 	if err := old.Rollback(); err != nil {
 		t.Fatal(err)
 	}
-	update(t, db, func(*sqlstore.Tx) error { db.LimitWAL(maximum); return nil })
-	update(t, db, func(*sqlstore.Tx) error { return nil }) // after the check
+	sqlstoretest.Update(t, db, func(*sqlstore.Tx) error { db.LimitWAL(maximum); return nil })
+	sqlstoretest.Update(t, db, func(*sqlstore.Tx) error { return nil }) // after the check
 	if size() > maximum {
 		t.Errorf("after the long reader the log has %d bytes, want %d at most", size(), maximum)
 	}

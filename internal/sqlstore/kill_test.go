@@ -1,20 +1,18 @@
 package sqlstore_test
 
 import (
-	"bufio"
 	"context"
 	"database/sql"
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	_ "modernc.org/sqlite" // for a reader outside package sqlstore
 
 	"vayu/internal/sqlstore"
+	"vayu/internal/testing/fixture"
 )
 
 // childVariable is the directory in which the test binary, started as a child, commits until it is killed.
@@ -70,7 +68,7 @@ func TestKillKeepsAcknowledgedChanges(t *testing.T) {
 	dir := t.TempDir()
 	acknowledged := []string{}
 	for round := range 20 {
-		acknowledged = append(acknowledged, killAfter(t, dir, 1+rand.IntN(600))...)
+		acknowledged = append(acknowledged, fixture.KillAfter(t, childVariable+"="+dir, 1+rand.IntN(600))...)
 		if t.Failed() {
 			t.Fatalf("round %d", round)
 		}
@@ -103,41 +101,4 @@ func TestKillKeepsAcknowledgedChanges(t *testing.T) {
 		t.Errorf("foreign_key_check finds orphans, %v", rows.Err())
 	}
 	t.Logf("%d changes were acknowledged and found", len(acknowledged))
-}
-
-// killAfter starts a child, kills it after the given number of acknowledgements, and returns all that it
-// printed.
-func killAfter(t *testing.T, dir string, answers int) (ids []string) {
-	t.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	child := exec.CommandContext(t.Context(), self)
-	child.Env = append(os.Environ(), childVariable+"="+dir)
-	var stderr strings.Builder
-	child.Stderr = &stderr
-	out, err := child.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := child.Start(); err != nil {
-		t.Fatal(err)
-	}
-	lines := bufio.NewReader(out)
-	for {
-		line, err := lines.ReadString('\n')
-		if err != nil { // the end; a truncated line is no acknowledgement
-			break
-		}
-		ids = append(ids, strings.TrimSpace(line))
-		if len(ids) == answers {
-			_ = child.Process.Kill()
-		}
-	}
-	_ = child.Wait()
-	if len(ids) < answers {
-		t.Errorf("the child ended by itself after %d answers: %s", len(ids), stderr.String())
-	}
-	return ids
 }

@@ -125,7 +125,7 @@ func TestFilesAreReadableByOwnerOnly(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	db := sqlstoretest.Open(t, sqlstore.Config{Data: dir})
-	update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "a", "1") })
+	sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "a", "1") })
 	files, err := filepath.Glob(filepath.Join(dir, "*"))
 	if err != nil || len(files) < 4 {
 		t.Fatal(files, err)

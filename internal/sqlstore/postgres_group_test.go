@@ -104,7 +104,7 @@ func TestWaitingChangesShareCommit(t *testing.T) {
 func TestChangeDoesNotAffectItsGroupOnPostgres(t *testing.T) {
 	t.Parallel()
 	db := sqlstoretest.Postgres(t)
-	update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "taken", "0") })
+	sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "taken", "0") })
 	no := errors.New("no")
 	gone, leave := context.WithCancel(t.Context())
 	left := make(chan struct{})

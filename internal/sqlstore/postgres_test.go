@@ -61,7 +61,7 @@ func TestIdleBrokenConnectionsAreReplaced(t *testing.T) {
 		if err := db.Check(t.Context()); err != nil {
 			t.Errorf("a reader after the loss got %v", err)
 		}
-		update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "a", "1") })
+		sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "a", "1") })
 		wantSettings(t, db, "a=1")
 	}
 }
@@ -82,7 +82,7 @@ func TestBrokenConnectionFailsItsChangeOnly(t *testing.T) {
 	if !unavailable(err) {
 		t.Errorf("got %v, want service_unavailable", err)
 	}
-	update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "c", "3") })
+	sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "c", "3") })
 	wantSettings(t, db, "c=3")
 }
 
@@ -91,7 +91,7 @@ func TestDeadlockIsRetried(t *testing.T) {
 	t.Parallel()
 	reg := prometheus.NewRegistry()
 	db := sqlstoretest.Open(t, sqlstore.Config{DSN: sqlstoretest.PostgresDSN(t)}, reg)
-	update(t, db, func(tx *sqlstore.Tx) error { return errors.Join(set(tx, "a", "0"), set(tx, "b", "0")) })
+	sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error { return errors.Join(set(tx, "a", "0"), set(tx, "b", "0")) })
 	add := func(tx *sqlstore.Tx, name string) error {
 		_, err := tx.Exec("UPDATE setting SET value = CAST(CAST(value AS BIGINT) + 1 AS TEXT) WHERE name = $1", name)
 		return err

@@ -56,7 +56,7 @@ func TestSilentServerTimesOut(t *testing.T) {
 func TestWaitForConnectionTimesOut(t *testing.T) {
 	t.Parallel()
 	db := sqlstoretest.Open(t, sqlstore.Config{DSN: sqlstoretest.PostgresDSN(t), Settings: sqlstore.Settings{Connections: 1}})
-	update(t, db, func(*sqlstore.Tx) error {
+	sqlstoretest.Update(t, db, func(*sqlstore.Tx) error {
 		db.SetAnswerTimeout(50 * time.Millisecond)
 		for name, ask := range storeCalls {
 			t.Run(name, func(t *testing.T) { wantStoreTimeout(t, db, ask) }) //nolint:paralleltest // while the only connection is taken

@@ -88,7 +88,7 @@ func TestIntegrationPostgresOverTLS(t *testing.T) {
 	t.Parallel()
 	dsn, ca := encrypted(t)
 	db := sqlstoretest.Open(t, sqlstore.Config{DSN: config.DSN(dsn + "?sslmode=verify-full&sslrootcert=" + ca)})
-	update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "a", "1") })
+	sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "a", "1") })
 	var used bool
 	if err := db.View(t.Context()).QueryRow("SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()").Scan(&used); err != nil || !used {
 		t.Errorf("the connection is encrypted: %t, %v", used, err)

@@ -46,13 +46,6 @@ func wantSettings(tb testing.TB, db *sqlstore.DB, want ...string) {
 	}
 }
 
-func update(tb testing.TB, db *sqlstore.DB, do func(*sqlstore.Tx) error) {
-	tb.Helper()
-	if err := db.Update(context.Background(), do); err != nil {
-		tb.Fatal(err)
-	}
-}
-
 // unavailable reports whether a client gets service_unavailable.
 func unavailable(err error) bool {
 	var problem *schema.Problem
@@ -70,7 +63,7 @@ func TestChangeIsDurable(t *testing.T) {
 			if db.Name() != name {
 				t.Errorf("the store is called %q, want %q", db.Name(), name)
 			}
-			update(t, db, func(tx *sqlstore.Tx) error { return errors.Join(set(tx, "a", "1"), set(tx, "b", "2")) })
+			sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error { return errors.Join(set(tx, "a", "1"), set(tx, "b", "2")) })
 			wantSettings(t, db, "a=1", "b=2")
 			if err := db.Check(t.Context()); err != nil {
 				t.Error(err)
@@ -113,7 +106,7 @@ func TestPanicRollsBackChangeAndPropagates(t *testing.T) {
 			})
 		}()
 		wantSettings(t, db)
-		update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "b", "2") })
+		sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "b", "2") })
 		wantSettings(t, db, "b=2")
 	})
 }
@@ -122,7 +115,7 @@ func TestPanicRollsBackChangeAndPropagates(t *testing.T) {
 func TestFailedStatementFailsChange(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "a", "1") })
+		sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "a", "1") })
 		err := db.Update(t.Context(), func(tx *sqlstore.Tx) error {
 			_ = set(tx, "b", "2")
 			_, _ = tx.Exec("INSERT INTO setting (name, value) VALUES ($1, $2)", "a", "again")
@@ -173,7 +166,7 @@ func TestConcurrentCounterUpdates(t *testing.T) {
 func TestReadersSeeCommittedDataOnly(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
-		update(t, db, func(tx *sqlstore.Tx) error {
+		sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error {
 			if err := set(tx, "a", "1"); err != nil {
 				return err
 			}
@@ -196,7 +189,7 @@ func TestCancelledCallerChangesNothing(t *testing.T) {
 			if err := db.Update(ctx, func(tx *sqlstore.Tx) error { return set(tx, "a", "1") }); !errors.Is(err, context.Canceled) {
 				t.Errorf("got %v, want %v", err, context.Canceled)
 			}
-			update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "b", "2") })
+			sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "b", "2") })
 			wantSettings(t, db, "b=2")
 		})
 	})
@@ -216,7 +209,7 @@ func TestCancelledCallerChangesNothing(t *testing.T) {
 		}
 		close(goOn)
 		wait.Wait()
-		update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "b", "2") })
+		sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "b", "2") })
 		wantSettings(t, db, "b=2")
 	})
 	t.Run("when it has begun", func(t *testing.T) {
@@ -289,7 +282,7 @@ func TestValuesRoundTrip(t *testing.T) {
 			{Bytes: bytes.Repeat([]byte{7}, 100_000), Int: math.MinInt64, Text: ""},
 			{Bytes: []byte{}, Int: 1<<53 + 1, Text: "\u2028\t\n"},
 		} {
-			update(t, db, func(tx *sqlstore.Tx) error {
+			sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error {
 				id := fmt.Sprint("acc_", i)
 				if _, err := tx.Exec(`INSERT INTO account (id, name, plan, allow_list, created_at, revision) VALUES ($1, $1, $2, $3, $4, $4)`, id, "free", want.Text, want.Int); err != nil {
 					return err

@@ -134,7 +134,7 @@ func TestSandboxConnectionsAreLimited(t *testing.T) {
 	if err := db.Update(limit, func(*sqlstore.Tx) error { return nil }); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("one more of the sandbox got %v, want that it waits", err)
 	}
-	update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "live", "1") })
+	sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error { return set(tx, "live", "1") })
 	close(goOn)
 	wait.Wait()
 	if err := db.Update(sandbox, func(tx *sqlstore.Tx) error { return set(tx, "sandbox", "1") }); err != nil {

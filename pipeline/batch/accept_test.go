@@ -7,13 +7,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
 )
 
 // rowCounts returns the numbers of batches and of chunks.
 func (s *batchFixture) rowCounts() [2]int {
 	s.t.Helper()
-	return [2]int{queryOne[int](s.t, s.DB, "SELECT COUNT(*) FROM batch"), queryOne[int](s.t, s.DB, "SELECT COUNT(*) FROM batch_chunk")}
+	return [2]int{sqlstoretest.Value[int](s.t, s.DB, "SELECT COUNT(*) FROM batch"), sqlstoretest.Value[int](s.t, s.DB, "SELECT COUNT(*) FROM batch_chunk")}
 }
 
 func TestInvalidBatchIsRejected(t *testing.T) {
@@ -76,7 +77,7 @@ func TestAcceptStoresChunks(t *testing.T) {
 		if diff := cmp.Diff([2]int{1, 100}, s.rowCounts()); diff != "" {
 			t.Error(diff)
 		}
-		if got := queryOne[string](t, s.DB, "SELECT detail FROM audit WHERE action = 'recharge.batch' AND subject = $1 AND mode = 'sandbox'", id); got != `{"total":10000}` {
+		if got := sqlstoretest.Value[string](t, s.DB, "SELECT detail FROM audit WHERE action = 'recharge.batch' AND subject = $1 AND mode = 'sandbox'", id); got != `{"total":10000}` {
 			t.Errorf("the audit log says %s", got)
 		}
 		if got := s.metric("vayu_batch_accepted_total", "kind", "recharge"); got != 1 {
@@ -127,7 +128,7 @@ func TestRepeatedBatchIsReplayed(t *testing.T) {
 			t.Errorf("the same key: %s", same.Text)
 		}
 		s.door.Do(live, "POST", path, `{"recharges":[{},{}]}`, "Idempotency-Key", "k").WantError(t, "another body", 409, schema.IdempotencyConflict, "Idempotency-Key")
-		if got := queryOne[int](t, s.DB, "SELECT COUNT(*) FROM audit WHERE action = 'recharge.batch'"); got != 6 {
+		if got := sqlstoretest.Value[int](t, s.DB, "SELECT COUNT(*) FROM audit WHERE action = 'recharge.batch'"); got != 6 {
 			t.Errorf("the audit log has %d batches, want 6", got)
 		}
 	})

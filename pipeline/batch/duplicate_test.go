@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/pipeline/batch/item"
 	"vayu/schema"
 )
@@ -28,10 +29,10 @@ func TestAcceptWritesNoRowPerDuplicate(t *testing.T) {
 	t.Parallel()
 	eachBatchFixture(t, 8, func(t *testing.T, s *batchFixture) {
 		id := s.door.Do(s.a.Keys[schema.Sandbox], "POST", path, duplicates()).Want(t, "a batch", 202).TextAt("batch_id")
-		if got := queryOne[int](t, s.DB, "SELECT COUNT(*) FROM batch_item WHERE batch_id = $1", id); got != 0 {
+		if got := sqlstoretest.Value[int](t, s.DB, "SELECT COUNT(*) FROM batch_item WHERE batch_id = $1", id); got != 0 {
 			t.Errorf("accepting wrote %d items, want none", got)
 		}
-		if got := queryOne[int](t, s.DB, "SELECT COUNT(*) FROM batch_chunk WHERE batch_id = $1", id); got != 100 {
+		if got := sqlstoretest.Value[int](t, s.DB, "SELECT COUNT(*) FROM batch_chunk WHERE batch_id = $1", id); got != 100 {
 			t.Errorf("accepting wrote %d chunks, want 100", got)
 		}
 	})
@@ -71,14 +72,14 @@ func TestDuplicatesCompleteBatch(t *testing.T) {
 		}
 		id := s.post(s.a, "["+strings.Join(append(all, `{"ref_id":"r0"}`, `{"ref_id":"r7"}`), ",")+"]")
 		later := func(due time.Time) {
-			update(t, s.DB, func(tx *sqlstore.Tx) error {
+			sqlstoretest.Update(t, s.DB, func(tx *sqlstore.Tx) error {
 				_, err := tx.Exec("UPDATE batch_chunk SET due_at = $1 WHERE batch_id = $2 AND first = 100", due.UnixMicro(), id)
 				return err
 			})
 		}
 		later(s.clock.Now().Add(time.Hour))
 		stop := s.run()
-		for queryOne[int](t, s.DB, "SELECT successful FROM batch WHERE id = $1", id) < 100 {
+		for sqlstoretest.Value[int](t, s.DB, "SELECT successful FROM batch WHERE id = $1", id) < 100 {
 			runtime.Gosched()
 		}
 		stop()

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/pipeline/batch"
 	"vayu/pipeline/batch/item"
 )
@@ -144,7 +145,7 @@ func TestLargeRecordsAreLeasedAFewAtATime(t *testing.T) {
 			room, want int
 			whole      bool
 		}{{250_000, 2, false}, {0, 1, false}, {1_000_000, 3, true}, {1_000_000, 1, true}, {1_000_000, 0, true}} {
-			update(t, s.DB, func(tx *sqlstore.Tx) error {
+			sqlstoretest.Update(t, s.DB, func(tx *sqlstore.Tx) error {
 				n, whole, err := batch.Claim(tx, s.clock.Now(), s.a.ID, 3, c.room)
 				if n != c.want || whole != c.whole {
 					t.Errorf("lease %d is of %d chunks, all: %v, want %d, %v", i, n, whole, c.want, c.whole)

@@ -53,7 +53,7 @@ func newFakeKind(db *sqlstore.DB, now func() time.Time) *fakeKind {
 // createThingTable creates the table of a new store.
 func createThingTable(tb testing.TB, db *sqlstore.DB) {
 	tb.Helper()
-	update(tb, db, func(tx *sqlstore.Tx) error {
+	sqlstoretest.Update(tb, db, func(tx *sqlstore.Tx) error {
 		_, err := tx.Exec("CREATE TABLE thing (id TEXT PRIMARY KEY, batch_id TEXT NOT NULL, place BIGINT NOT NULL, record BYTEA NOT NULL, state TEXT NOT NULL)")
 		return err
 	})
@@ -311,22 +311,6 @@ func (s *batchFixture) wait(id string) item.Finished {
 func (s *batchFixture) metric(name string, labels ...string) float64 {
 	s.t.Helper()
 	return fixture.MetricValue(s.t, s.reg, name, labels...)
-}
-
-func update(tb testing.TB, db *sqlstore.DB, do func(tx *sqlstore.Tx) error) {
-	tb.Helper()
-	if err := db.Update(context.Background(), do); err != nil {
-		tb.Fatal(err)
-	}
-}
-
-// queryOne reads one value from the store.
-func queryOne[T any](tb testing.TB, db *sqlstore.DB, query string, args ...any) (value T) {
-	tb.Helper()
-	if err := db.View(context.Background()).QueryRow(query, args...).Scan(&value); err != nil {
-		tb.Fatal(query, err)
-	}
-	return value
 }
 
 // errAway is the error of Do for an unavailable provider.

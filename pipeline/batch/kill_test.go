@@ -80,7 +80,7 @@ func TestRecordsAreProcessedOnceDespiteKills(t *testing.T) {
 				}
 				l.a = first.a
 				l.ShortenPauses()
-				if done := queryOne[int](t, l.DB, "SELECT successful + failed FROM batch WHERE id = $1", id); done < n {
+				if done := sqlstoretest.Value[int](t, l.DB, "SELECT successful + failed FROM batch WHERE id = $1", id); done < n {
 					stop := l.run()
 					l.wait(id)
 					stop()
@@ -169,7 +169,7 @@ func TestLeasesAreRenewedAndLost(t *testing.T) {
 		s.run()
 		<-g.arrived
 		due := func() int64 {
-			return queryOne[int64](t, s.DB, "SELECT due_at FROM batch_chunk WHERE batch_id = $1 AND first = 0", id)
+			return sqlstoretest.Value[int64](t, s.DB, "SELECT due_at FROM batch_chunk WHERE batch_id = $1 AND first = 0", id)
 		}
 		for before := due(); before == due(); {
 			runtime.Gosched()
@@ -177,7 +177,7 @@ func TestLeasesAreRenewedAndLost(t *testing.T) {
 		if got := s.metric("vayu_batch_waiting_chunks", "kind", "recharge"); got != 2 {
 			t.Errorf("%v chunks wait, want 2", got)
 		}
-		update(t, s.DB, func(tx *sqlstore.Tx) error {
+		sqlstoretest.Update(t, s.DB, func(tx *sqlstore.Tx) error {
 			_, err := tx.Exec("UPDATE batch_chunk SET due_at = $2, token = 'another' WHERE batch_id = $1", id, s.clock.Now().Add(time.Hour).UnixMicro())
 			return err
 		})
@@ -218,10 +218,10 @@ func TestStopReleasesChunks(t *testing.T) {
 			<-arrived
 		}
 		stop()
-		if leased := queryOne[int](t, first.DB, "SELECT COUNT(*) FROM batch_chunk WHERE token <> ''"); leased > 0 {
+		if leased := sqlstoretest.Value[int](t, first.DB, "SELECT COUNT(*) FROM batch_chunk WHERE token <> ''"); leased > 0 {
 			t.Errorf("%d chunks are kept", leased)
 		}
-		if begun := queryOne[int](t, first.DB, "SELECT COUNT(*) FROM batch_item WHERE outcome = 'successful'"); begun != 10 {
+		if begun := sqlstoretest.Value[int](t, first.DB, "SELECT COUNT(*) FROM batch_item WHERE outcome = 'successful'"); begun != 10 {
 			t.Errorf("%d are done, want 10", begun)
 		}
 		first.kill()

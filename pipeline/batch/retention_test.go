@@ -184,7 +184,7 @@ func TestExpiredResultsAreDeleted(t *testing.T) {
 	t.Parallel()
 	eachRetentionFixture(t, func(t *testing.T, k *retentionFixture) {
 		items := func(f item.Finished) int {
-			return queryOne[int](t, k.DB, "SELECT COUNT(*) FROM batch_item WHERE batch_id = $1", f.ID)
+			return sqlstoretest.Value[int](t, k.DB, "SELECT COUNT(*) FROM batch_item WHERE batch_id = $1", f.ID)
 		}
 		unsettled := k.done(`{"recharges":` + records(7, "{}") + `}`)
 		k.clock.Advance(time.Millisecond)

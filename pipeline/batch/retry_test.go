@@ -7,6 +7,7 @@ import (
 
 	"vayu/internal/access/accesstest"
 	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/pipeline/batch"
 	"vayu/pipeline/batch/item"
 )
@@ -56,7 +57,7 @@ func TestFailingRecordDoesNotBlockOthers(t *testing.T) {
 		for waiting := map[string]bool{next: true, others: true}; len(waiting) > 0; {
 			delete(waiting, (<-s.finished).ID)
 		}
-		if got := queryOne[int](t, s.DB, "SELECT successful FROM batch WHERE id = $1", stuck); got != 248 {
+		if got := sqlstoretest.Value[int](t, s.DB, "SELECT successful FROM batch WHERE id = $1", stuck); got != 248 {
 			t.Errorf("%d of the others are done, want 248", got)
 		}
 		heal.Store(true)
@@ -91,7 +92,7 @@ func TestStoreFailuresAreRetried(t *testing.T) {
 	t.Parallel()
 	eachBatchFixture(t, 4, func(t *testing.T, s *batchFixture) {
 		rename := func(from, to string) {
-			update(t, s.DB, func(tx *sqlstore.Tx) error {
+			sqlstoretest.Update(t, s.DB, func(tx *sqlstore.Tx) error {
 				_, err := tx.Exec("ALTER TABLE " + from + " RENAME TO " + to)
 				return err
 			})
@@ -116,7 +117,7 @@ func TestUnreadableRecordsAreRetried(t *testing.T) {
 	eachBatchFixture(t, 4, func(t *testing.T, s *batchFixture) {
 		bad, good := s.post(s.a, records(3, "{}")), s.post(s.a, records(3, "{}"))
 		set := func(text string) {
-			update(t, s.DB, func(tx *sqlstore.Tx) error {
+			sqlstoretest.Update(t, s.DB, func(tx *sqlstore.Tx) error {
 				_, err := tx.Exec("UPDATE batch_chunk SET records = $2 WHERE batch_id = $1", bad, batch.EncryptChunk(accesstest.Cipher(t), bad, 0, []byte(text)))
 				return err
 			})
@@ -141,7 +142,7 @@ func TestItemCallsAreIdempotent(t *testing.T) {
 		id := s.post(s.a, "[{},{}]")
 		one := item.Item{Batch: id, Index: 1, Owner: s.a.In(0), Record: []byte(`{}`)}
 		for i := range 2 {
-			update(t, s.DB, func(tx *sqlstore.Tx) error {
+			sqlstoretest.Update(t, s.DB, func(tx *sqlstore.Tx) error {
 				fresh, err := item.Begin(tx, one, "txn_1")
 				if fresh != (i == 0) {
 					t.Errorf("begun the time %d is %v", i+1, fresh)
@@ -150,15 +151,15 @@ func TestItemCallsAreIdempotent(t *testing.T) {
 			})
 		}
 		for range 2 {
-			update(t, s.DB, func(tx *sqlstore.Tx) error { return item.Finish(tx, s.clock.Now(), id, 1, true, nil) })
-			update(t, s.DB, func(tx *sqlstore.Tx) error { _, err := item.Reject(tx, s.clock.Now(), one, refusal); return err })
+			sqlstoretest.Update(t, s.DB, func(tx *sqlstore.Tx) error { return item.Finish(tx, s.clock.Now(), id, 1, true, nil) })
+			sqlstoretest.Update(t, s.DB, func(tx *sqlstore.Tx) error { _, err := item.Reject(tx, s.clock.Now(), one, refusal); return err })
 		}
 		if got := s.get(path + "/" + id); got.At("successful") != 1.0 || got.At("failed") != 0.0 || got.TextAt("state") != "queued" {
 			t.Errorf("got %s", got.Text)
 		}
 		one.Index = 0
 		for i := range 2 {
-			update(t, s.DB, func(tx *sqlstore.Tx) error {
+			sqlstoretest.Update(t, s.DB, func(tx *sqlstore.Tx) error {
 				done, err := item.Reject(tx, s.clock.Now(), one, refusal)
 				if (done != nil) != (i == 0) {
 					t.Errorf("refused the time %d is %v", i+1, done)

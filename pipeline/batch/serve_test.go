@@ -15,6 +15,7 @@ import (
 	"vayu/internal/httpapi"
 	"vayu/internal/pagination"
 	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/pipeline/batch"
 	"vayu/pipeline/batch/item"
 	"vayu/schema"
@@ -228,7 +229,7 @@ func TestSubjectWithoutRendering(t *testing.T) {
 		stop := s.run()
 		s.wait(id)
 		stop()
-		update(t, s.DB, func(tx *sqlstore.Tx) error {
+		sqlstoretest.Update(t, s.DB, func(tx *sqlstore.Tx) error {
 			_, err := tx.Exec("DELETE FROM thing WHERE place = 1")
 			return err
 		})

@@ -28,7 +28,7 @@ func (s *batchFixture) wantDoneOnce(id string, things, refused int) {
 		"chunks":  "SELECT COUNT(*) FROM batch_chunk WHERE batch_id = $1",
 		"moved":   "SELECT COUNT(*) FROM thing t JOIN batch_item i ON i.subject = t.id WHERE i.batch_id = $1 AND (t.batch_id <> i.batch_id OR t.place <> i.place)",
 	} {
-		got[what] = queryOne[int](s.t, s.DB, query, id)
+		got[what] = sqlstoretest.Value[int](s.t, s.DB, query, id)
 	}
 	want := map[string]int{"things": things, "places": things, "refused": refused, "begun": things, "open": 0, "chunks": 0, "moved": 0}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -83,7 +83,7 @@ func TestEveryRecordIsProcessedOnce(t *testing.T) {
 				got := s.wait(id)
 				stop()
 				want.ID, want.Owner = id, s.a.In(schema.Live)
-				want.At = time.UnixMicro(queryOne[int64](t, s.DB, "SELECT finished_at FROM batch WHERE id = $1", id)).UTC()
+				want.At = time.UnixMicro(sqlstoretest.Value[int64](t, s.DB, "SELECT finished_at FROM batch WHERE id = $1", id)).UTC()
 				if diff := cmp.Diff(want, got); diff != "" {
 					t.Errorf("finished (-want +got):\n%s", diff)
 				}

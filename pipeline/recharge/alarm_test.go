@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"vayu/internal/access/accesstest"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/pipeline/recharge/order"
 	"vayu/pipeline/recharge/record"
@@ -93,7 +94,7 @@ func TestAlarmsAreIndependent(t *testing.T) {
 					return s.sendResult(about, order.Answer{Outcome: w.Outcome})
 				}
 				for _, w := range c.outcomes {
-					execSQL(t, s.DB, "UPDATE recharge SET resolved_at = 1") // earlier alarms were resolved
+					sqlstoretest.Exec(t, s.DB, "UPDATE recharge SET resolved_at = 1") // earlier alarms were resolved
 					before := s.metric("vayu_recharge_alarms_total")
 					returned := say(w)
 					if diff := cmp.Diff(s.find(r.ID), returned); diff != "" {
@@ -130,7 +131,7 @@ func TestReplacedOrderBelongsToItsProvider(t *testing.T) {
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		r := s.redirected(order.Answer{Outcome: order.Succeeded})
 		_, err := s.Settle(t.Context(), schema.Live, "other", r.ID, order.Answer{Outcome: order.Succeeded}, "test")
-		wantProblem(t, err, schema.NotFound, "")
+		accesstest.WantProblem(t, err, schema.NotFound, "")
 		if got := s.find(r.ID); got.Alarm != "" {
 			t.Errorf("it has the alarm %q", got.Alarm)
 		}

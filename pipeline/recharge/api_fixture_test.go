@@ -89,19 +89,7 @@ func (d *apiFixture) with(more ...httpapi.Route) accesstest.Client {
 // fund gives an account 1,000 rupees.
 func fund(t *testing.T, db *sqlstore.DB, o schema.Owner) {
 	t.Helper()
-	execSQL(t, db, "INSERT INTO wallet (account_id, mode, available, held) VALUES ($1, $2, 100000, 0)", o.Account, o.World.String())
-}
-
-// execSQL runs a statement.
-func execSQL(t *testing.T, db *sqlstore.DB, query string, args ...any) {
-	t.Helper()
-	err := db.Update(t.Context(), func(tx *sqlstore.Tx) error {
-		_, err := tx.Exec(query, args...)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	sqlstoretest.Exec(t, db, "INSERT INTO wallet (account_id, mode, available, held) VALUES ($1, $2, 100000, 0)", o.Account, o.World.String())
 }
 
 // sandboxRequest sends a request in the sandbox.

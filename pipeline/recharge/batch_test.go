@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/pipeline/batch"
 	"vayu/pipeline/batch/item"
 	"vayu/pipeline/recharge"
@@ -27,7 +28,7 @@ const aBatch = "rbt_01KAJ0C4E6G8J0M2P4R6T8V0X2"
 // insertBatch stores a batch whose records are about to begin.
 func (d *apiFixture) insertBatch(w schema.World, total int) {
 	d.t.Helper()
-	execSQL(d.t, d.DB, `INSERT INTO batch (id, account_id, mode, kind, ref_id, fingerprint, state, total, successful, failed, key_id, request_id, client, created_at)
+	sqlstoretest.Exec(d.t, d.DB, `INSERT INTO batch (id, account_id, mode, kind, ref_id, fingerprint, state, total, successful, failed, key_id, request_id, client, created_at)
 		VALUES ($1, $2, $3, 'recharge', NULL, $4, 'processing', $5, 0, 0, 'key_1', 'req_1', '', 0)`,
 		aBatch, d.tenant.ID, w.String(), []byte("x"), total)
 }
@@ -142,7 +143,7 @@ func TestItemIsRetriedWhileOperatorUnavailable(t *testing.T) {
 	t.Parallel()
 	eachAPIFixture(t, func(t *testing.T, d *apiFixture) {
 		d.insertBatch(schema.Live, 1)
-		execSQL(t, d.DB, "UPDATE batch SET created_at = $1", time.Now().UnixMicro())
+		sqlstoretest.Exec(t, d.DB, "UPDATE batch SET created_at = $1", time.Now().UnixMicro())
 		kind := d.BatchKind()
 		item := d.item(schema.Live, 0, strings.Replace(orderFor("9876543210", "a", "20"), "auto", "Airtel", 1))
 		d.pending.closed.Store(true)
@@ -177,7 +178,7 @@ func TestItemRetriesAreBounded(t *testing.T) {
 	eachAPIFixture(t, func(t *testing.T, d *apiFixture) {
 		d.insertBatch(schema.Live, 3)
 		made := func(ago time.Duration) {
-			execSQL(t, d.DB, "UPDATE batch SET created_at = $1", time.Now().Add(-ago).UnixMicro())
+			sqlstoretest.Exec(t, d.DB, "UPDATE batch SET created_at = $1", time.Now().Add(-ago).UnixMicro())
 		}
 		kind := d.BatchKind()
 		record := func(i int, operator string) item.Item {

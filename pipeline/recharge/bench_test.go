@@ -55,7 +55,7 @@ func benchRecharge(b *testing.B, db *sqlstore.DB, c benchCase) {
 	owners := make([]schema.Owner, c.accounts)
 	for i := range owners {
 		owners[i] = accesstest.AddTenant(b, db, fmt.Sprint("shop", i)).In(schema.Live)
-		execSQL(b, db, "INSERT INTO wallet (account_id, mode, available, held) VALUES ($1, 'live', 1000000000000, 0)", owners[i].Account)
+		sqlstoretest.Exec(b, db, "INSERT INTO wallet (account_id, mode, available, held) VALUES ($1, 'live', 1000000000000, 0)", owners[i].Account)
 	}
 	addBatch(b, db, owners[0], b.N)
 	s, err := New(Config{Options: transaction.Options{DB: db, Events: events}, Connections: []order.Connection{{

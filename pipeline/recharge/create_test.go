@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"vayu/internal/access/accesstest"
 	"vayu/pipeline/recharge/order"
 	"vayu/pipeline/recharge/record"
 	"vayu/pipeline/recharge/request"
@@ -77,7 +78,7 @@ func TestRefIDIsForOneRecharge(t *testing.T) {
 				other := q
 				change(&other)
 				_, _, err := s.Do(t.Context(), other, time.Minute)
-				if p := wantProblem(t, err, schema.DuplicateRefID, "ref_id"); !strings.Contains(p.Message, r.ID) {
+				if p := accesstest.WantProblem(t, err, schema.DuplicateRefID, "ref_id"); !strings.Contains(p.Message, r.ID) {
 					t.Errorf("%s, another %s: %q does not name it", state, name, p.Message)
 				}
 			}
@@ -208,7 +209,7 @@ func TestRejectedRequestIsNotRecorded(t *testing.T) {
 			q := s.request()
 			change(&q)
 			_, _, err := s.Do(t.Context(), q, time.Minute)
-			if p := wantProblem(t, err, code, field); !strings.Contains(p.Message, says) {
+			if p := accesstest.WantProblem(t, err, code, field); !strings.Contains(p.Message, says) {
 				t.Errorf("%q does not say %q", p.Message, says)
 			}
 		}

@@ -259,16 +259,3 @@ func (s *serviceFixture) dueIn(id string) time.Duration {
 	}
 	return time.UnixMicro(due).Sub(s.clock.Now())
 }
-
-// wantProblem fails the test unless err is a problem with this code and field.
-func wantProblem(t testing.TB, err error, code schema.Code, field string) *schema.Problem {
-	t.Helper()
-	p, ok := errors.AsType[*schema.Problem](err)
-	if !ok {
-		t.Fatalf("got %v, want the problem %s about %q", err, code, field)
-	}
-	if p.Code != code || p.Field != field {
-		t.Fatalf("got the problem %s about %q, want %s about %q: %v", p.Code, p.Field, code, field, err)
-	}
-	return p
-}

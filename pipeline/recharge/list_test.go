@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/internal/access/accesstest"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/pipeline/transaction"
 	"vayu/schema"
 )
@@ -30,7 +31,7 @@ func (d *apiFixture) insertRecharge(n int, o schema.Owner, state schema.Recharge
 	if state == schema.RechargeFailed {
 		code = string(schema.OperatorNetworkError)
 	}
-	execSQL(d.t, d.DB, `INSERT INTO recharge (id, account_id, mode, ref_id, state, type, number, asked, operator, circle, detection, amount, provider, reference, provider_ref,
+	sqlstoretest.Exec(d.t, d.DB, `INSERT INTO recharge (id, account_id, mode, ref_id, state, type, number, asked, operator, circle, detection, amount, provider, reference, provider_ref,
 			sent, tries, told_pending, error_code, error_message, alarm, refund_id, refund_reason, batch_id, batch_index, created_at, finished_at, refunded_at, token)
 		VALUES ($1, $2, $3, $4, $5, 'prepaid', '9876543210', '', 'Airtel', '', 'series', 1000, 'pending', $1, '', 1, 0, 0, $6, $6, '', $7, $7, $8, 0, $9, $10, $11, '')`,
 		id, o.Account, o.World.String(), fmt.Sprint("ref ", n), string(state), code, refundOf(state, n), batch, at.UnixMicro(), finished, refunded)
@@ -129,7 +130,7 @@ func TestRechargesAreListed(t *testing.T) {
 	eachAPIFixture(t, func(t *testing.T, d *apiFixture) {
 		mine, other := d.tenant.In(schema.Sandbox), accesstest.AddTenant(t, d.DB, "other").In(schema.Sandbox)
 		for id, o := range map[string]schema.Owner{batchID: mine, otherBatch: other} {
-			execSQL(t, d.DB, `INSERT INTO batch (id, account_id, mode, kind, ref_id, fingerprint, state, total, successful, failed, key_id, request_id, client, created_at)
+			sqlstoretest.Exec(t, d.DB, `INSERT INTO batch (id, account_id, mode, kind, ref_id, fingerprint, state, total, successful, failed, key_id, request_id, client, created_at)
 				VALUES ($1, $2, 'sandbox', 'recharge', NULL, $3, 'processing', 3, 0, 0, '', '', '', 0)`, id, o.Account, []byte("x"))
 		}
 		var all []string
@@ -145,17 +146,17 @@ func TestRechargesAreListed(t *testing.T) {
 			of[string(state)] = append(of[string(state)], id)
 			if batch != "" {
 				of["batch"] = append(of["batch"], id)
-				execSQL(t, d.DB, "INSERT INTO batch_item (batch_id, place, subject, outcome) VALUES ($1, $2, $3, 'begun')", batch, i, id)
+				sqlstoretest.Exec(t, d.DB, "INSERT INTO batch_item (batch_id, place, subject, outcome) VALUES ($1, $2, $3, 'begun')", batch, i, id)
 				if state == schema.RechargeFailed {
 					of["batch failed"] = append(of["batch failed"], id)
 				}
 			}
 		}
 		// The first one, which was pending, is of a DTH box.
-		execSQL(t, d.DB, "UPDATE recharge SET type = 'dth', number = '1023456789', amount = 35050 WHERE id = $1", all[0])
-		execSQL(t, d.DB, "INSERT INTO batch_item (batch_id, place, subject, outcome) VALUES ($1, 99, '', 'failed')", batchID)
+		sqlstoretest.Exec(t, d.DB, "UPDATE recharge SET type = 'dth', number = '1023456789', amount = 35050 WHERE id = $1", all[0])
+		sqlstoretest.Exec(t, d.DB, "INSERT INTO batch_item (batch_id, place, subject, outcome) VALUES ($1, 99, '', 'failed')", batchID)
 		foreign := d.insertRecharge(100, other, schema.RechargePending, start, otherBatch)
-		execSQL(t, d.DB, "INSERT INTO batch_item (batch_id, place, subject, outcome) VALUES ($1, 0, $2, 'begun')", otherBatch, foreign)
+		sqlstoretest.Exec(t, d.DB, "INSERT INTO batch_item (batch_id, place, subject, outcome) VALUES ($1, 0, $2, 'begun')", otherBatch, foreign)
 		d.insertRecharge(101, d.tenant.In(schema.Live), schema.RechargePending, start, "")
 		for _, list := range of {
 			slices.Reverse(list)
@@ -265,7 +266,7 @@ func TestMaskedRechargesAreFoundAsShown(t *testing.T) {
 			ids = append(ids, d.insertRecharge(i, o, schema.RechargeSuccess, time.Date(2026, 11, 20, i, 0, 0, 0, time.UTC), ""))
 		}
 		for _, id := range []string{ids[0], ids[1], ids[3]} {
-			execSQL(t, d.DB, "UPDATE recharge SET number = 'XXXXXX3210', number_digest = $2 WHERE id = $1", id, []byte("digest"))
+			sqlstoretest.Exec(t, d.DB, "UPDATE recharge SET number = 'XXXXXX3210', number_digest = $2 WHERE id = $1", id, []byte("digest"))
 		}
 		for query, want := range map[string][]string{
 			"mobile=XXXXXX3210": {ids[1], ids[0]}, "mobile=xxxxxx3210&limit=1": {ids[1], ids[0]}, "mobile=XXXXXX3210&status=failed": {},

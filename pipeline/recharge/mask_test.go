@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"vayu/internal/access/accesstest"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/internal/testing/fixture"
 	"vayu/pipeline/recharge/order"
@@ -133,7 +134,7 @@ func TestReplayAfterMasking(t *testing.T) {
 			other := r
 			other.Number = number
 			_, _, err := s.Do(t.Context(), other, 0)
-			wantProblem(t, err, schema.DuplicateRefID, "ref_id")
+			accesstest.WantProblem(t, err, schema.DuplicateRefID, "ref_id")
 		}
 	})
 }
@@ -146,7 +147,7 @@ func TestMaskedRechargeCannotBeRefunded(t *testing.T) {
 		s.mask(1)
 		s.fake.calls()
 		_, err := s.Refund(t.Context(), s.owner, r.ID, RefundRequest{Reason: "too late", By: by})
-		wantProblem(t, err, schema.InvalidRequest, "id")
+		accesstest.WantProblem(t, err, schema.InvalidRequest, "id")
 		// The mobile number was masked between the query and the change.
 		if _, wanted, err := s.requestRefund(t.Context(), &r, RefundRequest{By: by}, s.Queue.NewLease(s.connections[0].Pool)); wanted || !errors.Is(err, errMasked) {
 			t.Errorf("got %v, %v; want %v", wanted, err, errMasked)

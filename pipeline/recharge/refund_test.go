@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"vayu/internal/access/accesstest"
 	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
@@ -114,7 +115,7 @@ func TestRefusedRefundIsWithdrawn(t *testing.T) {
 		s.fake.set(func() { s.fake.reverse = answers(order.Answer{Outcome: order.Failed}) })
 		for range 2 {
 			_, err := s.Refund(t.Context(), s.owner, r.ID, RefundRequest{Reason: "not wanted", By: by})
-			wantProblem(t, err, schema.InvalidRequest, "id")
+			accesstest.WantProblem(t, err, schema.InvalidRequest, "id")
 			if diff := cmp.Diff(r, s.find(r.ID)); diff != "" {
 				t.Errorf("it has changed: %s", diff)
 			}
@@ -225,7 +226,7 @@ func TestRefusedRefundKeepsRequestedEnquiry(t *testing.T) {
 		})
 		r := s.do(s.request())
 		_, err := s.Refund(t.Context(), s.owner, r.ID, RefundRequest{Reason: "not wanted", By: by})
-		wantProblem(t, err, schema.InvalidRequest, "id")
+		accesstest.WantProblem(t, err, schema.InvalidRequest, "id")
 		s.fake.calls()
 		s.advance(0)
 		if diff := cmp.Diff([]string{"enquire Airtel"}, s.fake.calls()); diff != "" || s.dueIn(r.ID) != time.Hour {
@@ -239,7 +240,7 @@ func TestRefusedRefundKeepsRequestedEnquiry(t *testing.T) {
 		s.fake.set(func() { s.fake.enquire = answers(order.Answer{Outcome: order.Succeeded}) })
 		other := s.reach(schema.RechargeSuccess) // no enquiry is requested about this one
 		_, err = s.Refund(t.Context(), s.owner, other.ID, RefundRequest{Reason: "not wanted", By: by})
-		wantProblem(t, err, schema.InvalidRequest, "id")
+		accesstest.WantProblem(t, err, schema.InvalidRequest, "id")
 		s.advance(0)
 		s.fake.calls()
 		s.advance(24 * time.Hour)
@@ -255,18 +256,18 @@ func TestRefundableStates(t *testing.T) {
 	eachServiceFixture(t, func(t *testing.T, s *serviceFixture) {
 		for state, word := range map[schema.RechargeState]string{schema.RechargePending: "pending", schema.RechargeFailed: "failed"} {
 			_, err := s.Refund(t.Context(), s.owner, s.reach(state).ID, RefundRequest{By: by})
-			if p := wantProblem(t, err, schema.InvalidRequest, "id"); !strings.Contains(p.Message, word) {
+			if p := accesstest.WantProblem(t, err, schema.InvalidRequest, "id"); !strings.Contains(p.Message, word) {
 				t.Errorf("%s: %q", state, p.Message)
 			}
 		}
 		r := s.reach(schema.RechargeSuccess)
 		_, err := s.Refund(t.Context(), schema.Owner{Account: s.owner.Account, World: schema.Sandbox}, r.ID, RefundRequest{By: by})
-		wantProblem(t, err, schema.NotFound, "")
+		accesstest.WantProblem(t, err, schema.NotFound, "")
 		_, err = s.Refund(t.Context(), s.owner, "txn_none", RefundRequest{By: by})
-		wantProblem(t, err, schema.NotFound, "")
+		accesstest.WantProblem(t, err, schema.NotFound, "")
 		s.connections[0].Reverser = nil
 		_, err = s.Refund(t.Context(), s.owner, r.ID, RefundRequest{By: by})
-		wantProblem(t, err, schema.Forbidden, "")
+		accesstest.WantProblem(t, err, schema.Forbidden, "")
 		if diff := cmp.Diff(r, s.find(r.ID)); diff != "" {
 			t.Errorf("it has changed: %s", diff)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"vayu/internal/access/accesstest"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/internal/testing/fixture"
@@ -194,19 +195,11 @@ func TestRechargeWithoutSlotIsQueued(t *testing.T) {
 // addBatch stores a batch.
 func addBatch(t testing.TB, db *sqlstore.DB, o schema.Owner, total int) {
 	t.Helper()
-	execSQL(t, db, `INSERT INTO batch (id, account_id, mode, kind, fingerprint, state, total, successful, failed, key_id, request_id, client, created_at)
+	sqlstoretest.Exec(t, db, `INSERT INTO batch (id, account_id, mode, kind, fingerprint, state, total, successful, failed, key_id, request_id, client, created_at)
 		VALUES ('rbt_1', $1, 'live', 'recharge', $2, 'processing', $3, 0, 0, '', '', '', 1)`, o.Account, []byte{1}, total)
 }
 
-// execSQL runs a statement.
-func execSQL(t testing.TB, db *sqlstore.DB, query string, args ...any) {
-	t.Helper()
-	if err := tryExecSQL(db, query, args...); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// tryExecSQL is execSQL for another goroutine than the test's.
+// tryExecSQL is sqlstoretest.Exec for another goroutine than the test's.
 func tryExecSQL(db *sqlstore.DB, query string, args ...any) error {
 	return db.Update(context.Background(), func(tx *sqlstore.Tx) error { _, err := tx.Exec(query, args...); return err })
 }
@@ -233,11 +226,11 @@ func TestBatchItemIsIdempotent(t *testing.T) {
 		other := q
 		other.Item = &transaction.BatchItem{Batch: "rbt_1", Index: 1}
 		_, _, err = s.Do(t.Context(), other, 0)
-		wantProblem(t, err, schema.DuplicateRefID, "ref_id")
+		accesstest.WantProblem(t, err, schema.DuplicateRefID, "ref_id")
 		other = s.request()
 		other.Item = &transaction.BatchItem{Batch: "rbt_1", Index: 0} // it was begun with another ref_id
 		_, _, err = s.Do(t.Context(), other, 0)
-		wantProblem(t, err, schema.DuplicateRefID, "ref_id")
+		accesstest.WantProblem(t, err, schema.DuplicateRefID, "ref_id")
 		poor := s.request()
 		poor.Item, poor.Amount = &transaction.BatchItem{Batch: "rbt_1", Index: 2}, 2000_00
 		if r := s.do(poor); r.ErrorCode != schema.InsufficientBalance {
@@ -318,9 +311,9 @@ func TestTwoInstancesMakeEachCallOnce(t *testing.T) {
 func TestRun(t *testing.T) {
 	t.Parallel()
 	s := newServiceFixture(t, sqlstoretest.SQLite(t))
-	execSQL(t, s.DB, "UPDATE posting SET amount = amount * 1000")
-	execSQL(t, s.DB, "UPDATE payment SET amount = amount * 1000")
-	execSQL(t, s.DB, "UPDATE wallet SET available = available * 1000")
+	sqlstoretest.Exec(t, s.DB, "UPDATE posting SET amount = amount * 1000")
+	sqlstoretest.Exec(t, s.DB, "UPDATE payment SET amount = amount * 1000")
+	sqlstoretest.Exec(t, s.DB, "UPDATE wallet SET available = available * 1000")
 	s.fake.set(func() {
 		s.fake.submit, s.fake.enquire = answers(order.Answer{Outcome: order.Pending, RetryAfter: time.Hour}), nil
 	})
@@ -410,7 +403,7 @@ func TestUnrecordedResultIsFollowedByEnquiry(t *testing.T) {
 		if r.State != schema.RechargePending || s.metric("vayu_recharge_store_failures_total", "doing", "record") != 1 {
 			t.Errorf("got %s, and %v failures are counted", r.State, s.metric("vayu_recharge_store_failures_total", "doing", "record"))
 		}
-		execSQL(t, s.DB, "ALTER TABLE posting_gone RENAME TO posting")
+		sqlstoretest.Exec(t, s.DB, "ALTER TABLE posting_gone RENAME TO posting")
 		s.fake.calls()
 		s.advance(41 * time.Second)
 		if got := s.find(r.ID); got.State != schema.RechargeSuccess {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"vayu/internal/access/accesstest"
 	"vayu/internal/workqueue"
 	"vayu/pipeline/httpconnector"
 	"vayu/pipeline/recharge/order"
@@ -236,7 +237,7 @@ func TestUnknownReference(t *testing.T) {
 			{schema.Live, "other", r.ID}, {schema.Sandbox, "fake", r.ID},
 		} {
 			_, err := s.Settle(t.Context(), c.world, c.provider, c.ref, order.Answer{Outcome: order.Succeeded}, "test")
-			wantProblem(t, err, schema.NotFound, "")
+			accesstest.WantProblem(t, err, schema.NotFound, "")
 		}
 		if _, err := s.Settle(t.Context(), schema.Live, "fake", r.ID, order.Answer{Outcome: 17}, "test"); err == nil {
 			t.Error("an outcome that is none was taken")

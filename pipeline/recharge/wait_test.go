@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/internal/testing/fixture"
 	"vayu/pipeline/recharge/order"
 	"vayu/pipeline/recharge/record"
@@ -155,9 +156,9 @@ func TestFullWaitSurvivesStoreFailure(t *testing.T) {
 		s.fake.set(func() { s.fake.submit = answers(order.Answer{Outcome: order.Pending, RetryAfter: time.Hour}) })
 		id, got := s.startWaiters(1, longestWait)
 		r := s.find(id)
-		execSQL(t, s.DB, "ALTER TABLE recharge RENAME TO recharge_gone")
+		sqlstoretest.Exec(t, s.DB, "ALTER TABLE recharge RENAME TO recharge_gone")
 		fixture.Eventually(t, "the outage is counted", func() bool { return s.metric("vayu_recharge_store_failures_total", "doing", "reread") > 0 })
-		execSQL(t, s.DB, "ALTER TABLE recharge_gone RENAME TO recharge")
+		sqlstoretest.Exec(t, s.DB, "ALTER TABLE recharge_gone RENAME TO recharge")
 		s.sendResult(r, order.Answer{Outcome: order.Succeeded})
 		if r := <-got; r.State != schema.RechargeSuccess {
 			t.Errorf("got %+v", r)

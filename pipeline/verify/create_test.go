@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"vayu/internal/access/accesstest"
 	"vayu/internal/testing/fixture"
 	"vayu/pipeline/transaction"
 	"vayu/pipeline/verify/bank"
@@ -203,7 +204,7 @@ func TestRefIDIsIdempotent(t *testing.T) {
 			other := q
 			change(&other)
 			_, _, err := s.Do(t.Context(), other, time.Minute, false)
-			if p := refusedAs(t, err, schema.DuplicateRefID, "ref_id"); !strings.Contains(p.Message, r.ID) {
+			if p := accesstest.WantProblem(t, err, schema.DuplicateRefID, "ref_id"); !strings.Contains(p.Message, r.ID) {
 				t.Errorf("another %s: %q does not name it", what, p.Message)
 			}
 		}
@@ -220,7 +221,7 @@ func TestRefIDIsIdempotent(t *testing.T) {
 		}
 		q.Owner.World = schema.Sandbox
 		_, _, err := s.Do(t.Context(), q, 0, false)
-		refusedAs(t, err, schema.ServiceUnavailable, fieldMethod) // separate from the live world; no connection serves this one
+		accesstest.WantProblem(t, err, schema.ServiceUnavailable, fieldMethod) // separate from the live world; no connection serves this one
 	})
 }
 
@@ -287,12 +288,12 @@ func TestBatchRecordIsIdempotent(t *testing.T) {
 		other := q
 		other.Item = &transaction.BatchItem{Batch: "bat_1", Index: 1}
 		_, _, err = s.Do(t.Context(), other, 0, false)
-		refusedAs(t, err, schema.DuplicateRefID, "ref_id")
+		accesstest.WantProblem(t, err, schema.DuplicateRefID, "ref_id")
 		for _, ref := range []string{"another", ""} { // it was begun
 			other = q
 			other.RefID = ref
 			_, _, err = s.Do(t.Context(), other, 0, false)
-			refusedAs(t, err, schema.DuplicateRefID, "ref_id")
+			accesstest.WantProblem(t, err, schema.DuplicateRefID, "ref_id")
 		}
 		if got := s.bank.calls(); len(got) != 1 {
 			t.Errorf("the bank received %q", got)
@@ -312,10 +313,10 @@ func TestRefusalRecordsNothing(t *testing.T) {
 		q := s.request()
 		q.Owner.World = schema.Sandbox
 		_, _, err := s.Do(t.Context(), q, time.Minute, false)
-		refusedAs(t, err, schema.ServiceUnavailable, fieldMethod)
+		accesstest.WantProblem(t, err, schema.ServiceUnavailable, fieldMethod)
 		s.bank.set(func() { s.bank.away = true })
 		_, _, err = s.Do(t.Context(), s.request(), time.Minute, false)
-		refusedAs(t, err, schema.ServiceUnavailable, "")
+		accesstest.WantProblem(t, err, schema.ServiceUnavailable, "")
 		s.bank.set(func() { s.bank.away = false })
 		ended, end := context.WithCancel(t.Context())
 		end()
@@ -346,7 +347,7 @@ func TestFirstAvailableConnectionIsUsed(t *testing.T) {
 			t.Errorf("it went to %s", r.Provider)
 		}
 		_, _, err := s.Do(t.Context(), s.request(), 0, false)
-		refusedAs(t, err, schema.ServiceUnavailable, "")
+		accesstest.WantProblem(t, err, schema.ServiceUnavailable, "")
 		s.bank.set(func() { s.bank.away = false })
 		if r := s.do(s.address()); r.Provider != "puppet" {
 			t.Errorf("it went to %s", r.Provider)

@@ -291,19 +291,6 @@ func (s *serviceFixture) addBatch(id string, total int) {
 		VALUES ($1, $2, 'live', 'verification', $3, 'processing', $4, 0, 0, '', '', '', $5)`, id, s.owner.Account, []byte{1}, total, s.clock.Now().UnixMicro())
 }
 
-// refusedAs fails the test unless the error is a refusal with the code and field.
-func refusedAs(t testing.TB, err error, code schema.Code, field string) *schema.Problem {
-	t.Helper()
-	p, ok := errors.AsType[*schema.Problem](err)
-	if !ok {
-		t.Fatalf("got %v, want the problem %s about %q", err, code, field)
-	}
-	if p.Code != code || p.Field != field {
-		t.Fatalf("got the problem %s about %q, want %s about %q: %v", p.Code, p.Field, code, field, err)
-	}
-	return p
-}
-
 // exec changes the store.
 func (s *serviceFixture) exec(statement string, args ...any) {
 	s.t.Helper()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"vayu/internal/access/accesstest"
 	"vayu/pipeline/transaction"
 	"vayu/pipeline/verify/bank"
 	"vayu/schema"
@@ -122,10 +123,10 @@ func TestInvalidCallbackIsRefused(t *testing.T) {
 			_, err := s.Settle(t.Context(), world, provider, reference, a, "x")
 			return err
 		}
-		refusedAs(t, settle(schema.Sandbox, "puppet", r.ID, foundAnswer("A")), schema.NotFound, "")
-		refusedAs(t, settle(schema.Live, "another", r.ID, foundAnswer("A")), schema.NotFound, "")
-		refusedAs(t, settle(schema.Live, "puppet", "ver_01M7Q5CQYX0N5Z2V5YB9E1WQ3R", foundAnswer("A")), schema.NotFound, "")
-		refusedAs(t, settle(schema.Live, "puppet", "\x00", foundAnswer("A")), schema.NotFound, "")
+		accesstest.WantProblem(t, settle(schema.Sandbox, "puppet", r.ID, foundAnswer("A")), schema.NotFound, "")
+		accesstest.WantProblem(t, settle(schema.Live, "another", r.ID, foundAnswer("A")), schema.NotFound, "")
+		accesstest.WantProblem(t, settle(schema.Live, "puppet", "ver_01M7Q5CQYX0N5Z2V5YB9E1WQ3R", foundAnswer("A")), schema.NotFound, "")
+		accesstest.WantProblem(t, settle(schema.Live, "puppet", "\x00", foundAnswer("A")), schema.NotFound, "")
 		odd := foundAnswer("A")
 		odd.Account.Status = "asleep"
 		for _, a := range []bank.Answer{{Outcome: 17}, {Outcome: -1}, odd} {

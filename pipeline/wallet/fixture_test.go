@@ -19,14 +19,6 @@ import (
 // noon is the default time of tests.
 var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 
-// do runs a change in a transaction.
-func do(t testing.TB, db *sqlstore.DB, change func(tx *sqlstore.Tx) error) {
-	t.Helper()
-	if err := db.Update(context.Background(), change); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // addAccount creates an account and returns its live owner.
 func addAccount(t testing.TB, db *sqlstore.DB, name string) schema.Owner {
 	t.Helper()
@@ -36,7 +28,7 @@ func addAccount(t testing.TB, db *sqlstore.DB, name string) schema.Owner {
 // fund credits a payment to an owner.
 func fund(t testing.TB, db *sqlstore.DB, o schema.Owner, subject string, amount schema.Paise) {
 	t.Helper()
-	do(t, db, func(tx *sqlstore.Tx) error {
+	sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error {
 		_, err := topup(tx, noon, o, subject, amount)
 		return err
 	})

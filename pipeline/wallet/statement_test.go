@@ -38,7 +38,7 @@ func TestStatementListsEntries(t *testing.T) {
 			for _, name := range acts {
 				s.clock.Advance(time.Minute)
 				now := s.Now()
-				do(t, s.DB, func(tx *sqlstore.Tx) error { return actAt(tx, now, o, name, subject, schema.Paise(100*(i+1))) })
+				sqlstoretest.Update(t, s.DB, func(tx *sqlstore.Tx) error { return actAt(tx, now, o, name, subject, schema.Paise(100*(i+1))) })
 				amount := float64(i + 1)
 				switch name {
 				case kindReserve:
@@ -102,8 +102,8 @@ func TestPagesOfEqualTimes(t *testing.T) {
 		}
 		slices.Sort(subjects) // concurrent tests also create ids, so those of one millisecond need not ascend
 		for i, subject := range subjects {
-			do(t, s.DB, func(tx *sqlstore.Tx) error { return act(tx, o, kindReserve, subject, 100) })
-			do(t, s.DB, func(tx *sqlstore.Tx) error { return act(tx, o, []string{kindCommit, kindRelease}[i%2], subject, 100) })
+			sqlstoretest.Update(t, s.DB, func(tx *sqlstore.Tx) error { return act(tx, o, kindReserve, subject, 100) })
+			sqlstoretest.Update(t, s.DB, func(tx *sqlstore.Tx) error { return act(tx, o, []string{kindCommit, kindRelease}[i%2], subject, 100) })
 		}
 		whole := pages(t, s, "/v1/wallet/entries?limit=1000", "kind")
 		want := []string{"release", "reserve", "commit", "reserve", "release", "reserve", "commit", "reserve", "topup"}
@@ -129,7 +129,7 @@ func TestEntriesOfSubject(t *testing.T) {
 			subject := "txn_" + ulid.MustNewDefault(noon).String()
 			ids = append(ids, subject)
 			for i, name := range []string{kindReserve, kindCommit, kindRefund} {
-				do(t, s.DB, func(tx *sqlstore.Tx) error {
+				sqlstoretest.Update(t, s.DB, func(tx *sqlstore.Tx) error {
 					return actAt(tx, noon.Add(time.Duration(i)*time.Hour), o, name, subject, 100)
 				})
 			}

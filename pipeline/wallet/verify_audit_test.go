@@ -23,7 +23,7 @@ func TestMissingAuditRowIsFound(t *testing.T) {
 		o := s.one.In(schema.Sandbox)
 		s.Do(s.key(schema.Sandbox), "POST", topups, `{"amount":1000,"ref_id":"good"}`).Want(t, "a payment", 200)
 		s.Do(s.key(schema.Sandbox), "POST", topups, `{"amount":5.13,"ref_id":"bad"}`).Want(t, "one that fails", 502)
-		do(t, s.DB, func(tx *sqlstore.Tx) error {
+		sqlstoretest.Update(t, s.DB, func(tx *sqlstore.Tx) error {
 			if _, err := tx.Exec(insertVerification, "ver_1", o.Account, o.World.String()); err != nil {
 				return err
 			}

@@ -49,7 +49,7 @@ var lifecycles = []recharge{
 // play inserts a recharge at a time.
 func (r recharge) play(t *testing.T, db *sqlstore.DB, o schema.Owner, at time.Time) {
 	t.Helper()
-	do(t, db, func(tx *sqlstore.Tx) error {
+	sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error {
 		if err := r.insert(tx, o); err != nil {
 			return err
 		}

@@ -97,7 +97,7 @@ func TestOperationsMoveAmounts(t *testing.T) {
 				o := addAccount(t, db, c.name)
 				fund(t, db, o, "pay_"+o.Account, 1000)
 				for _, name := range c.acts {
-					do(t, db, func(tx *sqlstore.Tx) error { return act(tx, o, name, "txn_"+o.Account, 400) })
+					sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error { return act(tx, o, name, "txn_"+o.Account, 400) })
 				}
 				wantBalance(t, db, c.name, o, c.want)
 				if diff := cmp.Diff(c.books, ledgers(t, db, o)); diff != "" {
@@ -124,12 +124,12 @@ func TestInvalidSequencesAreRefused(t *testing.T) {
 		{[]string{kindReserve, kindRelease, kindSuspend}, []string{kindReserve, kindCommit, kindRelease, kindRefund, kindSuspend}},
 	}
 	eachFunded(t, 10_000, func(t *testing.T, db *sqlstore.DB, o schema.Owner) {
-		do(t, db, func(tx *sqlstore.Tx) error { return act(tx, o, kindReserve, "txn_other", 5000) })
+		sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error { return act(tx, o, kindReserve, "txn_other", 5000) })
 		for i, c := range cases {
 			t.Run(fmt.Sprint("after ", c.before), func(t *testing.T) {
 				subject := fmt.Sprint("txn_", i)
 				for _, name := range c.before {
-					do(t, db, func(tx *sqlstore.Tx) error { return act(tx, o, name, subject, 400) })
+					sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error { return act(tx, o, name, subject, 400) })
 				}
 				was := ledgers(t, db, o)
 				for _, name := range c.refuse {
@@ -152,7 +152,7 @@ func TestDifferentAmountOwnerOrOperatorIsRefused(t *testing.T) {
 		other := addAccount(t, db, "two")
 		fund(t, db, other, "pay_2", 10_000)
 		for _, owner := range []schema.Owner{o, other} {
-			do(t, db, func(tx *sqlstore.Tx) error { return act(tx, owner, kindReserve, "txn_"+owner.Account, 400) })
+			sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error { return act(tx, owner, kindReserve, "txn_"+owner.Account, 400) })
 		}
 		subject := "txn_" + o.Account
 		try := func(what string, change func(tx *sqlstore.Tx) error) {
@@ -170,7 +170,7 @@ func TestDifferentAmountOwnerOrOperatorIsRefused(t *testing.T) {
 		try("another's commit", func(tx *sqlstore.Tx) error { return act(tx, other, kindCommit, subject, 400) })
 		sandbox := schema.Owner{Account: o.Account, World: schema.Sandbox}
 		try("a commit in the other world", func(tx *sqlstore.Tx) error { return act(tx, sandbox, kindCommit, subject, 400) })
-		do(t, db, func(tx *sqlstore.Tx) error { return act(tx, o, kindCommit, subject, 400) })
+		sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error { return act(tx, o, kindCommit, subject, 400) })
 		try("another operator's refund", func(tx *sqlstore.Tx) error { return Refund(tx, noon, o, subject, "Jio", 400) })
 		try("a larger refund", func(tx *sqlstore.Tx) error { return act(tx, o, kindRefund, subject, 401) })
 		wantBalance(t, db, "at the end", o, Balance{Available: 9600})
@@ -183,7 +183,7 @@ func TestInsufficientBalanceByOnePaisa(t *testing.T) {
 	eachFunded(t, 19_899, func(t *testing.T, db *sqlstore.DB, o schema.Owner) {
 		for amount, want := range map[schema.Paise]bool{19_900: false, 19_899: true} {
 			var got bool
-			do(t, db, func(tx *sqlstore.Tx) (err error) {
+			sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) (err error) {
 				got, err = Reserve(tx, noon, o, fmt.Sprint("txn_", amount), amount)
 				return err
 			})
@@ -195,10 +195,10 @@ func TestInsufficientBalanceByOnePaisa(t *testing.T) {
 				continue
 			}
 			wantBalance(t, db, "to the last paisa", o, Balance{Held: 19_899})
-			do(t, db, func(tx *sqlstore.Tx) error { return Release(tx, noon, o, fmt.Sprint("txn_", amount), amount) })
+			sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error { return Release(tx, noon, o, fmt.Sprint("txn_", amount), amount) })
 		}
 		never := schema.Owner{Account: o.Account, World: schema.Sandbox}
-		do(t, db, func(tx *sqlstore.Tx) error {
+		sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error {
 			if ok, err := Reserve(tx, noon, never, "txn_never", 1); err != nil || ok {
 				t.Errorf("without a wallet: got %v, %v", ok, err)
 			}
@@ -260,7 +260,7 @@ func TestSubjectEndsOnce(t *testing.T) {
 	eachFunded(t, 100_000, func(t *testing.T, db *sqlstore.DB, o schema.Owner) {
 		const many = 20
 		for i := range many {
-			do(t, db, func(tx *sqlstore.Tx) error { return act(tx, o, kindReserve, fmt.Sprint("txn_", i), 100) })
+			sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error { return act(tx, o, kindReserve, fmt.Sprint("txn_", i), 100) })
 			var together sync.WaitGroup
 			var done atomic.Int64
 			for _, name := range []string{kindCommit, kindRelease, kindCommit, kindRelease} {
@@ -275,7 +275,7 @@ func TestSubjectEndsOnce(t *testing.T) {
 			if got := done.Load(); got != 1 {
 				t.Fatalf("subject %d ended %d times", i, got)
 			}
-			do(t, db, func(tx *sqlstore.Tx) error { return act(tx, o, kindReserve, fmt.Sprint("txn_kept_", i), 100) })
+			sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error { return act(tx, o, kindReserve, fmt.Sprint("txn_kept_", i), 100) })
 		}
 		sums := ledgers(t, db, o)
 		wantBalance(t, db, "afterwards", o, Balance{Available: schema.Paise(sums[available]), Held: many * 100})
@@ -293,8 +293,8 @@ func BenchmarkReserveCommit(b *testing.B) {
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
 			subject := fmt.Sprintf("txn_%026d", n.Add(1))
-			do(b, db, func(tx *sqlstore.Tx) error { return act(tx, o, kindReserve, subject, 19_900) })
-			do(b, db, func(tx *sqlstore.Tx) error { return act(tx, o, kindCommit, subject, 19_900) })
+			sqlstoretest.Update(b, db, func(tx *sqlstore.Tx) error { return act(tx, o, kindReserve, subject, 19_900) })
+			sqlstoretest.Update(b, db, func(tx *sqlstore.Tx) error { return act(tx, o, kindCommit, subject, 19_900) })
 		}
 	})
 }

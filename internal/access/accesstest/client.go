@@ -2,6 +2,7 @@ package accesstest
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -99,4 +100,14 @@ func (r Reply) WantError(tb testing.TB, what string, status int, code schema.Cod
 	if got := r.TextAt("error.field"); got != field {
 		tb.Errorf("%s: got the field %q, want %q: %s", what, got, field, r.Text)
 	}
+}
+
+// WantProblem stops the test unless the error is a problem with this code and field.
+func WantProblem(tb testing.TB, err error, code schema.Code, field string) *schema.Problem {
+	tb.Helper()
+	p, ok := errors.AsType[*schema.Problem](err)
+	if !ok || p.Code != code || p.Field != field {
+		tb.Fatalf("got %v, want %s about %q", err, code, field)
+	}
+	return p
 }

@@ -12,6 +12,7 @@ import (
 	"vayu/internal/config"
 	"vayu/internal/encryption"
 	"vayu/internal/sqlstore"
+	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
 )
 
@@ -50,7 +51,7 @@ func (a Tenant) In(w schema.World) schema.Owner { return schema.Owner{Account: a
 // AddTenant creates an account and its keys.
 func AddTenant(tb testing.TB, db *sqlstore.DB, name string) (a Tenant) {
 	tb.Helper()
-	err := db.Update(tb.Context(), func(tx *sqlstore.Tx) error {
+	sqlstoretest.Update(tb, db, func(tx *sqlstore.Tx) error {
 		h, _, err := account.Create(tx, Plans, name, "unlimited", time.Now())
 		if err != nil {
 			return err
@@ -65,9 +66,6 @@ func AddTenant(tb testing.TB, db *sqlstore.DB, name string) (a Tenant) {
 		}
 		return nil
 	})
-	if err != nil {
-		tb.Fatal(err)
-	}
 	return a
 }
 

@@ -20,8 +20,7 @@ const ClusterName = "air"
 const oneShard = `<clickhouse>
 	<tcp_port>9000</tcp_port>
 	<remote_servers><air><shard><replica><host>127.0.0.1</host><port>9000</port></replica></shard></air></remote_servers>
-</clickhouse>
-`
+</clickhouse>`
 
 // replicated matches a replicated table engine in an SQL statement, with its first two arguments (path and replica).
 var replicated = regexp.MustCompile(`Replicated((?:Replacing)?MergeTree)\('[^']*', '[^']*'(?:, )?`)

@@ -13,7 +13,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -23,6 +22,7 @@ import (
 	"vayu/internal/columnstore/embedded"
 	"vayu/internal/columnstore/embedded/chdb"
 	"vayu/internal/columnstore/migration"
+	"vayu/internal/testing/realdata"
 	"vayu/schema/migrations/clickhouse"
 )
 
@@ -48,20 +48,9 @@ type server struct {
 //nolint:gochecknoglobals // TestMain and the tests of a binary have nothing else in common
 var shared = server{idle: make(chan string, 100)}
 
-// searchCheckout makes the search for libchdb include node_modules of the checkout. The default search only includes
-// the folder of the executable, which for a test binary is a temporary folder.
-func searchCheckout() {
-	for dir, _ := os.Getwd(); dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			chdb.SearchIn(dir)
-			return
-		}
-	}
-}
-
 // Main runs a package's tests, or the engine if the variables of Environment are set. It does not return.
 func Main(m *testing.M) {
-	searchCheckout()
+	chdb.SearchIn(realdata.Checkout())
 	if os.Getenv(childVariable) != "" {
 		if err := embedded.Child(context.Background(), os.Stdin, os.Stdout, os.Stderr); err != nil {
 			fmt.Fprintln(os.Stderr, err)

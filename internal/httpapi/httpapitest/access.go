@@ -21,20 +21,8 @@ func (k Keys) Admit(c *httpapi.Call, _ *httpapi.Route) (httpapi.Pass, error) {
 	for _, w := range schema.Worlds {
 		if key == k[w] {
 			c.Principal = httpapi.Principal{World: w, Account: "acc_" + w.String(), Key: "key_" + w.String(), Scopes: schema.SetOf(schema.Scopes...)}
-			return open{}, nil
+			return httpapi.NoLimits{}, nil
 		}
 	}
 	return nil, schema.NewProblem(schema.Unauthorized, "", "The API key is unknown.")
 }
-
-// open is an httpapi.Pass (the admission of a call) without limits.
-type open struct{}
-
-// Verify accepts every request. It implements httpapi.Pass.
-func (open) Verify(*httpapi.Call) error { return nil }
-
-// Reserve always succeeds. It implements httpapi.Pass.
-func (open) Reserve(*httpapi.Call, int64) error { return nil }
-
-// End does nothing. It implements httpapi.Pass.
-func (open) End(*httpapi.Call, int) {}

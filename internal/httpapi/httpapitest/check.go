@@ -119,12 +119,7 @@ func (d *document) reply(req *http.Request, status int) (*reply, []string) {
 }
 
 func (o *operation) hasQuery(name string) bool {
-	for _, p := range o.Parameters {
-		if p.In == "query" && p.Name == name {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(o.Parameters, func(p *parameter) bool { return p.In == "query" && p.Name == name })
 }
 
 // pathOf returns the path of a request's URL. The URL may also be //host/path or http://host/path.

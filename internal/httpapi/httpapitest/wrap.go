@@ -2,6 +2,7 @@ package httpapitest
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"net/http"
 	"testing"
@@ -83,11 +84,7 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		_ = resp.Body.Close()
-		return nil, err
-	}
-	if err := resp.Body.Close(); err != nil {
+	if err := errors.Join(err, resp.Body.Close()); err != nil {
 		return nil, err
 	}
 	Check(t.tb, req, resp, body)

@@ -12,7 +12,6 @@ import (
 	"net/url"
 	"os"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -21,13 +20,14 @@ import (
 
 	"vayu/internal/config"
 	"vayu/internal/sqlstore"
+	"vayu/internal/testing/fixture"
 )
 
 // Variable is the name of the environment variable with the DSN of the PostgreSQL server.
 const Variable = "VAYU_TEST_POSTGRES"
 
-// timeout limits each wait for a store to open or to close, and each statement of ExecOnServer. It is also the long
-// StatementTimeout of the stores from [SQLite] and [Postgres], because concurrent tests slow down statements.
+// timeout limits each wait for a store to open, and each statement of ExecOnServer. It is also the
+// StatementTimeout of the stores that [SQLite] and [Postgres] open, because concurrent tests slow down statements.
 const timeout = 2 * time.Minute
 
 // Each runs a test once per engine, as the subtests "sqlite" and "postgres". Each subtest has a new store
@@ -82,26 +82,10 @@ func StartAsync(tb testing.TB, c sqlstore.Config, metrics ...prometheus.Register
 	if err != nil {
 		tb.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() {
-		defer cancel() // so that `ready` does not wait for a store that has ended
-		ended <- db.Run(ctx)
-	}()
-	stop = sync.OnceFunc(func() {
-		cancel()
-		select {
-		case err := <-ended:
-			if err != nil {
-				tb.Errorf("the state store ended with %v", err)
-			}
-		case <-time.After(timeout):
-			tb.Errorf("the state store did not stop within %s", timeout)
-		}
-	})
-	tb.Cleanup(stop)
+	running, ended := context.WithCancel(context.Background()) // `ready` does not wait for a store that has ended
+	stop = fixture.Run(tb, func(ctx context.Context) error { defer ended(); return db.Run(ctx) })
 	ready = func() error {
-		limit, done := context.WithTimeout(ctx, timeout)
+		limit, done := context.WithTimeout(running, timeout)
 		defer done()
 		return db.Ready(limit)
 	}

@@ -8,25 +8,22 @@ import (
 	"testing"
 )
 
+// Checkout returns the folder of the go.mod above the working directory.
+func Checkout() string {
+	dir, _ := os.Getwd()
+	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			break
+		}
+	}
+	return dir
+}
+
 // Path returns the path of a file with real data. The parameter `name` is relative to the data folder, such as
 // "cpcb/city_day.csv". If the file is missing, Path skips the test, or fails it if the variable CI is set.
 func Path(tb testing.TB, name string) string {
 	tb.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		tb.Fatalf("finding the checkout: %v", err)
-	}
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			break
-		}
-		up := filepath.Dir(dir)
-		if up == dir {
-			tb.Fatal("finding the checkout: no go.mod above the test")
-		}
-		dir = up
-	}
-	path := filepath.Join(filepath.Dir(dir), "shared", "data", filepath.FromSlash(name))
+	path := filepath.Join(Checkout(), "..", "shared", "data", filepath.FromSlash(name))
 	if _, err := os.Stat(path); err != nil {
 		if os.Getenv("CI") != "" {
 			tb.Fatalf("a real file that CI must have is missing: %v", err)

@@ -2,6 +2,7 @@
 package tracingtest
 
 import (
+	"cmp"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -75,43 +76,32 @@ func (c *Collector) handle(w http.ResponseWriter, r *http.Request) {
 func (c *Collector) Wait(what string, enough func(all []*proto.Span) bool) (all []*proto.Span) {
 	c.t.Helper()
 	fixture.Eventually(c.t, what, func() bool {
-		c.mu.Lock()
-		all = slices.Clip(c.spans)
-		c.mu.Unlock()
+		all = slices.Clip(locked(c, &c.spans))
 		return enough(all)
 	})
 	return all
 }
 
 // Requests returns the number of requests, with any status.
-func (c *Collector) Requests() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.requests
-}
+func (c *Collector) Requests() int { return locked(c, &c.requests) }
 
 // Text returns all exports that were answered with status 200, with their resources, as text.
-func (c *Collector) Text() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return string(c.text)
-}
+func (c *Collector) Text() string { return string(locked(c, &c.text)) }
 
 // Header returns the header of the last request.
-func (c *Collector) Header() http.Header {
+func (c *Collector) Header() http.Header { return locked(c, &c.header) }
+
+func locked[T any](c *Collector, field *T) T {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.header
+	return *field
 }
 
 // Value returns an attribute of a span as text, or "" if the span does not have it.
 func Value(s *proto.Span, key string) string {
 	for _, pair := range s.GetAttributes() {
 		if pair.GetKey() == key {
-			if text := pair.GetValue().GetStringValue(); text != "" {
-				return text
-			}
-			return pair.GetValue().String()
+			return cmp.Or(pair.GetValue().GetStringValue(), pair.GetValue().String())
 		}
 	}
 	return ""

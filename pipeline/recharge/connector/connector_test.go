@@ -179,7 +179,7 @@ func TestNumbersAndPlans(t *testing.T) {
 // A callback needs a valid signature and a mapped status.
 func TestCallbacks(t *testing.T) {
 	t.Parallel()
-	now := newClock()
+	now := fixture.NewClock(time.Now())
 	s, c := serve(t, providers.Config{Callback: "set below", Now: now.Now, Late: time.Second})
 	type request struct {
 		header http.Header

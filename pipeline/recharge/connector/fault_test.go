@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"vayu/internal/testing/fixture"
 	"vayu/internal/testing/providers"
 	"vayu/internal/testing/providers/fakeaggregator"
 	"vayu/pipeline/httpconnector"
@@ -41,7 +42,7 @@ func TestSimulatorFaults(t *testing.T) {
 	} {
 		t.Run(string(fault), func(t *testing.T) {
 			t.Parallel()
-			now := newClock()
+			now := fixture.NewClock(time.Now())
 			ended, end := context.WithCancel(t.Context())
 			s, c2 := serve(t, providers.Config{Late: 30 * time.Second, Slow: time.Hour, Delayed: end, Now: now.Now})
 			s.Dice.Script(sampleOrder.Reference, fault)

@@ -11,7 +11,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"vayu/internal/testing/fixture"
 	"vayu/internal/testing/providers"
 	"vayu/internal/testing/providers/fakeaggregator"
 	"vayu/pipeline/httpconnector"
@@ -19,13 +18,6 @@ import (
 	"vayu/pipeline/recharge/order"
 	"vayu/schema"
 )
-
-// newClock returns a stopped clock.
-func newClock() *fixture.Clock {
-	c := &fixture.Clock{}
-	c.Set(time.Now())
-	return c
-}
 
 // serve starts a simulator with HTTP, and returns the connection of its description.
 func serve(t *testing.T, c providers.Config, replace ...string) (*fakeaggregator.Simulator, order.Connection) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"vayu/internal/testing/fixture"
 	"vayu/internal/testing/providers"
 	"vayu/internal/testing/providers/fakebank"
 	"vayu/pipeline/verify/bank"
@@ -23,7 +24,7 @@ type request struct {
 // A callback reports a late outcome.
 func TestCallbacks(t *testing.T) {
 	t.Parallel()
-	now := newClock()
+	now := fixture.NewClock(time.Now())
 	s, c := serve(t, providers.Config{Now: now.Now, Late: time.Second})
 	came := make(chan request, 10)
 	endpoint := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"vayu/internal/testing/fixture"
 	"vayu/internal/testing/providers"
 	"vayu/internal/testing/providers/fakebank"
 	"vayu/pipeline/httpconnector"
@@ -47,7 +48,7 @@ func TestSimulatorFaults(t *testing.T) {
 	for fault, c := range all {
 		t.Run(string(fault), func(t *testing.T) {
 			t.Parallel()
-			now := newClock()
+			now := fixture.NewClock(time.Now())
 			ended, end := context.WithCancel(t.Context())
 			s, conn := serve(t, providers.Config{Late: 30 * time.Second, Slow: time.Hour, Delayed: end, Now: now.Now})
 			s.Dice.Script(drop.Reference, fault)

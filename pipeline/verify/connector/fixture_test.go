@@ -12,7 +12,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"vayu/internal/testing/fixture"
 	"vayu/internal/testing/providers"
 	"vayu/internal/testing/providers/fakebank"
 	"vayu/pipeline/httpconnector"
@@ -20,13 +19,6 @@ import (
 	"vayu/pipeline/verify/connector"
 	"vayu/schema"
 )
-
-// newClock returns a clock that only a test advances.
-func newClock() *fixture.Clock {
-	c := &fixture.Clock{}
-	c.Set(time.Now())
-	return c
-}
 
 // serve starts a simulator over HTTP and returns it with its connection.
 func serve(t *testing.T, c providers.Config, replace ...string) (*fakebank.Simulator, bank.Connection) {

@@ -2,9 +2,9 @@ package namematch
 
 import (
 	"strings"
-	"syscall"
 	"testing"
-	"time"
+
+	"vayu/internal/testing/fixture"
 )
 
 // BenchmarkCompare runs over the labelled pairs, all kinds mixed. On a machine
@@ -13,24 +13,14 @@ func BenchmarkCompare(b *testing.B) {
 	pairs := readPairs(b)
 	b.ReportAllocs()
 	i := 0
-	start := processorTime(b)
+	start := fixture.ProcessorTime()
 	for b.Loop() {
 		p := &pairs[i%len(pairs)]
 		Compare(p.expected, p.registered)
 		i++
 	}
 	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "pairs/s")
-	b.ReportMetric(float64(b.N)/(processorTime(b)-start).Seconds(), "pairs/cpu-s")
-}
-
-// processorTime is the processor time of this process, collector included.
-func processorTime(tb testing.TB) time.Duration {
-	tb.Helper()
-	var used syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
-		tb.Fatal(err)
-	}
-	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+	b.ReportMetric(float64(b.N)/(fixture.ProcessorTime()-start).Seconds(), "pairs/cpu-s")
 }
 
 // BenchmarkCompareLong is two names of 5,000 characters that differ at the end.

@@ -31,8 +31,10 @@ func New(c providers.Config) *Simulator {
 	s := new(Simulator)
 	s.Init(c, Faults, func(o *order) any { return s.statusOf(o) })
 	s.Routes.HandleFunc("POST /v1/orders", s.submit)
-	s.Routes.HandleFunc("GET /v1/orders/{reference}", s.enquire)
-	s.Routes.HandleFunc("POST /v1/orders/{reference}/refund", s.refund)
+	s.Routes.HandleFunc("GET /v1/orders/{reference}", s.about(s.statusOf))
+	s.Routes.HandleFunc("POST /v1/orders/{reference}/refund", s.about(func(o *order) orderStatus {
+		return orderStatus{Reference: o.Reference, Status: s.takeBack(o)}
+	}))
 	s.Routes.HandleFunc("GET /v1/numbers/{number}", s.detect)
 	s.Routes.HandleFunc("GET /v1/plans", s.plans)
 	return s

@@ -74,18 +74,15 @@ func (s *Simulator) accept(reference, number, operator string, amount schema.Pai
 	if f == providers.DropBefore {
 		return f, orderStatus{}
 	}
-	o, known := s.Orders[reference]
-	if !known {
-		o = &order{number: number, operator: operator, amount: amount, fault: f}
-		o.orderStatus = orderStatus{Reference: reference, ID: fmt.Sprintf("SIM%08d", len(s.Orders)+1), Circle: "DL"}
-		s.Orders[reference] = o
-	}
-	if known {
+	if o := s.Orders[reference]; o != nil {
 		if s.Naive && o.Status != wrong && o.Status != failed {
 			s.carryOut(o)
 		}
 		return f, s.statusOf(o)
 	}
+	o := &order{number: number, operator: operator, amount: amount, fault: f}
+	o.orderStatus = orderStatus{Reference: reference, ID: fmt.Sprintf("SIM%08d", len(s.Orders)+1), Circle: "DL"}
+	s.Orders[reference] = o
 	body := s.begin(o)
 	if f == LieFailed {
 		body.Status, body.Code = failed, "DOWN"
@@ -136,26 +133,18 @@ func (s *Simulator) statusOf(o *order) orderStatus {
 	return o.orderStatus
 }
 
-func (s *Simulator) enquire(w http.ResponseWriter, r *http.Request) {
-	reference := r.PathValue("reference")
-	s.Mu.Lock()
-	f, status, body := s.Dice.Noise(reference), http.StatusNotFound, orderStatus{Reference: reference, Status: notFound}
-	if o := s.Orders[reference]; o != nil {
-		status, body = http.StatusOK, s.statusOf(o)
+// about returns the handler of a request about one order. The function `of` returns the reply.
+func (s *Simulator) about(of func(*order) orderStatus) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		reference := r.PathValue("reference")
+		s.Mu.Lock()
+		f, status, body := s.Dice.Noise(reference), http.StatusNotFound, orderStatus{Reference: reference, Status: notFound}
+		if o := s.Orders[reference]; o != nil {
+			status, body = http.StatusOK, of(o)
+		}
+		s.Mu.Unlock()
+		s.Answer(w, r, f, status, body)
 	}
-	s.Mu.Unlock()
-	s.Answer(w, r, f, status, body)
-}
-
-func (s *Simulator) refund(w http.ResponseWriter, r *http.Request) {
-	reference := r.PathValue("reference")
-	s.Mu.Lock()
-	f, status, body := s.Dice.Noise(reference), http.StatusNotFound, orderStatus{Reference: reference, Status: notFound}
-	if o := s.Orders[reference]; o != nil {
-		status, body = http.StatusOK, orderStatus{Reference: reference, Status: s.takeBack(o)}
-	}
-	s.Mu.Unlock()
-	s.Answer(w, r, f, status, body)
 }
 
 // takeBack reverses an order if its status is SUCCESS, and returns the status for the reply.

@@ -16,7 +16,7 @@ func Plan(tb testing.TB, db *sqlstore.DB, query string, args ...any) string {
 		explain, columns = "EXPLAIN ", 1
 	}
 	var lines []string
-	err := db.Update(context.Background(), func(tx *sqlstore.Tx) error { // not a View, because the explained statement may write
+	Update(tb, db, func(tx *sqlstore.Tx) error { // not a View, because the explained statement may write
 		lines = nil
 		return sqlstore.Each(tx, func(row sqlstore.Scanner) error {
 			cells := make([]any, columns)
@@ -28,19 +28,28 @@ func Plan(tb testing.TB, db *sqlstore.DB, query string, args ...any) string {
 			return err
 		}, explain+query, args...)
 	})
-	if err != nil {
-		tb.Fatalf("%s: %v", query, err)
-	}
 	return strings.Join(lines, "\n")
+}
+
+// Update runs a change in a transaction.
+func Update(tb testing.TB, db *sqlstore.DB, change func(tx *sqlstore.Tx) error) {
+	tb.Helper()
+	if err := db.Update(context.Background(), change); err != nil {
+		tb.Fatal(err)
+	}
 }
 
 // Exec runs one statement as a change.
 func Exec(tb testing.TB, db *sqlstore.DB, statement string, args ...any) {
 	tb.Helper()
-	if err := db.Update(context.Background(), func(tx *sqlstore.Tx) error {
-		_, err := tx.Exec(statement, args...)
-		return err
-	}); err != nil {
-		tb.Fatalf("%s: %v", statement, err)
+	Update(tb, db, func(tx *sqlstore.Tx) error { _, err := tx.Exec(statement, args...); return err })
+}
+
+// Value returns the value that a query selects.
+func Value[T any](tb testing.TB, db *sqlstore.DB, query string, args ...any) (value T) {
+	tb.Helper()
+	if err := db.View(context.Background()).QueryRow(query, args...).Scan(&value); err != nil {
+		tb.Fatalf("%s: %v", query, err)
 	}
+	return value
 }
