@@ -1,44 +1,41 @@
 package deliveryapi_test
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"io"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"vayu/dispatch/delivery"
 	"vayu/dispatch/deliveryapi"
+	"vayu/dispatch/outbox"
+	"vayu/dispatch/sender"
 	"vayu/internal/access"
 	"vayu/internal/access/accesstest"
-	"vayu/internal/access/account"
-	"vayu/internal/access/apikey"
-	"vayu/internal/httpapi"
-	"vayu/internal/httpapi/httpapitest"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/internal/testing/fixture"
+	"vayu/internal/workqueue"
 	"vayu/schema"
 )
 
-// apiFixture is a service with its store and HTTP routes, and an account with a key
-// for the live world and one for the sandbox.
+// start is the start time of tests. It has microseconds, the precision of the store.
+var start = time.Date(2026, 11, 21, 6, 0, 0, 123456000, time.UTC)
+
+// apiFixture is a service with its store and endpoints, and an account with its keys.
 type apiFixture struct {
 	*delivery.Service
 
-	t       *testing.T
-	url     string
-	account string
-	keys    [len(schema.Worlds)]string
-	micros  atomic.Int64 // the clock
-	mu      sync.Mutex
-	woken   []string
-	events  int
+	t      *testing.T
+	access *access.Service
+	client accesstest.Client
+	tenant accesstest.Tenant
+	clock  *fixture.Clock
+	mu     sync.Mutex
+	woken  []string
+	events int
 }
 
 // eachFixture runs a test on both engines.
@@ -49,72 +46,64 @@ func eachFixture(t *testing.T, do func(t *testing.T, s *apiFixture)) {
 
 func newFixture(t *testing.T, db *sqlstore.DB) *apiFixture {
 	t.Helper()
-	box := accesstest.ClaimedCipher(t, db)
-	s := &apiFixture{t: t}
-	s.micros.Store(start.UnixMicro())
-	now := func() time.Time { return time.UnixMicro(s.micros.Load()).UTC() }
-	plans := map[string]int64{"unlimited": 0}
-	service := access.New(access.Config{DB: db, Cipher: box, Settings: access.Settings{Plans: plans}, Now: now, Timeout: time.Minute})
-	do(t, db, func(tx *sqlstore.Tx) error {
-		h, _, err := account.Create(tx, plans, "default", "unlimited", now())
-		if err != nil {
-			return err
-		}
-		s.account = h.ID
-		for _, world := range schema.Worlds {
-			made, _, err := apikey.Create(tx, box, apikey.Spec{Account: h.ID, World: world, Scopes: schema.Scopes}, now())
-			if err != nil {
-				return err
-			}
-			s.keys[world] = made.Key
-		}
-		return nil
-	})
-	s.Service = delivery.New(delivery.Config{DB: db, Now: now, Wake: func(webhook string) {
+	s := &apiFixture{t: t, tenant: accesstest.AddTenant(t, db, "default"), clock: fixture.NewClock(start)}
+	s.access = accesstest.Access(t, db, s.clock.Now)
+	s.Service = delivery.New(delivery.Config{DB: db, Now: s.clock.Now, Wake: func(webhook string) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.woken = append(s.woken, webhook)
 	}})
-	api := deliveryapi.API{Deliveries: s.Service, Change: service.Change}
-	running, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- service.Run(running) }()
-	if err := service.Ready(running); err != nil {
-		t.Fatal(err)
-	}
-	handler, err := httpapi.New(httpapi.Config{Routes: api.Routes(), Access: service})
-	if err != nil {
-		t.Fatal(err)
-	}
-	server := httptest.NewServer(httpapitest.Checked(t, handler))
-	s.url = server.URL
-	t.Cleanup(func() {
-		server.Close()
-		stop()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
+	api := deliveryapi.API{Deliveries: s.Service, Change: s.access.Change}
+	s.client = accesstest.NewClient(t, s.access, api.Routes())
 	return s
 }
-
-// advance advances the clock.
-func (s *apiFixture) advance(d time.Duration) { s.micros.Add(d.Microseconds()) }
 
 // webhook creates a subscription of the account, and returns its id.
 func (s *apiFixture) webhook(world schema.World, n int) string {
 	s.t.Helper()
 	id := fmt.Sprintf("wh_01KAHR3M5Q7S9V1X3Z5B7D%04d", n)
-	addWebhook(s.t, s.DB, s.account, world, id)
+	s.addWebhook(s.tenant.ID, world, id)
 	return id
+}
+
+// addWebhook creates a subscription.
+func (s *apiFixture) addWebhook(account string, world schema.World, id string) {
+	s.t.Helper()
+	sqlstoretest.Exec(s.t, s.DB, `INSERT INTO webhook (id, account_id, mode, url, events, active, api_version, secret, secret_last4, created_at, revision)
+		VALUES ($1, $2, $3, 'https://receiver.example/' || $1, 'payment.succeeded', 1, '2026-11-01', $4, 'last', 1, 1)`, id, account, world.String(), []byte{1})
+}
+
+// addEvent stores an event of the account.
+func (s *apiFixture) addEvent(world schema.World, id string) *outbox.Event {
+	s.t.Helper()
+	sqlstoretest.Exec(s.t, s.DB, "INSERT INTO event (id, account_id, mode, type, created_at, envelope) VALUES ($1, $2, $3, 'payment.succeeded', $4, $5)",
+		id, s.tenant.ID, world.String(), start.UnixMicro(), []byte("{}"))
+	return &outbox.Event{ID: id, Account: s.tenant.ID, World: world, Type: schema.EventPaymentSucceeded, CreatedAt: start}
 }
 
 // delivery stores a pending delivery of a new event.
 func (s *apiFixture) delivery(world schema.World, webhook string) delivery.Row {
 	s.t.Helper()
 	s.events++
-	e := addEvent(s.t, s.DB, s.account, world, fmt.Sprintf("evt_01KAHR3M5Q7S9V1X3Z5B7D%04d", s.events))
-	return insert(s.t, s.DB, []delivery.Draft{{Event: e, Webhook: webhook, Lease: true}}, lease("token", s.Now().Add(time.Minute)), s.Now())[0]
+	return s.insert(s.addEvent(world, fmt.Sprintf("evt_01KAHR3M5Q7S9V1X3Z5B7D%04d", s.events)), webhook)
+}
+
+// insert stores a delivery of an event, with a lease for its first attempt.
+func (s *apiFixture) insert(e *outbox.Event, webhook string) (r delivery.Row) {
+	s.t.Helper()
+	sqlstoretest.Update(s.t, s.DB, func(tx *sqlstore.Tx) error {
+		rows, err := delivery.Insert(tx, []delivery.Draft{{Event: e, Webhook: webhook, Lease: true}}, s.lease("token"), s.Now())
+		if err == nil {
+			r = rows[0]
+		}
+		return err
+	})
+	return r
+}
+
+// lease returns a lease of a minute.
+func (s *apiFixture) lease(token string) workqueue.Lease {
+	return workqueue.Lease{Token: token, Until: s.Now().Add(time.Minute)}
 }
 
 // finished stores a delivery with a final state, after its last attempt.
@@ -123,44 +112,42 @@ func (s *apiFixture) finished(world schema.World, webhook string, status int) de
 	r := s.delivery(world, webhook)
 	sqlstoretest.Exec(s.t, s.DB, "UPDATE delivery SET attempts = 7 WHERE id = $1", r.ID)
 	r.Attempts = 7
-	if stale := record(s.t, s.DB, s.Now(), outcome(&r, "token", status, s.Now())); stale != 0 {
-		s.t.Fatal("stale")
-	}
+	s.attempt(&r, s.answer(status))
 	return r
 }
 
-// reply is an HTTP reply.
-type reply struct {
-	status int
-	header http.Header
-	text   string
+// answer returns the result of an attempt that was answered with a status.
+func (s *apiFixture) answer(status int) sender.Result {
+	result := sender.Result{SentAt: s.Now(), Duration: 12345 * time.Microsecond, Stage: schema.StageStatus, Status: status, Body: []byte("ok")}
+	if !result.OK() {
+		result.Error = fmt.Sprint("the answer was ", status)
+	}
+	return result
 }
+
+// attempt records an attempt with the lease of a new delivery.
+func (s *apiFixture) attempt(r *delivery.Row, result sender.Result) {
+	s.t.Helper()
+	s.record(delivery.Outcome{Row: r, Token: "token", Result: result, Transition: delivery.AfterAttempt(r.Attempts+1, result.OK(), s.Now())})
+}
+
+func (s *apiFixture) record(o delivery.Outcome) {
+	s.t.Helper()
+	sqlstoretest.Update(s.t, s.DB, func(tx *sqlstore.Tx) error {
+		stale, err := delivery.Record(tx, []delivery.Outcome{o}, s.Now())
+		if stale > 0 {
+			s.t.Errorf("the lease of %s is lost", o.Row.ID)
+		}
+		return err
+	})
+}
+
+// reply is an HTTP reply.
+type reply struct{ accesstest.Reply }
 
 func (s *apiFixture) do(world schema.World, method, path, body string, header ...string) reply {
 	s.t.Helper()
-	req, err := http.NewRequest(method, s.url+path, strings.NewReader(body))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	if body == "" {
-		req.Body = http.NoBody
-	} else {
-		req.Header.Set("Content-Type", "application/json")
-	}
-	req.Header.Set("Authorization", "Bearer "+s.keys[world])
-	for i := 0; i < len(header); i += 2 {
-		req.Header.Set(header[i], header[i+1])
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	return reply{resp.StatusCode, resp.Header, string(text)}
+	return reply{s.client.Do(s.tenant.Keys[world], method, path, body, header...)}
 }
 
 func (s *apiFixture) liveRequest(method, path, body string) reply {
@@ -171,28 +158,17 @@ func (s *apiFixture) liveRequest(method, path, body string) reply {
 // refused checks the status of a refusal, and that its message contains a word.
 func (r reply) refused(t *testing.T, what string, status int, code schema.Code, field, word string) {
 	t.Helper()
-	var body schema.ProblemBody
-	switch err := json.Unmarshal([]byte(r.text), &body); {
-	case err != nil:
-		t.Errorf("%s: %s: %v", what, r.text, err)
-	case r.status != status:
-		t.Errorf("%s: %s: r.status = %v, want %v", what, r.text, r.status, status)
-	case body.Error.Code != code:
-		t.Errorf("%s: %s: body.Error.Code = %v, want %v", what, r.text, body.Error.Code, code)
-	case body.Error.Field != field:
-		t.Errorf("%s: %s: body.Error.Field = %q, want %q", what, r.text, body.Error.Field, field)
-	case !strings.Contains(body.Message, word):
-		t.Errorf("%s: %s: body.Message = %q, want %q in it", what, r.text, body.Message, word)
+	r.WantError(t, what, status, code, field)
+	if got := r.TextAt("message"); !strings.Contains(got, word) {
+		t.Errorf("%s: got the message %q, want %q in it", what, got, word)
 	}
 }
 
 // read checks the status of a reply and decodes it.
 func read[T any](t *testing.T, r reply, status int) (v T) {
 	t.Helper()
-	if r.status != status {
-		t.Fatalf("got %d %s, want %d", r.status, r.text, status)
-	}
-	if err := json.Unmarshal([]byte(r.text), &v); err != nil {
+	r.Want(t, "the reply", status)
+	if err := json.Unmarshal([]byte(r.Text), &v); err != nil {
 		t.Fatal(err)
 	}
 	return v

@@ -10,6 +10,7 @@ import (
 
 	"vayu/dispatch/delivery"
 	"vayu/dispatch/deliveryapi"
+	"vayu/internal/access/accesstest"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
@@ -24,9 +25,9 @@ func (s *apiFixture) healthOf(webhook string) schema.WebhookHealth {
 // attempted stores a delivery whose first attempt was answered with the given status.
 func (s *apiFixture) attempted(webhook string, status int) delivery.Row {
 	s.t.Helper()
-	s.advance(time.Second)
+	s.clock.Advance(time.Second)
 	r := s.delivery(schema.Live, webhook)
-	record(s.t, s.DB, s.Now(), outcome(&r, "token", status, s.Now()))
+	s.attempt(&r, s.answer(status))
 	return r
 }
 
@@ -73,16 +74,16 @@ func TestHealthNumbers(t *testing.T) {
 	eachFixture(t, func(t *testing.T, s *apiFixture) {
 		webhook, other := s.webhook(schema.Live, 1), s.webhook(schema.Live, 2)
 		s.attempted(other, http.StatusOK)
-		s.advance(time.Hour)
+		s.clock.Advance(time.Hour)
 		begun := s.Now()
 		at := func(t time.Time) string { return t.Format("2006-01-02T15:04:05.000Z") }
 		answered := s.attempted(webhook, http.StatusOK)
-		s.advance(50 * time.Minute)
+		s.clock.Advance(50 * time.Minute)
 		refused := s.delivery(schema.Live, webhook)
-		o := outcome(&refused, "token", 0, s.Now())
-		o.Result.Stage, o.Result.Error, o.Result.Duration = schema.StageTLS, "the certificate has expired", 2*time.Second
+		result := s.answer(0)
+		result.Stage, result.Error, result.Duration = schema.StageTLS, "the certificate has expired", 2*time.Second
 		failedAt := s.Now()
-		record(t, s.DB, s.Now(), o)
+		s.attempt(&refused, result)
 		s.finished(schema.Live, webhook, http.StatusTeapot)
 		sqlstoretest.Exec(t, s.DB, "UPDATE attempt SET at = at - 1, duration = 1000000 WHERE http_status = 418")
 		cancelled := s.delivery(schema.Live, webhook)
@@ -112,11 +113,11 @@ func TestHealthNumbers(t *testing.T) {
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
-		s.advance(23 * time.Hour)
+		s.clock.Advance(23 * time.Hour)
 		if got := s.healthOf(webhook).ByHour[0]; got != want.ByHour[23] {
 			t.Errorf("23 hours later the first is %+v", got)
 		}
-		s.advance(time.Hour)
+		s.clock.Advance(time.Hour)
 		for _, hour := range s.healthOf(webhook).ByHour {
 			if hour.Delivered+hour.Failed != 0 {
 				t.Errorf("a day later there is %+v", hour)
@@ -195,8 +196,8 @@ func TestHealthOfMissingWebhook(t *testing.T) {
 	t.Parallel()
 	eachFixture(t, func(t *testing.T, s *apiFixture) {
 		webhook, sandbox := s.webhook(schema.Live, 1), s.webhook(schema.Sandbox, 2)
-		addAccount(t, s.DB, "acc_other")
-		addWebhook(t, s.DB, "acc_other", schema.Live, "wh_01KAHR3M5Q7S9V1X3Z5B7D9999")
+		other := accesstest.AddTenant(t, s.DB, "other").ID
+		s.addWebhook(other, schema.Live, "wh_01KAHR3M5Q7S9V1X3Z5B7D9999")
 		for _, id := range []string{sandbox, "wh_01KAHR3M5Q7S9V1X3Z5B7D9999", "wh_none", "%00", strings.Repeat("w", 300)} {
 			s.liveRequest("GET", "/v1/webhooks/"+id+"/health", "").refused(t, id, 404, schema.NotFound, "id", "webhook")
 		}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"vayu/dispatch/delivery"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
 )
@@ -22,11 +21,11 @@ func TestListDeliveriesOfAnEvent(t *testing.T) {
 		first, second := s.webhook(schema.Live, 1), s.webhook(schema.Live, 2)
 		failed := s.finished(schema.Live, first, http.StatusInternalServerError)
 		s.finished(schema.Live, first, http.StatusOK) // of another event
-		s.advance(time.Second)
-		e := addEvent(t, s.DB, s.account, schema.Live, "evt_01KAHR3M5Q7S9V1X3Z5B7D9000")
+		s.clock.Advance(time.Second)
+		e := s.addEvent(schema.Live, "evt_01KAHR3M5Q7S9V1X3Z5B7D9000")
 		sqlstoretest.Exec(t, s.DB, "UPDATE delivery SET event_id = $1 WHERE id = $2", e.ID, failed.ID)
-		beside := insert(t, s.DB, []delivery.Draft{{Event: e, Webhook: second, Lease: true}}, lease("token", s.Now().Add(time.Minute)), s.Now())[0]
-		s.advance(time.Second)
+		beside := s.insert(e, second)
+		s.clock.Advance(time.Second)
 		again := read[schema.DeliveriesRetried](t, s.liveRequest("POST", "/v1/deliveries/"+failed.ID+"/retry", ""), 202).IDs[0]
 		for query, want := range map[string][]string{
 			"":                                  {again, beside.ID, failed.ID},
@@ -66,16 +65,16 @@ func TestListsShowLastAttempt(t *testing.T) {
 			t.Errorf("before the first attempt there is %+v", got)
 		}
 		for n, stage := range []schema.Stage{schema.StageDNS, schema.StageConnect} {
-			o := outcome(&r, "token", 0, s.Now())
-			o.Result.Stage, o.Result.Error, o.Result.Body = stage, fmt.Sprintf("no <%s>", stage), nil
-			record(t, s.DB, s.Now(), o)
+			result := s.answer(0)
+			result.Stage, result.Error, result.Body = stage, fmt.Sprintf("no <%s>", stage), nil
+			s.attempt(&r, result)
 			sqlstoretest.Exec(t, s.DB, "UPDATE delivery SET token = 'token'")
 			want := &schema.LastAttempt{Number: n + 1, At: "2026-11-21T06:00:00.123Z", DurationMS: 12.345, Stage: stage, Error: fmt.Sprintf("no <%s>", stage)}
 			if diff := cmp.Diff(want, last("webhook_id="+webhook)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		}
-		record(t, s.DB, s.Now(), outcome(&r, "token", http.StatusNoContent, s.Now()))
+		s.attempt(&r, s.answer(http.StatusNoContent))
 		switch got := last("state=delivered"); {
 		case got == nil:
 			t.Error("got is nil")
@@ -101,7 +100,7 @@ func TestPagesOfAThousandDeliveries(t *testing.T) {
 				t.Errorf("%s has %d", path, len(got))
 			}
 		}
-		text := s.liveRequest("GET", "/v1/deliveries?limit=1000", "").text
+		text := s.liveRequest("GET", "/v1/deliveries?limit=1000", "").Text
 		if n := strings.Count(text, `"last_attempt":{"attempt":1,`); n != 1000 {
 			t.Errorf("%d of a thousand show their last attempt", n)
 		}
@@ -112,11 +111,11 @@ func TestPagesOfAThousandDeliveries(t *testing.T) {
 // Each has the given number of attempts that were answered with 500.
 func (s *apiFixture) many(webhook string, n, attempts int) {
 	s.t.Helper()
-	e := addEvent(s.t, s.DB, s.account, schema.Live, "evt_01KAHR3M5Q7S9V1X3Z5B7D0001")
+	e := s.addEvent(schema.Live, "evt_01KAHR3M5Q7S9V1X3Z5B7D0001")
 	sqlstoretest.Exec(s.t, s.DB, `INSERT INTO delivery (id, event_id, webhook_id, account_id, mode, retry_of, due_at, token, created_at, state, attempts, finished_at, retried_as)
 		WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < $1)
 		SELECT 'dlv_0000000000000000' || CAST(1000000000 + i AS TEXT), $2, $3, $4, 'live', 'dlv_1000000000000000' || CAST(1000000000 + i AS TEXT), 1, '',
-			CAST($5 AS BIGINT) + CAST(1000000 AS BIGINT) * (i + 1), 'failed', $6, 1, '' FROM n`, n, e.ID, webhook, s.account, s.Now().Add(-time.Duration(n)*time.Second).UnixMicro(), attempts)
+			CAST($5 AS BIGINT) + CAST(1000000 AS BIGINT) * (i + 1), 'failed', $6, 1, '' FROM n`, n, e.ID, webhook, s.tenant.ID, s.Now().Add(-time.Duration(n)*time.Second).UnixMicro(), attempts)
 	sqlstoretest.Exec(s.t, s.DB, `INSERT INTO attempt (delivery_id, number, at, duration, stage, http_status, error, body, recorded_at)
 		WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < $2)
 		SELECT id, n.i, created_at, 1000 * n.i, 'status', 500, 'the answer was 500', $1, created_at FROM delivery CROSS JOIN n`, []byte{}, attempts)

@@ -15,7 +15,7 @@ import (
 // and states, so that PostgreSQL prefers the indexes.
 func insertSpread(t *testing.T, db *sqlstore.DB) {
 	t.Helper()
-	insertWaiting(t, db, 20_000, 100)
+	insertCrowd(t, db, 20_000, 100)
 	sqlstoretest.Exec(t, db, `INSERT INTO event (id, account_id, mode, type, created_at, envelope)
 		WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 4999)
 		SELECT 'evt_' || CAST(i AS TEXT), 'acc_crowd', 'live', 'payment.succeeded', 1, $1 FROM n`, []byte("{}"))

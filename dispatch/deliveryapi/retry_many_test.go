@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"vayu/dispatch/deliveryapi"
+	"vayu/internal/access/accesstest"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
@@ -31,13 +32,13 @@ func TestRetryByIDs(t *testing.T) {
 		got := read[schema.DeliveriesRetried](t, done, 202)
 		var olds []string
 		for _, id := range got.IDs {
-			olds = append(olds, queryValue[string](t, s.DB, "SELECT retry_of FROM delivery WHERE id = $1", id))
+			olds = append(olds, sqlstoretest.Value[string](t, s.DB, "SELECT retry_of FROM delivery WHERE id = $1", id))
 		}
 		if got.Retried != 2 || got.HasMore || !slices.Equal(olds, []string{b, a}) {
 			t.Errorf("got %+v of %v, want those of %s and %s", got, olds, b, a)
 		}
-		if again := s.do(schema.Live, "POST", path, body, "Idempotency-Key", "some"); again.text != done.text {
-			t.Errorf("the same call brought %s, then %s", done.text, again.text)
+		if again := s.do(schema.Live, "POST", path, body, "Idempotency-Key", "some"); again.Text != done.Text {
+			t.Errorf("the same call brought %s, then %s", done.Text, again.Text)
 		}
 		if woken := slices.Sorted(slices.Values(s.woken)); !slices.Equal(woken, []string{first, second}) {
 			t.Errorf("woken were %v", woken)
@@ -69,7 +70,7 @@ func TestRetryByIDs(t *testing.T) {
 		} {
 			s.liveRequest("POST", path, body).refused(t, body, 400, want.code, want.field, "")
 		}
-		if n := queryValue[int](t, s.DB, "SELECT count(*) FROM delivery WHERE retry_of <> ''"); n != 2 {
+		if n := sqlstoretest.Value[int](t, s.DB, "SELECT count(*) FROM delivery WHERE retry_of <> ''"); n != 2 {
 			t.Errorf("%d were made, want 2: a call that was refused made some", n)
 		}
 		sqlstoretest.Exec(t, s.DB, "UPDATE webhook SET deleted_at = 1 WHERE id = $1", first)
@@ -83,7 +84,7 @@ func TestRetryAllOfAnAccount(t *testing.T) {
 		first, second, gone := s.webhook(schema.Live, 1), s.webhook(schema.Live, 2), s.webhook(schema.Live, 3)
 		var want []string
 		for _, webhook := range []string{first, second, gone, first} {
-			s.advance(24 * 3600e9)
+			s.clock.Advance(24 * 3600e9)
 			if id := s.finished(schema.Live, webhook, http.StatusInternalServerError).ID; webhook != gone {
 				want = append(want, id)
 			}
@@ -91,8 +92,8 @@ func TestRetryAllOfAnAccount(t *testing.T) {
 		}
 		s.finished(schema.Sandbox, s.webhook(schema.Sandbox, 4), http.StatusInternalServerError)
 		alien := s.finished(schema.Live, first, http.StatusInternalServerError).ID
-		addAccount(t, s.DB, "acc_other")
-		sqlstoretest.Exec(t, s.DB, "UPDATE delivery SET account_id = 'acc_other' WHERE id = $1", alien)
+		other := accesstest.AddTenant(t, s.DB, "other").ID
+		sqlstoretest.Exec(t, s.DB, "UPDATE delivery SET account_id = $1 WHERE id = $2", other, alien)
 		sqlstoretest.Exec(t, s.DB, "UPDATE webhook SET deleted_at = 1 WHERE id = $1", gone)
 		for _, step := range []struct {
 			body string
@@ -100,7 +101,7 @@ func TestRetryAllOfAnAccount(t *testing.T) {
 		}{{`{"all":true,"to":"2026-11-22"}`, want[:1]}, {`{"all":true}`, want[1:]}, {`{"all":true}`, nil}} {
 			var olds []string
 			for _, id := range read[schema.DeliveriesRetried](t, s.liveRequest("POST", "/v1/deliveries/retry", step.body), 202).IDs {
-				olds = append(olds, queryValue[string](t, s.DB, "SELECT retry_of FROM delivery WHERE id = $1", id))
+				olds = append(olds, sqlstoretest.Value[string](t, s.DB, "SELECT retry_of FROM delivery WHERE id = $1", id))
 			}
 			if diff := cmp.Diff(step.want, olds); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", step.body, diff)
@@ -124,7 +125,7 @@ func TestRetryTenThousand(t *testing.T) {
 			next := read[schema.DeliveriesRetried](t, s.liveRequest("POST", "/v1/deliveries/retry", `{"all":true}`), 202)
 			got.Retried, got.HasMore = got.Retried+next.Retried, next.HasMore
 		}
-		if n := queryValue[int](t, s.DB, "SELECT count(*) FROM delivery WHERE state = 'waiting'"); got.Retried != 10_000 || got.HasMore || n != 10_000 {
+		if n := sqlstoretest.Value[int](t, s.DB, "SELECT count(*) FROM delivery WHERE state = 'waiting'"); got.Retried != 10_000 || got.HasMore || n != 10_000 {
 			t.Errorf("%d were retried, of which %d wait; more: %v", got.Retried, n, got.HasMore)
 		}
 	})

@@ -19,7 +19,7 @@ func TestManualRetryHappensOnce(t *testing.T) {
 	eachFixture(t, func(t *testing.T, s *apiFixture) {
 		webhook := s.webhook(schema.Live, 1)
 		failed, delivered, waiting := s.finished(schema.Live, webhook, 500), s.finished(schema.Live, webhook, 200), s.delivery(schema.Live, webhook)
-		s.advance(time.Hour)
+		s.clock.Advance(time.Hour)
 		path := func(id string) string { return "/v1/deliveries/" + id + "/retry" }
 		for _, old := range []string{failed.ID, delivered.ID} {
 			first := s.do(schema.Live, "POST", path(old), "", "Idempotency-Key", old)
@@ -28,8 +28,8 @@ func TestManualRetryHappensOnce(t *testing.T) {
 				t.Fatalf("got %+v", got)
 			}
 			again := s.do(schema.Live, "POST", path(old), "", "Idempotency-Key", old)
-			if again.text != first.text || again.header.Get("Idempotent-Replayed") != "true" {
-				t.Errorf("got %s, want %s again", again.text, first.text)
+			if again.Text != first.Text || again.Header.Get("Idempotent-Replayed") != "true" {
+				t.Errorf("got %s, want %s again", again.Text, first.Text)
 			}
 			s.liveRequest("POST", path(old), "{}").refused(t, "twice", 409, schema.Conflict, "id", got.IDs[0])
 			before := read[deliveryapi.Reply](t, s.liveRequest("GET", "/v1/deliveries/"+old, ""), 200).Data
@@ -54,10 +54,10 @@ func TestManualRetryHappensOnce(t *testing.T) {
 		s.liveRequest("POST", path("dlv_%00"), "").refused(t, "no id", 404, schema.NotFound, "", "")
 		s.liveRequest("POST", path(failed.ID), "[]").refused(t, "an array", 400, schema.InvalidRequest, "", "")
 		s.liveRequest("POST", path(failed.ID)+"?x=1", "").refused(t, "a parameter", 400, schema.InvalidRequest, "x", "")
-		sqlstoretest.Exec(t, s.DB, "UPDATE delivery SET account_id = $1 WHERE id = $2", s.account, other.ID)
+		sqlstoretest.Exec(t, s.DB, "UPDATE delivery SET account_id = $1 WHERE id = $2", s.tenant.ID, other.ID)
 		sqlstoretest.Exec(t, s.DB, "UPDATE webhook SET deleted_at = 1")
 		s.liveRequest("POST", path(other.ID), "").refused(t, "a deleted webhook", 400, schema.InvalidRequest, "webhook_id", "deleted")
-		if n := queryValue[int](t, s.DB, "SELECT count(*) FROM audit WHERE action = 'delivery.retry'"); n != 2 {
+		if n := sqlstoretest.Value[int](t, s.DB, "SELECT count(*) FROM audit WHERE action = 'delivery.retry'"); n != 2 {
 			t.Errorf("%d rows in the audit log, want 2", n)
 		}
 	})
@@ -68,7 +68,8 @@ func TestRetryOfWaitingDelivery(t *testing.T) {
 	eachFixture(t, func(t *testing.T, s *apiFixture) {
 		webhook := s.webhook(schema.Live, 1)
 		first, second := s.delivery(schema.Live, webhook), s.delivery(schema.Live, webhook)
-		record(t, s.DB, s.Now(), outcome(&first, "token", 500, s.Now()), outcome(&second, "token", 500, s.Now()))
+		s.attempt(&first, s.answer(500))
+		s.attempt(&second, s.answer(500))
 		path := "/v1/deliveries/" + first.ID + "/retry"
 		got := read[schema.DeliveriesRetried](t, s.liveRequest("POST", path, ""), 202)
 		before := read[deliveryapi.Reply](t, s.liveRequest("GET", "/v1/deliveries/"+first.ID, ""), 200).Data
@@ -104,11 +105,11 @@ func TestRetryOfWaitingDelivery(t *testing.T) {
 		if n := read[schema.DeliveriesRetried](t, s.liveRequest("POST", "/v1/deliveries/retry", `{"delivery_ids":["`+second.ID+`"]}`), 202).Retried; n != 1 {
 			t.Errorf("%d were retried by id, want 1", n)
 		}
-		if n := queryValue[int](t, s.DB, "SELECT count(*) FROM delivery WHERE state = 'cancelled' AND token = '' AND finished_at IS NOT NULL AND retried_as <> ''"); n != 2 {
+		if n := sqlstoretest.Value[int](t, s.DB, "SELECT count(*) FROM delivery WHERE state = 'cancelled' AND token = '' AND finished_at IS NOT NULL AND retried_as <> ''"); n != 2 {
 			t.Errorf("%d were taken back, want 2", n)
 		}
-		s.advance(time.Hour)
-		if n := queryValue[int](t, s.DB, "SELECT count(*) FROM delivery WHERE state = 'waiting'"); n != 2 {
+		s.clock.Advance(time.Hour)
+		if n := sqlstoretest.Value[int](t, s.DB, "SELECT count(*) FROM delivery WHERE state = 'waiting'"); n != 2 {
 			t.Errorf("%d wait, want the two that were made", n)
 		}
 	})
@@ -122,7 +123,7 @@ func TestRetryFailedDeliveries(t *testing.T) {
 		for range 6 {
 			failed = append(failed, s.finished(schema.Live, webhook, 500).ID)
 			s.finished(schema.Live, webhook, 200)
-			s.advance(24 * time.Hour)
+			s.clock.Advance(24 * time.Hour)
 		}
 		alien := s.finished(schema.Live, other, 500)
 		retry := func(body string) schema.DeliveriesRetried {
@@ -131,7 +132,7 @@ func TestRetryFailedDeliveries(t *testing.T) {
 		}
 		olds := func(ids []string) (all []string) {
 			for _, id := range ids {
-				all = append(all, queryValue[string](t, s.DB, "SELECT retry_of FROM delivery WHERE id = $1", id))
+				all = append(all, sqlstoretest.Value[string](t, s.DB, "SELECT retry_of FROM delivery WHERE id = $1", id))
 			}
 			return all
 		}
@@ -153,10 +154,10 @@ func TestRetryFailedDeliveries(t *testing.T) {
 				t.Errorf("%s: retried = %d, has_more = %v, want %d, false", step.span, got.Retried, got.HasMore, len(got.IDs))
 			}
 		}
-		if len(s.woken) != 3 || queryValue[int](t, s.DB, "SELECT count(*) FROM audit WHERE action = 'delivery.retry'") != 3 {
+		if len(s.woken) != 3 || sqlstoretest.Value[int](t, s.DB, "SELECT count(*) FROM audit WHERE action = 'delivery.retry'") != 3 {
 			t.Errorf("%d were woken, want a wake and a row in the audit log for each call that did something", len(s.woken))
 		}
-		if queryValue[string](t, s.DB, "SELECT retried_as FROM delivery WHERE id = $1", alien.ID) != "" {
+		if sqlstoretest.Value[string](t, s.DB, "SELECT retried_as FROM delivery WHERE id = $1", alien.ID) != "" {
 			t.Error("another webhook's delivery was retried")
 		}
 		for body, field := range map[string]string{
@@ -179,11 +180,11 @@ func TestRetryThousandInOneCall(t *testing.T) {
 	t.Parallel()
 	eachFixture(t, func(t *testing.T, s *apiFixture) {
 		webhook := s.webhook(schema.Live, 1)
-		addEvent(t, s.DB, s.account, schema.Live, "evt_01KAHR3M5Q7S9V1X3Z5B7D0001")
-		do(t, s.DB, func(tx *sqlstore.Tx) error {
+		s.addEvent(schema.Live, "evt_01KAHR3M5Q7S9V1X3Z5B7D0001")
+		sqlstoretest.Update(t, s.DB, func(tx *sqlstore.Tx) error {
 			for i := range 1001 {
 				if _, err := tx.Exec(`INSERT INTO delivery (id, event_id, webhook_id, account_id, mode, retry_of, due_at, token, created_at, state, attempts, finished_at, retried_as)
-					VALUES ($1, 'evt_01KAHR3M5Q7S9V1X3Z5B7D0001', $2, $3, 'live', 'of ' || $1, 1, '', 1, 'failed', 8, 1, '')`, fmt.Sprintf("dlv_01KAHR3M5Q7S9V1X3Z5B7D%04d", i), webhook, s.account); err != nil {
+					VALUES ($1, 'evt_01KAHR3M5Q7S9V1X3Z5B7D0001', $2, $3, 'live', 'of ' || $1, 1, '', 1, 'failed', 8, 1, '')`, fmt.Sprintf("dlv_01KAHR3M5Q7S9V1X3Z5B7D%04d", i), webhook, s.tenant.ID); err != nil {
 					return err
 				}
 			}
@@ -195,7 +196,7 @@ func TestRetryThousandInOneCall(t *testing.T) {
 				t.Errorf("call %d retried %d, more: %v; want %d", i, got.Retried, got.HasMore, want)
 			}
 		}
-		if n := queryValue[int](t, s.DB, "SELECT count(*) FROM delivery old JOIN delivery d ON d.id = old.retried_as AND d.retry_of = old.id WHERE d.state = 'waiting'"); n != 1001 {
+		if n := sqlstoretest.Value[int](t, s.DB, "SELECT count(*) FROM delivery old JOIN delivery d ON d.id = old.retried_as AND d.retry_of = old.id WHERE d.state = 'waiting'"); n != 1001 {
 			t.Errorf("%d are linked, want 1001", n)
 		}
 	})

@@ -59,22 +59,24 @@ func TestDeliveriesNeedTheReadScopeOfTheirEvent(t *testing.T) {
 	})
 }
 
-// narrow creates a live key of the account with some scopes, and waits until the
-// service has loaded it.
+// narrow creates a live key of the account with some scopes.
 func (s *apiFixture) narrow(scopes ...schema.Scope) (key string) {
 	s.t.Helper()
-	do(s.t, s.DB, func(tx *sqlstore.Tx) error {
-		made, _, err := apikey.Create(tx, accesstest.Cipher(s.t), apikey.Spec{Account: s.account, World: schema.Live, Scopes: scopes}, s.Now())
+	sqlstoretest.Update(s.t, s.DB, func(tx *sqlstore.Tx) error {
+		made, _, err := apikey.Create(tx, accesstest.Cipher(s.t), apikey.Spec{Account: s.tenant.ID, World: schema.Live, Scopes: scopes}, s.Now())
 		key = made.Key
 		return err
 	})
+	if err := s.access.Refresh(s.t.Context()); err != nil {
+		s.t.Fatal(err)
+	}
 	return key
 }
 
 // as returns the fixture with another live key.
 func (s *apiFixture) as(key string) *apiFixture {
-	out := &apiFixture{Service: s.Service, t: s.t, url: s.url, account: s.account, keys: s.keys}
-	out.keys[schema.Live] = key
+	out := &apiFixture{Service: s.Service, t: s.t, client: s.client, tenant: s.tenant}
+	out.tenant.Keys[schema.Live] = key
 	return out
 }
 
@@ -84,7 +86,7 @@ func TestASecondRetryIsAConflict(t *testing.T) {
 		d := s.finished(schema.Live, s.webhook(schema.Live, 1), 500)
 		path := "/v1/deliveries/" + d.ID + "/retry"
 		made := read[schema.DeliveriesRetried](t, s.liveRequest("POST", path, ""), 202)
-		s.advance(time.Second)
+		s.clock.Advance(time.Second)
 		s.liveRequest("POST", path, "").refused(t, "again", 409, schema.Conflict, "id", made.IDs[0])
 		s.liveRequest("POST", "/v1/deliveries/retry", `{"delivery_ids":["`+d.ID+`"]}`).refused(t, "among others", 409, schema.Conflict, "delivery_ids.0", made.IDs[0])
 	})

@@ -12,6 +12,8 @@ import (
 	"vayu/dispatch/delivery"
 	"vayu/dispatch/deliveryapi"
 	"vayu/dispatch/sender"
+	"vayu/internal/access/accesstest"
+	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
 )
@@ -20,22 +22,22 @@ func TestDeliveriesAreListed(t *testing.T) {
 	t.Parallel()
 	eachFixture(t, func(t *testing.T, s *apiFixture) {
 		first, second, sandbox := s.webhook(schema.Live, 1), s.webhook(schema.Live, 2), s.webhook(schema.Sandbox, 3)
-		addAccount(t, s.DB, "acc_other")
-		addWebhook(t, s.DB, "acc_other", schema.Live, "wh_01KAHR3M5Q7S9V1X3Z5B7D9999")
+		other := accesstest.AddTenant(t, s.DB, "other").ID
+		s.addWebhook(other, schema.Live, "wh_01KAHR3M5Q7S9V1X3Z5B7D9999")
 		var all, failed, delivered, ofFirst []string
 		events := map[string]string{}
 		for i := range 12 {
-			s.advance(time.Hour)
+			s.clock.Advance(time.Hour)
 			webhook := []string{first, second}[i%2]
 			r := s.delivery(schema.Live, webhook)
 			switch i % 3 {
 			case 0:
 				sqlstoretest.Exec(t, s.DB, "UPDATE delivery SET attempts = 7 WHERE id = $1", r.ID)
 				r.Attempts = 7
-				record(t, s.DB, s.Now(), outcome(&r, "token", 500, s.Now()))
+				s.attempt(&r, s.answer(500))
 				failed = append(failed, r.ID)
 			case 1:
-				record(t, s.DB, s.Now(), outcome(&r, "token", 200, s.Now()))
+				s.attempt(&r, s.answer(200))
 				delivered = append(delivered, r.ID)
 			}
 			all, events[r.ID] = append(all, r.ID), r.EventID
@@ -129,10 +131,10 @@ func TestADeliveryIsShownWithItsAttempts(t *testing.T) {
 		if diff := cmp.Diff(want, shown()); diff != "" {
 			t.Errorf("while it is leased (-want +got):\n%s", diff)
 		}
-		o := outcome(&r, "token", 0, s.Now())
-		o.Result.Status, o.Result.Stage, o.Result.Body, o.Result.Error = 502, schema.StageStatus, []byte("caf\xe9 \xff\xfe!\x00"), "the answer was 502"
-		o.Result.Signature, o.Result.Header = "t=1,v1=ab", "Server: \x00\xff\nX-Empty: \n"+sender.Cut
-		record(t, s.DB, s.Now(), o)
+		result := s.answer(502)
+		result.Body = []byte("caf\xe9 \xff\xfe!\x00")
+		result.Signature, result.Header = "t=1,v1=ab", "Server: \x00\xff\nX-Empty: \n"+sender.Cut
+		s.attempt(&r, result)
 		next := "2026-11-21T06:00:10.123Z"
 		status := 502
 		want.Made, want.NextAttemptAt = 1, &next
@@ -148,21 +150,26 @@ func TestADeliveryIsShownWithItsAttempts(t *testing.T) {
 		if diff := cmp.Diff(want, shown()); diff != "" {
 			t.Errorf("after an attempt (-want +got):\n%s", diff)
 		}
-		s.advance(10 * time.Second)
-		again := claim(t, s.DB, []delivery.LaneClaim{{Webhook: webhook, Limit: 1}}, lease("two", s.Now().Add(time.Minute)), s.Now())[0].Rows[0]
+		s.clock.Advance(10 * time.Second)
+		var again delivery.Row
+		sqlstoretest.Update(t, s.DB, func(tx *sqlstore.Tx) error {
+			claimed, err := delivery.Claim(tx, []delivery.LaneClaim{{Webhook: webhook, Limit: 1}}, s.lease("two"), s.Now())
+			if err == nil {
+				again = claimed[0].Rows[0]
+			}
+			return err
+		})
 		if got := shown(); got.NextAttemptAt != nil {
 			t.Errorf("while an attempt is under way the next is at %s", *got.NextAttemptAt)
 		}
-		s.advance(time.Minute) // the lease expires
+		s.clock.Advance(time.Minute) // the lease expires
 		late := s.Now().Format("2006-01-02T15:04:05.000Z")
 		if got := shown(); got.NextAttemptAt == nil || *got.NextAttemptAt != late {
 			t.Errorf("after a lease the next is at %v, want %s", got.NextAttemptAt, late)
 		}
-		o = outcome(&again, "two", 0, s.Now())
-		o.Result.Stage, o.Result.Error = schema.StageConnect, "connection refused"
-		o.Result.Body = nil
-		o.State = schema.DeliveryFailed
-		record(t, s.DB, s.Now(), o)
+		result = s.answer(0)
+		result.Stage, result.Error, result.Body = schema.StageConnect, "connection refused", nil
+		s.record(delivery.Outcome{Row: &again, Token: "two", Result: result, Transition: delivery.Transition{State: schema.DeliveryFailed}})
 		got := shown()
 		switch {
 		case got.State != schema.DeliveryFailed:
@@ -191,15 +198,15 @@ func TestRareStateIsScannedInPages(t *testing.T) {
 	t.Parallel()
 	eachFixture(t, func(t *testing.T, s *apiFixture) {
 		webhook := s.webhook(schema.Live, 1)
-		addEvent(t, s.DB, s.account, schema.Live, "evt_01KAHR3M5Q7S9V1X3Z5B7D0001")
+		s.addEvent(schema.Live, "evt_01KAHR3M5Q7S9V1X3Z5B7D0001")
 		const rows = 2*deliveryapi.ScanMost + 10
 		sqlstoretest.Exec(t, s.DB, `INSERT INTO delivery (id, event_id, webhook_id, account_id, mode, retry_of, due_at, token, created_at, state, attempts, finished_at, retried_as)
 			WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i + 1 < $1)
 			SELECT 'dlv_0000000000000000' || CAST(1000000000 + i AS TEXT), 'evt_01KAHR3M5Q7S9V1X3Z5B7D0001', $2, $3, 'live', CAST(i AS TEXT), $4, '', $4, 'failed', 1, NULL, 'dlv' FROM n`,
-			rows, webhook, s.account, s.Now().UnixMicro())
+			rows, webhook, s.tenant.ID, s.Now().UnixMicro())
 		for i, state := range []string{"cancelled", "waiting", "delivered"} { // the oldest
 			sqlstoretest.Exec(t, s.DB, "UPDATE delivery SET state = $2, retry_of = '', retried_as = '', event_id = $3 WHERE id = $1", rowID(i), state,
-				addEvent(t, s.DB, s.account, schema.Live, "evt_01KAHR3M5Q7S9V1X3Z5B7D000"+string('2'+rune(i))).ID)
+				s.addEvent(schema.Live, "evt_01KAHR3M5Q7S9V1X3Z5B7D000"+string('2'+rune(i))).ID)
 		}
 		sqlstoretest.Exec(t, s.DB, "UPDATE delivery SET retried_as = '', retry_of = '' WHERE id = $1", rowID(5))
 		s.reads("/v1/deliveries?state=failed&retried=false", rowID(5)) // which has an index
