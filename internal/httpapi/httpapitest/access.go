@@ -21,7 +21,7 @@ func (k Keys) Admit(c *httpapi.Call, _ *httpapi.Route) (httpapi.Pass, error) {
 	for _, w := range schema.Worlds {
 		if key == k[w] {
 			c.Principal = httpapi.Principal{World: w, Account: "acc_" + w.String(), Key: "key_" + w.String(), Scopes: schema.SetOf(schema.Scopes...)}
-			return httpapi.NoLimits{}, nil
+			return struct{ httpapi.NoLimits }{}, nil // not NoLimits itself, which is for calls without a key
 		}
 	}
 	return nil, schema.NewProblem(schema.Unauthorized, "", "The API key is unknown.")
