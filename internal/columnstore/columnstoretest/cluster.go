@@ -15,8 +15,7 @@ import (
 // ClusterName is the cluster's name in the configuration that [Cluster] writes.
 const ClusterName = "air"
 
-// oneShard configures a cluster of one shard of one node, which is this engine. ClickHouse treats the replica as local
-// because its port equals tcp_port. The embedded engine does not listen on that port.
+// oneShard configures a cluster of one shard of one node, which is this engine. The engine does not listen on tcp_port.
 const oneShard = `<clickhouse>
 	<tcp_port>9000</tcp_port>
 	<remote_servers><air><shard><replica><host>127.0.0.1</host><port>9000</port></replica></shard></air></remote_servers>

@@ -26,16 +26,12 @@ func find(accept []string, mediaRange string) (wanted, named bool) {
 	for _, list := range accept {
 		for one := range strings.SplitSeq(list, ",") {
 			name, params, _ := strings.Cut(one, ";")
-			if !strings.EqualFold(strings.TrimSpace(name), mediaRange) {
-				continue
+			if strings.EqualFold(strings.TrimSpace(name), mediaRange) {
+				wanted, named = wanted || !zeroWeight(params), true
 			}
-			if !zeroWeight(params) {
-				return true, true
-			}
-			named = true
 		}
 	}
-	return false, named
+	return wanted, named
 }
 
 // zeroWeight reports whether the parameters of a media range contain q=0, which refuses it (section 12.4.2).

@@ -78,8 +78,7 @@ func (d *Dice) Fault(names ...string) Fault {
 // noises are the faults that Noise draws at random.
 var noises = []Fault{Drop, Page, Broken}
 
-// enquiry returns the key in Dice.scripts and Dice.draws for requests about a subject that are not orders, such as
-// status enquiries. For orders, the subject itself is the key.
+// enquiry returns the key in Dice.scripts and Dice.draws for requests about a subject that are not orders.
 func enquiry(about string) string { return "GET " + about }
 
 // ScriptEnquiry sets the next faults of requests about a subject that are not orders. [Dice.Noise] returns them. Each
