@@ -154,8 +154,7 @@ func TestSlowStatementTimesOut(t *testing.T) {
 	if !unavailable(err) {
 		t.Errorf("got %v, want service_unavailable", err)
 	}
-	var stated *pgconn.PgError
-	if !errors.As(err, &stated) {
+	if stated, ok := errors.AsType[*pgconn.PgError](err); !ok {
 		t.Errorf("the cause is %v, want that the statement was cancelled", err)
 	} else if stated.Code != "57014" {
 		t.Errorf("the code of the cause is %s, want 57014", stated.Code)

@@ -83,8 +83,7 @@ func TestKilledSessionIsNotReused(t *testing.T) {
 	r := httptest.NewRequestWithContext(t.Context(), "GET", "/", nil)
 	a := &answer{w: wire.Limit(httptest.NewRecorder(), r), r: r, log: h.log}
 	err = h.run(ctx, &request{Statement: statement.Parse("SELECT sleep(3)"), user: access.Admin, format: "JSON", wait: true}, a)
-	var exception *chdb.Exception
-	if !errors.As(err, &exception) {
+	if exception, ok := errors.AsType[*chdb.Exception](err); !ok {
 		t.Errorf("the cancelled query gave %v, want an exception", err)
 	} else if exception.Name != "QUERY_WAS_CANCELLED" {
 		t.Errorf("the cancelled query gave %s, want QUERY_WAS_CANCELLED", exception.Name)
