@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"vayu/internal/access/accesstest"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
 )
@@ -74,24 +75,24 @@ func TestInvalidWebhooksAreRejected(t *testing.T) {
 		{``, 400, schema.InvalidRequest, ""},
 		{body("url", `"`+strings.Repeat("x", 65<<10)+`"`), 413, schema.PayloadTooLarge, ""},
 	}
-	each(t, func(t *testing.T, s *cacheFixture, a tenant) {
-		key := a.keys[schema.Live]
+	each(t, func(t *testing.T, s *cacheFixture, a accesstest.Tenant) {
+		key := a.Keys[schema.Live]
 		for _, c := range cases {
 			t.Run(fmt.Sprintf("%.120q", c.body), func(t *testing.T) {
 				r := s.request(key, "POST", "/v1/webhooks", c.body)
-				r.wantError(t, c.body[:min(len(c.body), 100)], c.status, c.code, c.field)
-				if r.value("error.details") != nil || len(r.text) > 1000 {
-					t.Errorf("one fault, and %s", r.text)
+				r.WantError(t, c.body[:min(len(c.body), 100)], c.status, c.code, c.field)
+				if r.At("error.details") != nil || len(r.Text) > 1000 {
+					t.Errorf("one fault, and %s", r.Text)
 				}
 			})
 		}
-		if hint := s.request(key, "POST", "/v1/webhooks", body("events", `["*"]`)); !strings.Contains(hint.text, "no wildcard") || !strings.Contains(hint.text, "payment.failed") {
-			t.Errorf("no hint: %s", hint.text)
+		if hint := s.request(key, "POST", "/v1/webhooks", body("events", `["*"]`)); !strings.Contains(hint.Text, "no wildcard") || !strings.Contains(hint.Text, "payment.failed") {
+			t.Errorf("no hint: %s", hint.Text)
 		}
-		if named := s.request(key, "POST", "/v1/webhooks", body("events", `["recharge.done"]`)); !strings.Contains(named.text, `There is no event type \"recharge.done\".`) || strings.Contains(named.text, "payment.failed") {
-			t.Errorf("the unknown type is not named: %s", named.text)
+		if named := s.request(key, "POST", "/v1/webhooks", body("events", `["recharge.done"]`)); !strings.Contains(named.Text, `There is no event type \"recharge.done\".`) || strings.Contains(named.Text, "payment.failed") {
+			t.Errorf("the unknown type is not named: %s", named.Text)
 		}
-		s.request(key, "POST", "/v1/webhooks?dry=1", body("", "")).wantError(t, "a parameter", 400, schema.InvalidRequest, "dry")
+		s.request(key, "POST", "/v1/webhooks?dry=1", body("", "")).WantError(t, "a parameter", 400, schema.InvalidRequest, "dry")
 		if n := sqlstoretest.Value[int64](t, s.DB, "SELECT COUNT(*) FROM webhook"); n != 0 {
 			t.Errorf("%d were made", n)
 		}
@@ -99,14 +100,14 @@ func TestInvalidWebhooksAreRejected(t *testing.T) {
 			t.Errorf("the audit log has %v, want nothing", got)
 		}
 		for what, text := range map[string]string{"all types of customers": body("events", `["`+schema.Join(schema.CustomerEventTypes(), `","`)+`"]`), "the longest secret": body("secret", `"`+strings.Repeat("~", 255)+`"`)} {
-			s.request(key, "POST", "/v1/webhooks", text).want(t, what, 201)
+			s.request(key, "POST", "/v1/webhooks", text).Want(t, what, 201)
 		}
 	})
 }
 
 // fields returns the fields of all faults of a refusal.
-func (r reply) fields() (all []string) {
-	details, _ := r.value("error.details").([]any)
+func fields(r accesstest.Reply) (all []string) {
+	details, _ := r.At("error.details").([]any)
 	for _, d := range details {
 		all = append(all, d.(map[string]any)["field"].(string))
 	}
@@ -115,19 +116,19 @@ func (r reply) fields() (all []string) {
 
 func TestAllErrorsAreReported(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *cacheFixture, a tenant) {
-		key := a.keys[schema.Live]
+	each(t, func(t *testing.T, s *cacheFixture, a accesstest.Tenant) {
+		key := a.Keys[schema.Live]
 		all := s.request(key, "POST", "/v1/webhooks", `{"url":"ftp://x","events":["x","quota.warning","quota.warning"],"secret":"geheim"}`)
-		all.wantError(t, "all", 422, schema.InvalidWebhookURL, "url")
-		if diff := cmp.Diff([]string{"url", "events.0", "events.2", "secret"}, all.fields()); diff != "" {
+		all.WantError(t, "all", 422, schema.InvalidWebhookURL, "url")
+		if diff := cmp.Diff([]string{"url", "events.0", "events.2", "secret"}, fields(all)); diff != "" {
 			t.Error(diff)
 		}
-		if strings.Contains(all.text+s.log.String(), "geheim") {
-			t.Errorf("the secret is repeated: %s", all.text)
+		if strings.Contains(all.Text+s.log.String(), "geheim") {
+			t.Errorf("the secret is repeated: %s", all.Text)
 		}
-		id := s.add(Spec{Owner: a.of(schema.Live), Events: schema.EventTypes}).Webhook.ID
+		id := s.add(Spec{Owner: a.In(schema.Live), Events: schema.EventTypes}).Webhook.ID
 		some := s.request(key, "PATCH", "/v1/webhooks/"+id, `{"url":null,"events":["x"],"active":null,"secret":"geheimnis"}`)
-		if diff := cmp.Diff([]string{"url", "events.0", "active", "secret"}, some.fields()); diff != "" {
+		if diff := cmp.Diff([]string{"url", "events.0", "active", "secret"}, fields(some)); diff != "" {
 			t.Error(diff)
 		}
 	})
@@ -170,10 +171,10 @@ func TestInvalidChangesAreRejected(t *testing.T) {
 		{"POST", "/rotate-secret", `{"secret":"ä5678901"}`, 400, schema.InvalidRequest, "secret"},
 		{"POST", "/rotate-secret?x=1", ``, 400, schema.InvalidRequest, "x"},
 	}
-	each(t, func(t *testing.T, s *cacheFixture, a tenant) {
-		made := s.add(Spec{Owner: a.of(schema.Live), Events: schema.EventTypes})
+	each(t, func(t *testing.T, s *cacheFixture, a accesstest.Tenant) {
+		made := s.add(Spec{Owner: a.In(schema.Live), Events: schema.EventTypes})
 		for _, c := range cases {
-			s.request(a.keys[schema.Live], c.method, "/v1/webhooks/"+made.Webhook.ID+c.path, c.body).wantError(t, c.method+c.path+" "+c.body, c.status, c.code, c.field)
+			s.request(a.Keys[schema.Live], c.method, "/v1/webhooks/"+made.Webhook.ID+c.path, c.body).WantError(t, c.method+c.path+" "+c.body, c.status, c.code, c.field)
 		}
 		s.refreshNow()
 		sub := s.Get(made.Webhook.ID)
@@ -198,20 +199,20 @@ func FuzzBody(f *testing.F) {
 		f.Add(text)
 	}
 	s := newFixture(f, sqlstoretest.SQLite(f))
-	a := addTenant(f, s.DB, "one")
+	a := accesstest.AddTenant(f, s.DB, "one")
 	s.refreshNow()
-	key := a.keys[schema.Live]
-	kept := "/v1/webhooks/" + s.add(Spec{Owner: a.of(schema.Live), Events: schema.EventTypes}).Webhook.ID
+	key := a.Keys[schema.Live]
+	kept := "/v1/webhooks/" + s.add(Spec{Owner: a.In(schema.Live), Events: schema.EventTypes}).Webhook.ID
 	f.Fuzz(func(t *testing.T, text string) {
 		s := s.in(t)
-		for _, r := range []reply{s.request(key, "PATCH", kept, text), s.request(key, "POST", kept+"/test", text), s.request(key, "POST", "/v1/webhooks", text)} {
-			if r.status >= 500 && !strings.Contains(text, "asleep") {
-				t.Fatalf("%q: %d %s", text, r.status, r.text)
+		for _, r := range []accesstest.Reply{s.request(key, "PATCH", kept, text), s.request(key, "POST", kept+"/test", text), s.request(key, "POST", "/v1/webhooks", text)} {
+			if r.Status >= 500 && !strings.Contains(text, "asleep") {
+				t.Fatalf("%q: %d %s", text, r.Status, r.Text)
 			}
-			if r.status != 201 {
+			if r.Status != 201 {
 				continue
 			}
-			id := r.stringAt("id")
+			id := r.TextAt("id")
 			var sent struct {
 				URL    string
 				Events []schema.EventType
@@ -231,14 +232,14 @@ func FuzzBody(f *testing.F) {
 			case len(sub.Secrets(s.Now())) != 1:
 				t.Fatalf("%q: %+v", text, sub)
 			}
-			if (sent.Secret == nil) != (r.stringAt("secret") != "") {
-				t.Fatalf("%q: a secret was sent: %v; want a reply with a secret if none was: %s", text, sent.Secret != nil, r.text)
+			if (sent.Secret == nil) != (r.TextAt("secret") != "") {
+				t.Fatalf("%q: a secret was sent: %v; want a reply with a secret if none was: %s", text, sent.Secret != nil, r.Text)
 			}
 			if sent.Secret != nil && sub.secrets[0] != *sent.Secret {
 				t.Fatalf("%q: the secret is %q, want %q", text, sub.secrets[0], *sent.Secret)
 			}
-			if gone := s.request(key, "DELETE", "/v1/webhooks/"+id, ""); gone.status != 200 {
-				t.Fatal(gone.text)
+			if gone := s.request(key, "DELETE", "/v1/webhooks/"+id, ""); gone.Status != 200 {
+				t.Fatal(gone.Text)
 			}
 		}
 	})

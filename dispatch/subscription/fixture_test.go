@@ -2,14 +2,10 @@ package subscription
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
-	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -18,10 +14,7 @@ import (
 
 	"vayu/internal/access"
 	"vayu/internal/access/accesstest"
-	"vayu/internal/access/account"
-	"vayu/internal/access/apikey"
 	"vayu/internal/httpapi"
-	"vayu/internal/httpapi/httpapitest"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/internal/testing/fixture"
@@ -38,7 +31,7 @@ type cacheFixture struct {
 	reg   *prometheus.Registry
 	who   *access.Service
 	bare  http.Handler
-	api   http.Handler // bare, and every reply compared with the contract
+	api   accesstest.Client
 }
 
 var errJudge = errors.New("the judge is asleep")
@@ -86,7 +79,7 @@ func newFixture(t testing.TB, db *sqlstore.DB) *cacheFixture {
 func (s *cacheFixture) in(t testing.TB) *cacheFixture {
 	t.Helper()
 	out := *s
-	out.t, out.api = t, httpapitest.Checked(t, s.bare)
+	out.t, out.api = t, accesstest.ClientOf(t, s.bare)
 	return &out
 }
 
@@ -106,17 +99,8 @@ func (s *cacheFixture) sendTest(tx *sqlstore.Tx, to *Subscription, event schema.
 // start runs the cache until stop is called, or the test ends.
 func (s *cacheFixture) start() (stop func()) {
 	s.t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- s.Run(ctx) }()
-	stop = sync.OnceFunc(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			s.t.Errorf("the book ended with %v", err)
-		}
-	})
-	s.t.Cleanup(stop)
-	ready, done := context.WithTimeout(ctx, 5*time.Minute)
+	stop = fixture.Run(s.t, s.Run)
+	ready, done := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer done()
 	if err := s.Ready(ready); err != nil {
 		s.t.Fatal(err)
@@ -133,36 +117,6 @@ func (s *cacheFixture) refreshNow() {
 	}
 }
 
-// tenant is an account with a key for each world.
-type tenant struct {
-	id   string
-	keys [len(schema.Worlds)]string
-}
-
-// of returns the tenant as an owner in a world.
-func (a tenant) of(w schema.World) schema.Owner { return schema.Owner{Account: a.id, World: w} }
-
-func addTenant(t testing.TB, db *sqlstore.DB, name string) tenant {
-	t.Helper()
-	var out tenant
-	sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error {
-		h, _, err := account.Create(tx, map[string]int64{"unlimited": 0}, name, "unlimited", time.Now())
-		if err != nil {
-			return err
-		}
-		out.id = h.ID
-		for _, w := range schema.Worlds {
-			made, _, err := apikey.Create(tx, accesstest.Cipher(t), apikey.Spec{Account: h.ID, World: w}, time.Now())
-			if err != nil {
-				return err
-			}
-			out.keys[w] = made.Key
-		}
-		return nil
-	})
-	return out
-}
-
 // add creates a subscription as a command would.
 func (s *cacheFixture) add(spec Spec) (made Made) {
 	s.t.Helper()
@@ -176,76 +130,18 @@ func (s *cacheFixture) add(spec Spec) (made Made) {
 	return made
 }
 
-// reply is an HTTP reply.
-type reply struct {
-	status int
-	header http.Header
-	text   string
-	body   map[string]any
-}
-
 // request sends a request; header holds names and values in turn.
-func (s *cacheFixture) request(key, method, path, body string, header ...string) reply {
+func (s *cacheFixture) request(key, method, path, body string, header ...string) accesstest.Reply {
 	s.t.Helper()
-	var r *http.Request
-	if body == "" {
-		r = httptest.NewRequest(method, path, http.NoBody)
-	} else {
-		r = httptest.NewRequest(method, path, strings.NewReader(body))
-		r.Header.Set("Content-Type", "application/json")
-	}
-	r.Header.Set("Authorization", "Bearer "+key)
-	for i := 0; i < len(header); i += 2 {
-		r.Header.Add(header[i], header[i+1])
-	}
-	w := httptest.NewRecorder()
-	s.api.ServeHTTP(w, r)
-	out := reply{status: w.Code, header: w.Header(), text: w.Body.String()}
-	if err := json.Unmarshal(w.Body.Bytes(), &out.body); err != nil {
-		s.t.Errorf("%s %s: %v: %s", method, path, err, out.text)
-	}
-	return out
+	return s.api.Do(key, method, path, body, header...)
 }
 
-// value returns a value of the body by its path, such as data.id.
-func (r reply) value(path string) any {
-	var v any = r.body
-	for name := range strings.SplitSeq(path, ".") {
-		object, _ := v.(map[string]any)
-		v = object[name]
-	}
-	return v
-}
-
-// stringAt returns a string of the body by its path.
-func (r reply) stringAt(path string) string {
-	text, _ := r.value(path).(string)
-	return text
-}
-
-// want checks the status of a reply.
-func (r reply) want(t testing.TB, what string, status int) reply {
-	t.Helper()
-	if r.status != status {
-		t.Fatalf("%s: got %d %s, want %d", what, r.status, r.text, status)
-	}
-	return r
-}
-
-// wantError checks the status, code and field of a refusal.
-func (r reply) wantError(t testing.TB, what string, status int, code schema.Code, field string) {
-	t.Helper()
-	if r.status != status || r.stringAt("error.code") != string(code) || r.stringAt("error.field") != field {
-		t.Errorf("%s: got %d %s, want %d %s %s", what, r.status, r.text, status, code, field)
-	}
-}
-
-// each runs a test on both engines, with an instance and a tenant.
-func each(t *testing.T, run func(t *testing.T, s *cacheFixture, a tenant)) {
+// each runs a test on both engines, with an instance and a accesstest.Tenant.
+func each(t *testing.T, run func(t *testing.T, s *cacheFixture, a accesstest.Tenant)) {
 	t.Helper()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		s := newFixture(t, db)
-		a := addTenant(t, db, "one")
+		a := accesstest.AddTenant(t, db, "one")
 		s.refreshNow()
 		run(t, s, a)
 	})
@@ -253,11 +149,11 @@ func each(t *testing.T, run func(t *testing.T, s *cacheFixture, a tenant)) {
 
 // eachPair runs a test on one store that is opened twice: PostgreSQL by two instances,
 // SQLite by a service and a command.
-func eachPair(t *testing.T, run func(t *testing.T, here, there *cacheFixture, a tenant)) {
+func eachPair(t *testing.T, run func(t *testing.T, here, there *cacheFixture, a accesstest.Tenant)) {
 	t.Helper()
 	both := func(t *testing.T, mine, theirs sqlstore.Config) {
 		here, there := newFixture(t, sqlstoretest.Open(t, mine)), newFixture(t, sqlstoretest.Open(t, theirs))
-		a := addTenant(t, here.DB, "one")
+		a := accesstest.AddTenant(t, here.DB, "one")
 		here.refreshNow()
 		there.refreshNow()
 		run(t, here, there, a)
@@ -274,46 +170,14 @@ func eachPair(t *testing.T, run func(t *testing.T, here, there *cacheFixture, a 
 	})
 }
 
-// figure returns the value of a metric.
-func (s *cacheFixture) figure(name string) float64 {
-	s.t.Helper()
-	families, err := s.reg.Gather()
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	for _, family := range families {
-		if family.GetName() == name {
-			m := family.GetMetric()[0]
-			return m.GetCounter().GetValue() + m.GetGauge().GetValue()
-		}
-	}
-	s.t.Fatalf("there is no metric %s", name)
-	return 0
-}
-
-// await waits until a condition holds.
-func (s *cacheFixture) await(what string, is func() bool) {
-	s.t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	limit := time.After(5 * time.Minute) // a test that hangs, no promise
-	for !is() {
-		select {
-		case <-tick.C:
-		case <-limit:
-			s.t.Fatal("waited in vain for " + what)
-		}
-	}
-}
-
-// audited returns the audit log of a tenant's live world.
-func (s *cacheFixture) audited(a tenant) []string {
+// audited returns the audit log of a accesstest.Tenant's live world.
+func (s *cacheFixture) audited(a accesstest.Tenant) []string {
 	s.t.Helper()
 	rows, err := sqlstore.All(s.DB.View(context.Background()), func(row sqlstore.Scanner) (string, error) {
 		var action, detail string
 		err := row.Scan(&action, &detail)
 		return action + " " + detail, err
-	}, "SELECT action, detail FROM audit WHERE account_id = $1 AND mode = 'live' ORDER BY seq", a.id)
+	}, "SELECT action, detail FROM audit WHERE account_id = $1 AND mode = 'live' ORDER BY seq", a.ID)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"vayu/internal/access/accesstest"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/internal/testing/fixture"
 	"vayu/schema"
 )
 
@@ -60,25 +61,25 @@ func seed(t testing.TB, db *sqlstore.DB, n int, of func(i int) schema.Owner, eve
 
 func TestLimitOfTenThousandWebhooks(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *cacheFixture, a tenant) {
-		key := a.keys[schema.Live]
-		made := seed(t, s.DB, Most-1, func(int) schema.Owner { return a.of(schema.Live) }, "quota.warning payment.failed")
+	each(t, func(t *testing.T, s *cacheFixture, a accesstest.Tenant) {
+		key := a.Keys[schema.Live]
+		made := seed(t, s.DB, Most-1, func(int) schema.Owner { return a.In(schema.Live) }, "quota.warning payment.failed")
 		s.refreshNow()
-		last := s.request(key, "POST", "/v1/webhooks", body("", "")).want(t, "the last", 201)
-		s.request(key, "POST", "/v1/webhooks", body("", "")).wantError(t, "one too many", 400, schema.InvalidRequest, "")
-		if got := s.request(key, "POST", "/v1/webhooks", body("", "")); !strings.Contains(got.text, "10000") {
-			t.Errorf("the error does not name the limit: %s", got.text)
+		last := s.request(key, "POST", "/v1/webhooks", body("", "")).Want(t, "the last", 201)
+		s.request(key, "POST", "/v1/webhooks", body("", "")).WantError(t, "one too many", 400, schema.InvalidRequest, "")
+		if got := s.request(key, "POST", "/v1/webhooks", body("", "")); !strings.Contains(got.Text, "10000") {
+			t.Errorf("the error does not name the limit: %s", got.Text)
 		}
-		s.request(a.keys[schema.Sandbox], "POST", "/v1/webhooks", body("", "")).want(t, "the first of the sandbox", 201)
-		if diff := cmp.Diff(slices.Sorted(slices.Values(append(made, last.stringAt("id")))), s.matchingIDs(a.of(schema.Live), schema.EventQuotaWarning)); diff != "" {
+		s.request(a.Keys[schema.Sandbox], "POST", "/v1/webhooks", body("", "")).Want(t, "the first of the sandbox", 201)
+		if diff := cmp.Diff(slices.Sorted(slices.Values(append(made, last.TextAt("id")))), s.matchingIDs(a.In(schema.Live), schema.EventQuotaWarning)); diff != "" {
 			t.Error(diff)
 		}
 		if sub := s.Get(made[4711]); !cmp.Equal(sub.Secrets(s.Now()), []string{"secret-of-" + made[4711]}) {
 			t.Errorf("%+v", sub)
 		}
-		s.request(key, "DELETE", "/v1/webhooks/"+made[0], "").want(t, "deleting", 200)
-		s.request(key, "POST", "/v1/webhooks", body("", "")).want(t, "in its place", 201)
-		if got := s.matchingIDs(a.of(schema.Live), schema.EventQuotaWarning); len(got) != Most || slices.Contains(got, made[0]) {
+		s.request(key, "DELETE", "/v1/webhooks/"+made[0], "").Want(t, "deleting", 200)
+		s.request(key, "POST", "/v1/webhooks", body("", "")).Want(t, "in its place", 201)
+		if got := s.matchingIDs(a.In(schema.Live), schema.EventQuotaWarning); len(got) != Most || slices.Contains(got, made[0]) {
 			t.Errorf("%d are told", len(got))
 		}
 		again := newFixture(t, s.DB)
@@ -100,12 +101,12 @@ func (s *Snapshot) contents() map[string][]string {
 
 func TestLimitHoldsAcrossInstances(t *testing.T) {
 	t.Parallel()
-	eachPair(t, func(t *testing.T, here, there *cacheFixture, a tenant) {
-		seed(t, here.DB, Most-2, func(int) schema.Owner { return a.of(schema.Live) }, "quota.warning")
+	eachPair(t, func(t *testing.T, here, there *cacheFixture, a accesstest.Tenant) {
+		seed(t, here.DB, Most-2, func(int) schema.Owner { return a.In(schema.Live) }, "quota.warning")
 		results := make(chan int, 8)
 		for i := range 8 {
 			go func() {
-				results <- []*cacheFixture{here, there}[i%2].request(a.keys[schema.Live], "POST", "/v1/webhooks", body("", "")).status
+				results <- []*cacheFixture{here, there}[i%2].request(a.Keys[schema.Live], "POST", "/v1/webhooks", body("", "")).Status
 			}()
 		}
 		got := map[int]int{}
@@ -120,15 +121,15 @@ func TestLimitHoldsAcrossInstances(t *testing.T) {
 
 func TestUnusedRowsArePurged(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *cacheFixture, a tenant) {
+	each(t, func(t *testing.T, s *cacheFixture, a accesstest.Tenant) {
 		s.clock.Set(begun)
-		live := a.of(schema.Live)
+		live := a.In(schema.Live)
 		var made []string
 		for range 4 {
 			made = append(made, s.add(Spec{Owner: live, Events: schema.EventTypes}).Webhook.ID)
 		}
 		unneeded, needed, young, there := made[0], made[1], made[2], made[3]
-		s.request(a.keys[schema.Live], "POST", "/v1/webhooks/"+needed+"/test", "").want(t, "a delivery", 202)
+		s.request(a.Keys[schema.Live], "POST", "/v1/webhooks/"+needed+"/test", "").Want(t, "a delivery", 202)
 		remove := func(id string) {
 			sqlstoretest.Update(t, s.DB, func(tx *sqlstore.Tx) error { _, err := s.Delete(tx, live, id, s.Now()); return err })
 		}
@@ -147,11 +148,11 @@ func TestUnusedRowsArePurged(t *testing.T) {
 			t.Error(err, diff)
 		}
 		sqlstoretest.Exec(t, s.DB, "ALTER TABLE delivery RENAME TO away")
-		if got := s.figure("vayu_webhook_purge_failures_total"); got != 0 {
+		if got := fixture.MetricValue(s.t, s.reg, "vayu_webhook_purge_failures_total"); got != 0 {
 			t.Errorf("%v failures: %s", got, s.log)
 		}
 		s.purgeCounted(context.Background())
-		if got := s.figure("vayu_webhook_purge_failures_total"); got != 1 || s.log.Count("purging deleted") != 1 {
+		if got := fixture.MetricValue(s.t, s.reg, "vayu_webhook_purge_failures_total"); got != 1 || s.log.Count("purging deleted") != 1 {
 			t.Errorf("a store that fails: %v failures: %s", got, s.log)
 		}
 	})
@@ -163,10 +164,10 @@ func BenchmarkChange(b *testing.B) {
 	for name, size := range map[string]int{"of a small account": 0, "of 10,000": 10_000} {
 		b.Run(name, func(b *testing.B) {
 			s := newFixture(b, sqlstoretest.SQLite(b))
-			a, rest := addTenant(b, s.DB, "one"), addTenant(b, s.DB, "rest")
+			a, rest := accesstest.AddTenant(b, s.DB, "one"), accesstest.AddTenant(b, s.DB, "rest")
 			types := schema.Join(schema.EventTypes, " ")
-			id := seed(b, s.DB, max(size, 1), func(int) schema.Owner { return a.of(schema.Live) }, types)[size/2]
-			seed(b, s.DB, 100_000-size, func(int) schema.Owner { return rest.of(schema.Live) }, types)
+			id := seed(b, s.DB, max(size, 1), func(int) schema.Owner { return a.In(schema.Live) }, types)[size/2]
+			seed(b, s.DB, 100_000-size, func(int) schema.Owner { return rest.In(schema.Live) }, types)
 			began := time.Now()
 			s.refreshNow()
 			first := time.Since(began)
@@ -188,13 +189,13 @@ func BenchmarkChange(b *testing.B) {
 // It counts the active ones, and not the 100,000 deleted ones.
 func BenchmarkCreateOnAFullAccount(b *testing.B) {
 	s := newFixture(b, sqlstoretest.SQLite(b))
-	a := addTenant(b, s.DB, "one")
-	mine := func(int) schema.Owner { return a.of(schema.Live) }
+	a := accesstest.AddTenant(b, s.DB, "one")
+	mine := func(int) schema.Owner { return a.In(schema.Live) }
 	seed(b, s.DB, 100_000, mine, "quota.warning")
 	sqlstoretest.Exec(b, s.DB, "UPDATE webhook SET deleted_at = created_at")
 	seed(b, s.DB, Most-1, mine, "quota.warning")
 	for b.Loop() {
-		sqlstoretest.Update(b, s.DB, func(tx *sqlstore.Tx) error { return s.checkLimit(tx, a.of(schema.Live)) })
+		sqlstoretest.Update(b, s.DB, func(tx *sqlstore.Tx) error { return s.checkLimit(tx, a.In(schema.Live)) })
 	}
 }
 
@@ -202,7 +203,7 @@ func BenchmarkCreateOnAFullAccount(b *testing.B) {
 // and the refusal names the limit.
 func TestLimitFollowsPlan(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *cacheFixture, a tenant) {
+	each(t, func(t *testing.T, s *cacheFixture, a accesstest.Tenant) {
 		const body = `{"url":"https://shop.example.com/hook","events":["payment.failed"]}`
 		s.Limits = Limits{Sandbox: 2, Plans: map[string]int{"free": 3}, Others: 1}
 		for name, c := range map[string]struct {
@@ -217,28 +218,28 @@ func TestLimitFollowsPlan(t *testing.T) {
 		} {
 			t.Run(name, func(t *testing.T) {
 				sqlstoretest.Update(t, s.DB, func(tx *sqlstore.Tx) error {
-					_, err := tx.Exec("UPDATE account SET plan = $2 WHERE id = $1", a.id, c.plan)
+					_, err := tx.Exec("UPDATE account SET plan = $2 WHERE id = $1", a.ID, c.plan)
 					if err == nil {
-						_, err = tx.Exec("UPDATE webhook SET deleted_at = 1 WHERE account_id = $1", a.id)
+						_, err = tx.Exec("UPDATE webhook SET deleted_at = 1 WHERE account_id = $1", a.ID)
 					}
 					return err
 				})
-				key := a.keys[c.world]
+				key := a.Keys[c.world]
 				for range c.most {
-					s.request(key, "POST", "/v1/webhooks", body).want(t, name, 201)
+					s.request(key, "POST", "/v1/webhooks", body).Want(t, name, 201)
 				}
 				r := s.request(key, "POST", "/v1/webhooks", body)
-				r.wantError(t, name, 400, schema.InvalidRequest, "")
-				if !strings.Contains(r.text, c.says) {
-					t.Errorf("the refusal %s does not say %q", r.text, c.says)
+				r.WantError(t, name, 400, schema.InvalidRequest, "")
+				if !strings.Contains(r.Text, c.says) {
+					t.Errorf("the refusal %s does not say %q", r.Text, c.says)
 				}
 			})
 		}
-		kept := seed(t, s.DB, 5, func(int) schema.Owner { return a.of(schema.Sandbox) }, "payment.failed")
+		kept := seed(t, s.DB, 5, func(int) schema.Owner { return a.In(schema.Sandbox) }, "payment.failed")
 		s.refreshNow()
-		if got := s.matchingIDs(a.of(schema.Sandbox), schema.EventPaymentFailed); len(got) < len(kept) {
+		if got := s.matchingIDs(a.In(schema.Sandbox), schema.EventPaymentFailed); len(got) < len(kept) {
 			t.Errorf("%d subscriptions are told, want the %d beyond the limit too", len(got), len(kept))
 		}
-		s.request(a.keys[schema.Sandbox], "PATCH", "/v1/webhooks/"+kept[0], `{"active":false}`).want(t, "changing one of too many", 200)
+		s.request(a.Keys[schema.Sandbox], "PATCH", "/v1/webhooks/"+kept[0], `{"active":false}`).Want(t, "changing one of too many", 200)
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"vayu/internal/access/accesstest"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
 )
@@ -12,8 +13,8 @@ import (
 // neither lists nor inserts, because an index without them is used.
 func TestDeletedWebhooksAreNotScanned(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *cacheFixture, a tenant) {
-		mine := func(int) schema.Owner { return a.of(schema.Live) }
+	each(t, func(t *testing.T, s *cacheFixture, a accesstest.Tenant) {
+		mine := func(int) schema.Owner { return a.In(schema.Live) }
 		seed(t, s.DB, 20_000, mine, "quota.warning")
 		sqlstoretest.Exec(t, s.DB, "UPDATE webhook SET deleted_at = created_at")
 		seed(t, s.DB, 100, mine, "quota.warning")
@@ -26,8 +27,8 @@ func TestDeletedWebhooksAreNotScanned(t *testing.T) {
 		sqlstoretest.Exec(t, s.DB, reindex)
 		sqlstoretest.Exec(t, s.DB, "ANALYZE")
 		for what, got := range map[string]string{
-			"counting": sqlstoretest.Plan(t, s.DB, countThere, a.id, "live"),
-			"listing":  sqlstoretest.Plan(t, s.DB, selectList, a.id, "live", "", 100),
+			"counting": sqlstoretest.Plan(t, s.DB, countThere, a.ID, "live"),
+			"listing":  sqlstoretest.Plan(t, s.DB, selectList, a.ID, "live", "", 100),
 		} {
 			if !strings.Contains(got, "webhook_account ") || strings.Contains(got, "TEMP B-TREE") {
 				t.Errorf("%s does not use its index:\n%s", what, got)
@@ -40,6 +41,6 @@ func TestDeletedWebhooksAreNotScanned(t *testing.T) {
 		if got := sqlstoretest.Value[string](t, s.DB, indexed); !strings.Contains(got, "WHERE") {
 			t.Errorf("deleted ones are in the index: %s", got)
 		}
-		s.request(a.keys[schema.Live], "POST", "/v1/webhooks", body("", "")).want(t, "a new one", 201)
+		s.request(a.Keys[schema.Live], "POST", "/v1/webhooks", body("", "")).Want(t, "a new one", 201)
 	})
 }

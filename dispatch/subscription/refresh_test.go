@@ -9,8 +9,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"vayu/internal/access/accesstest"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/internal/testing/fixture"
 	"vayu/schema"
 )
 
@@ -30,15 +32,15 @@ func (s *cacheFixture) matchingIDs(o schema.Owner, event schema.EventType) []str
 
 func TestMatchingByTypeAndWorld(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *cacheFixture, a tenant) {
-		other := addTenant(t, s.DB, "two")
+	each(t, func(t *testing.T, s *cacheFixture, a accesstest.Tenant) {
+		other := accesstest.AddTenant(t, s.DB, "two")
 		const warned, failed = schema.EventQuotaWarning, schema.EventPaymentFailed
-		live, sandbox := a.of(schema.Live), a.of(schema.Sandbox)
+		live, sandbox := a.In(schema.Live), a.In(schema.Sandbox)
 		first := s.add(Spec{Owner: live, Events: []schema.EventType{warned}}).Webhook.ID
 		paused := s.add(Spec{Owner: live, Events: []schema.EventType{failed, warned}}).Webhook.ID
 		deleted := s.add(Spec{Owner: live, Events: []schema.EventType{warned}}).Webhook.ID
 		mock := s.add(Spec{Owner: sandbox, Events: []schema.EventType{warned}}).Webhook.ID
-		theirs := s.add(Spec{Owner: other.of(schema.Live), Events: schema.EventTypes}).Webhook.ID
+		theirs := s.add(Spec{Owner: other.In(schema.Live), Events: schema.EventTypes}).Webhook.ID
 		s.refreshNow()
 		before := s.Snapshot()
 		off := false
@@ -60,8 +62,8 @@ func TestMatchingByTypeAndWorld(t *testing.T) {
 			{"unknown event", live, "no.such", []string{}},
 			{"sandbox", sandbox, warned, []string{mock}},
 			{"another event of the sandbox", sandbox, failed, []string{}},
-			{"another account", other.of(schema.Live), warned, []string{theirs}},
-			{"sandbox of another account", other.of(schema.Sandbox), warned, []string{}},
+			{"another account", other.In(schema.Live), warned, []string{theirs}},
+			{"sandbox of another account", other.In(schema.Sandbox), warned, []string{}},
 			{"unknown account", schema.Owner{Account: "acc_none"}, warned, []string{}},
 		} {
 			t.Run(c.name, func(t *testing.T) {
@@ -73,7 +75,7 @@ func TestMatchingByTypeAndWorld(t *testing.T) {
 		}
 		all := []string{first, paused, deleted}
 		slices.Sort(all)
-		if diff := cmp.Diff(all, ids(before.Matching(a.id, schema.Live, warned))); diff != "" {
+		if diff := cmp.Diff(all, ids(before.Matching(a.ID, schema.Live, warned))); diff != "" {
 			t.Errorf("a snapshot has changed: %s", diff)
 		}
 		switch {
@@ -86,7 +88,7 @@ func TestMatchingByTypeAndWorld(t *testing.T) {
 		case s.Get("wh_none") != nil:
 			t.Errorf("Get shows them otherwise: s.Get(\"wh_none\") = %v, want nil", s.Get("wh_none"))
 		}
-		if got := s.figure("vayu_webhook_subscriptions"); got != 4 {
+		if got := fixture.MetricValue(s.t, s.reg, "vayu_webhook_subscriptions"); got != 4 {
 			t.Errorf("the metric counts %v subscriptions, want 4", got)
 		}
 	})
@@ -94,33 +96,33 @@ func TestMatchingByTypeAndWorld(t *testing.T) {
 
 func TestChangeReachesOtherInstance(t *testing.T) {
 	t.Parallel()
-	eachPair(t, func(t *testing.T, here, there *cacheFixture, a tenant) {
+	eachPair(t, func(t *testing.T, here, there *cacheFixture, a accesstest.Tenant) {
 		there.start()
-		key := a.keys[schema.Live]
-		made := here.request(key, "POST", "/v1/webhooks", body("", "")).want(t, "making", 201)
-		id := made.stringAt("id")
-		if sub := here.Get(id); sub == nil || !cmp.Equal(sub.Secrets(here.Now()), []string{made.stringAt("secret")}) {
+		key := a.Keys[schema.Live]
+		made := here.request(key, "POST", "/v1/webhooks", body("", "")).Want(t, "making", 201)
+		id := made.TextAt("id")
+		if sub := here.Get(id); sub == nil || !cmp.Equal(sub.Secrets(here.Now()), []string{made.TextAt("secret")}) {
 			t.Errorf("its own instance does not know it with the reply: %+v", sub)
 		}
-		there.await("a new webhook", func() bool { return there.Get(id) != nil })
+		fixture.Eventually(there.t, "a new webhook", func() bool { return there.Get(id) != nil })
 		if diff := cmp.Diff(here.Get(id), there.Get(id), cmp.AllowUnexported(Subscription{})); diff != "" {
 			t.Error(diff)
 		}
-		here.request(key, "DELETE", "/v1/webhooks/"+id, "").want(t, "deleting", 200)
+		here.request(key, "DELETE", "/v1/webhooks/"+id, "").Want(t, "deleting", 200)
 		if here.Get(id) != nil {
 			t.Error("its own instance does not know with the reply that it is deleted")
 		}
-		there.await("a deletion", func() bool { return there.Get(id) == nil })
+		fixture.Eventually(there.t, "a deletion", func() bool { return there.Get(id) == nil })
 	})
 }
 
 func TestFreshRefreshesOldCache(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *cacheFixture, a tenant) {
+	each(t, func(t *testing.T, s *cacheFixture, a accesstest.Tenant) {
 		ctx := context.Background()
 		s.clock.Set(begun)
 		s.refreshNow()
-		id := s.add(Spec{Owner: a.of(schema.Live), Events: schema.EventTypes}).Webhook.ID
+		id := s.add(Spec{Owner: a.In(schema.Live), Events: schema.EventTypes}).Webhook.ID
 		s.clock.Advance(maxAge - time.Millisecond)
 		if err := s.Fresh(ctx); err != nil {
 			t.Errorf("a young cache: %v", err)
@@ -135,7 +137,7 @@ func TestFreshRefreshesOldCache(t *testing.T) {
 		if s.Get(id) == nil {
 			t.Errorf("an old cache was not refreshed: Get(%q) is nil", id)
 		}
-		if got := s.figure("vayu_webhook_look_failures_total"); got != 0 {
+		if got := fixture.MetricValue(s.t, s.reg, "vayu_webhook_look_failures_total"); got != 0 {
 			t.Errorf("%v failures", got)
 		}
 		sqlstoretest.Exec(t, s.DB, "ALTER TABLE webhook_revision RENAME TO away")
@@ -148,7 +150,7 @@ func TestFreshRefreshesOldCache(t *testing.T) {
 				t.Error("an old book is good although the store fails")
 			}
 		}
-		if failures, age := s.figure("vayu_webhook_look_failures_total"), s.figure("vayu_webhook_age_seconds"); failures != 2 || age != 1 {
+		if failures, age := fixture.MetricValue(s.t, s.reg, "vayu_webhook_look_failures_total"), fixture.MetricValue(s.t, s.reg, "vayu_webhook_age_seconds"); failures != 2 || age != 1 {
 			t.Errorf("%v failures, %v s old", failures, age)
 		}
 		s.clock.Set(begun.Add(-time.Hour))
@@ -160,7 +162,7 @@ func TestFreshRefreshesOldCache(t *testing.T) {
 		if err := s.Refresh(ended); err == nil {
 			t.Error("a caller who left: got no error")
 		}
-		if got := s.figure("vayu_webhook_look_failures_total"); got != 3 {
+		if got := fixture.MetricValue(s.t, s.reg, "vayu_webhook_look_failures_total"); got != 3 {
 			t.Errorf("%v failures are counted, want 3", got)
 		}
 	})
@@ -168,8 +170,8 @@ func TestFreshRefreshesOldCache(t *testing.T) {
 
 func TestReplacedStoreIsReadInFull(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *cacheFixture, a tenant) {
-		live := a.of(schema.Live)
+	each(t, func(t *testing.T, s *cacheFixture, a accesstest.Tenant) {
+		live := a.In(schema.Live)
 		kept := s.add(Spec{Owner: live, Events: schema.EventTypes}).Webhook.ID
 		gone := s.add(Spec{Owner: live, Events: schema.EventTypes}).Webhook.ID
 		s.refreshNow()
@@ -191,14 +193,14 @@ func TestStoreOutageIsRetried(t *testing.T) {
 	t.Parallel()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
 		s := newFixture(t, db)
-		a := addTenant(t, db, "one")
-		live := a.of(schema.Live)
+		a := accesstest.AddTenant(t, db, "one")
+		live := a.In(schema.Live)
 		first := s.add(Spec{Owner: live, Events: schema.EventTypes}).Webhook.ID
 		sqlstoretest.Exec(t, db, "ALTER TABLE webhook RENAME TO webhook_away")
 		ctx, cancel := context.WithCancel(context.Background())
 		ended := make(chan error, 1)
 		go func() { ended <- s.Run(ctx) }()
-		s.await("the first failure", func() bool { return s.log.Count("for the first time") == 1 })
+		fixture.Eventually(s.t, "the first failure", func() bool { return s.log.Count("for the first time") == 1 })
 		sqlstoretest.Exec(t, db, "ALTER TABLE webhook_away RENAME TO webhook")
 		if err := s.Ready(ctx); err != nil {
 			t.Errorf("it is not ready: %v", err)
@@ -207,15 +209,15 @@ func TestStoreOutageIsRetried(t *testing.T) {
 			t.Errorf("it is ready, and Get(%q) is nil", first)
 		}
 		sqlstoretest.Exec(t, db, "ALTER TABLE webhook_revision RENAME TO away")
-		failed := s.figure("vayu_webhook_look_failures_total")
-		s.await("looks that fail", func() bool { return s.figure("vayu_webhook_look_failures_total") > failed+2 })
+		failed := fixture.MetricValue(s.t, s.reg, "vayu_webhook_look_failures_total")
+		fixture.Eventually(s.t, "looks that fail", func() bool { return fixture.MetricValue(s.t, s.reg, "vayu_webhook_look_failures_total") > failed+2 })
 		if len(s.matchingIDs(live, schema.EventQuotaWarning)) != 1 {
 			t.Error("what was known is forgotten")
 		}
 		sqlstoretest.Exec(t, db, "ALTER TABLE away RENAME TO webhook_revision")
 		second := s.add(Spec{Owner: live, Events: schema.EventTypes}).Webhook.ID
-		s.await("what was made meanwhile", func() bool { return s.Get(second) != nil })
-		s.await("the log", func() bool { return s.log.Count("answers again") == 2 })
+		fixture.Eventually(s.t, "what was made meanwhile", func() bool { return s.Get(second) != nil })
+		fixture.Eventually(s.t, "the log", func() bool { return s.log.Count("answers again") == 2 })
 		cancel()
 		if err := <-ended; err != nil || s.log.Count("does not answer") != 2 {
 			t.Errorf("%v: %s", err, s.log)

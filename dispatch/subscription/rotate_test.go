@@ -11,8 +11,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"vayu/internal/access/accesstest"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/internal/testing/fixture"
 	"vayu/schema"
 )
 
@@ -29,15 +31,15 @@ func (s *cacheFixture) signs(id string) []string {
 // when it signs.
 func TestRotationIsEffectiveAfterReply(t *testing.T) {
 	t.Parallel()
-	eachPair(t, func(t *testing.T, here, there *cacheFixture, a tenant) {
-		key := a.keys[schema.Live]
+	eachPair(t, func(t *testing.T, here, there *cacheFixture, a accesstest.Tenant) {
+		key := a.Keys[schema.Live]
 		made := here.request(key, "POST", "/v1/webhooks", body("secret", `"of my choice"`))
-		made.wantError(t, "blanks", 400, schema.InvalidRequest, "secret")
-		made = here.request(key, "POST", "/v1/webhooks", body("secret", `"of-my-choice"`)).want(t, "making", 201)
-		id := made.stringAt("id")
+		made.WantError(t, "blanks", 400, schema.InvalidRequest, "secret")
+		made = here.request(key, "POST", "/v1/webhooks", body("secret", `"of-my-choice"`)).Want(t, "making", 201)
+		id := made.TextAt("id")
 		path := "/v1/webhooks/" + id + "/rotate-secret"
-		if made.value("secret") != nil || made.stringAt("secret_last4") != "oice" {
-			t.Errorf("made: %s", made.text)
+		if made.At("secret") != nil || made.TextAt("secret_last4") != "oice" {
+			t.Errorf("made: %s", made.Text)
 		}
 		last := []string{"of-my-choice"}
 		for i, c := range []struct {
@@ -45,9 +47,9 @@ func TestRotationIsEffectiveAfterReply(t *testing.T) {
 			keep bool
 		}{{"", true}, {`{"grace_seconds":3600,"secret":null}`, true}, {`{"grace_seconds":0}`, false}, {`{"secret":"another-one"}`, true}, {`{"grace_seconds":null}`, true}} {
 			there.refreshNow()
-			r := here.request(key, "POST", path, c.body).want(t, c.body, 200)
+			r := here.request(key, "POST", path, c.body).Want(t, c.body, 200)
 			got := there.signs(id)
-			newest := r.stringAt("secret")
+			newest := r.TextAt("secret")
 			if strings.Contains(c.body, "another-one") {
 				newest = "another-one"
 			}
@@ -56,7 +58,7 @@ func TestRotationIsEffectiveAfterReply(t *testing.T) {
 				want = append(want, last[0])
 			}
 			if newest == "" {
-				t.Fatalf("rotation %d: the reply has no secret: %s", i, r.text)
+				t.Fatalf("rotation %d: the reply has no secret: %s", i, r.Text)
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("rotation %d, the other instance: %s", i, diff)
@@ -64,8 +66,8 @@ func TestRotationIsEffectiveAfterReply(t *testing.T) {
 			if diff := cmp.Diff(want, here.Get(id).Secrets(here.Now())); diff != "" {
 				t.Errorf("rotation %d, this instance: %s", i, diff)
 			}
-			if r.stringAt("secret_last4") != newest[len(newest)-4:] || (r.value("previous_secret_until") != nil) != c.keep {
-				t.Errorf("rotation %d: %s", i, r.text)
+			if r.TextAt("secret_last4") != newest[len(newest)-4:] || (r.At("previous_secret_until") != nil) != c.keep {
+				t.Errorf("rotation %d: %s", i, r.Text)
 			}
 			last = got
 		}
@@ -74,17 +76,17 @@ func TestRotationIsEffectiveAfterReply(t *testing.T) {
 
 func TestPreviousSecretSignsDuringGrace(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *cacheFixture, a tenant) {
+	each(t, func(t *testing.T, s *cacheFixture, a accesstest.Tenant) {
 		s.clock.Set(begun)
-		made := s.add(Spec{Owner: a.of(schema.Live), Events: schema.EventTypes})
-		id, key := made.Webhook.ID, a.keys[schema.Live]
+		made := s.add(Spec{Owner: a.In(schema.Live), Events: schema.EventTypes})
+		id, key := made.Webhook.ID, a.Keys[schema.Live]
 		var next Made
 		sqlstoretest.Update(t, s.DB, func(tx *sqlstore.Tx) (err error) {
-			next, _, err = s.Rotate(tx, a.of(schema.Live), id, Rotation{Grace: time.Minute}, s.Now())
+			next, _, err = s.Rotate(tx, a.In(schema.Live), id, Rotation{Grace: time.Minute}, s.Now())
 			return err
 		})
 		s.refreshNow()
-		shown := func() any { return s.request(key, "GET", "/v1/webhooks/"+id, "").value("previous_secret_until") }
+		shown := func() any { return s.request(key, "GET", "/v1/webhooks/"+id, "").At("previous_secret_until") }
 		s.clock.Advance(time.Minute - time.Microsecond)
 		if got := s.Get(id).Secrets(s.Now()); !cmp.Equal(got, []string{next.Secret, made.Secret}) || shown() != "2026-11-21T06:01:00Z" {
 			t.Errorf("during the grace: %d secrets, until %v", len(got), shown())
@@ -94,7 +96,7 @@ func TestPreviousSecretSignsDuringGrace(t *testing.T) {
 			t.Errorf("after the grace: %d secrets, until %v", len(got), shown())
 		}
 		sqlstoretest.Update(t, s.DB, func(tx *sqlstore.Tx) error {
-			_, _, err := s.Rotate(tx, a.of(schema.Live), id, Rotation{Grace: maxGrace}, s.Now())
+			_, _, err := s.Rotate(tx, a.In(schema.Live), id, Rotation{Grace: maxGrace}, s.Now())
 			return err
 		})
 		if shown() != "2026-11-28T06:01:00Z" {
@@ -105,11 +107,11 @@ func TestPreviousSecretSignsDuringGrace(t *testing.T) {
 
 func TestRotationReplyIsDelayed(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *cacheFixture, a tenant) {
-		id := s.add(Spec{Owner: a.of(schema.Live), Events: schema.EventTypes}).Webhook.ID
+	each(t, func(t *testing.T, s *cacheFixture, a accesstest.Tenant) {
+		id := s.add(Spec{Owner: a.In(schema.Live), Events: schema.EventTypes}).Webhook.ID
 		for _, what := range []string{"the first", "the stored one"} {
 			began := time.Now()
-			s.request(a.keys[schema.Live], "POST", "/v1/webhooks/"+id+"/rotate-secret", "", "Idempotency-Key", "k").want(t, what, 200)
+			s.request(a.Keys[schema.Live], "POST", "/v1/webhooks/"+id+"/rotate-secret", "", "Idempotency-Key", "k").Want(t, what, 200)
 			if took := time.Since(began); took < rotateDelay {
 				t.Errorf("%s was held back for %s", what, took)
 			}
@@ -123,24 +125,24 @@ func TestRotationReplyIsDelayed(t *testing.T) {
 
 func TestSecretsAreEncryptedAndNotRepeated(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *cacheFixture, a tenant) {
-		key := a.keys[schema.Live]
-		made := s.request(key, "POST", "/v1/webhooks", body("", ""), "Idempotency-Key", "k1").want(t, "making", 201)
-		path := "/v1/webhooks/" + made.stringAt("id")
-		next := s.request(key, "POST", path+"/rotate-secret", "", "Idempotency-Key", "k2").want(t, "rotating", 200)
-		chosen := s.request(key, "POST", path+"/rotate-secret", `{"secret":"chosen-by-me"}`).want(t, "choosing", 200)
-		later := chosen.text
-		for _, r := range []reply{
+	each(t, func(t *testing.T, s *cacheFixture, a accesstest.Tenant) {
+		key := a.Keys[schema.Live]
+		made := s.request(key, "POST", "/v1/webhooks", body("", ""), "Idempotency-Key", "k1").Want(t, "making", 201)
+		path := "/v1/webhooks/" + made.TextAt("id")
+		next := s.request(key, "POST", path+"/rotate-secret", "", "Idempotency-Key", "k2").Want(t, "rotating", 200)
+		chosen := s.request(key, "POST", path+"/rotate-secret", `{"secret":"chosen-by-me"}`).Want(t, "choosing", 200)
+		later := chosen.Text
+		for _, r := range []accesstest.Reply{
 			s.request(key, "GET", path, ""), s.request(key, "GET", "/v1/webhooks", ""), s.request(key, "PATCH", path, `{"active":false}`), s.request(key, "POST", path+"/test", ""),
 		} {
-			later += r.text
+			later += r.Text
 		}
 		later += strings.Join(s.audited(a), "\n")
 		kept := s.dump()
 		if strings.Count(kept, "webhook: ") != 1 || strings.Count(kept, "idempotent_reply: ") != 2 {
 			t.Fatalf("the dump shows less than there is:\n%s", kept)
 		}
-		for what, secret := range map[string]string{"the first": made.stringAt("secret")[6:], "the second": next.stringAt("secret")[6:], "the chosen": "chosen-by-me"} {
+		for what, secret := range map[string]string{"the first": made.TextAt("secret")[6:], "the second": next.TextAt("secret")[6:], "the chosen": "chosen-by-me"} {
 			for _, form := range []string{secret, hex.EncodeToString([]byte(secret)), base64.StdEncoding.EncodeToString([]byte(secret))} {
 				if strings.Contains(kept, form) {
 					t.Errorf("%s is in the store", what)
@@ -153,7 +155,7 @@ func TestSecretsAreEncryptedAndNotRepeated(t *testing.T) {
 				}
 			}
 		}
-		s.request(key, "DELETE", path, "").want(t, "deleting", 200)
+		s.request(key, "DELETE", path, "").Want(t, "deleting", 200)
 		if n := sqlstoretest.Value[int64](t, s.DB, "SELECT COUNT(*) FROM webhook WHERE LENGTH(secret) > 0 OR previous_secret IS NOT NULL"); n != 0 {
 			t.Error("the secrets of a deleted webhook are kept")
 		}
@@ -183,8 +185,8 @@ func (s *cacheFixture) dump() string {
 
 func TestUnreadableSecretAffectsOnlyItsWebhook(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *cacheFixture, a tenant) {
-		live := a.of(schema.Live)
+	each(t, func(t *testing.T, s *cacheFixture, a accesstest.Tenant) {
+		live := a.In(schema.Live)
 		var made []Made
 		for range 8 {
 			made = append(made, s.add(Spec{Owner: live, Events: schema.EventTypes}))
@@ -203,21 +205,21 @@ func TestUnreadableSecretAffectsOnlyItsWebhook(t *testing.T) {
 		if got := s.matchingIDs(live, schema.EventQuotaWarning); len(got) != 8 { // its deliveries are stored, and wait
 			t.Errorf("%q match, want all 8", got)
 		}
-		if got := s.figure("vayu_webhook_unreadable_secrets"); got != 7 || s.log.Count("a secret cannot be decrypted") != 5 || s.log.Count("more secrets") != 1 {
+		if got := fixture.MetricValue(s.t, s.reg, "vayu_webhook_unreadable_secrets"); got != 7 || s.log.Count("a secret cannot be decrypted") != 5 || s.log.Count("more secrets") != 1 {
 			t.Errorf("the metric counts %v: %s", got, s.log)
 		}
 		// A rotation repairs it, although the old secret stays unknown.
-		key := a.keys[schema.Live]
-		next := s.request(key, "POST", "/v1/webhooks/"+bad+"/rotate-secret", "").want(t, "rotating", 200)
-		if diff := cmp.Diff([]string{next.stringAt("secret")}, s.Get(bad).Secrets(s.Now())); diff != "" {
+		key := a.Keys[schema.Live]
+		next := s.request(key, "POST", "/v1/webhooks/"+bad+"/rotate-secret", "").Want(t, "rotating", 200)
+		if diff := cmp.Diff([]string{next.TextAt("secret")}, s.Get(bad).Secrets(s.Now())); diff != "" {
 			t.Errorf("secrets after the rotation (-want +got):\n%s", diff)
 		}
-		if got := s.figure("vayu_webhook_unreadable_secrets"); got != 7 {
+		if got := fixture.MetricValue(s.t, s.reg, "vayu_webhook_unreadable_secrets"); got != 7 {
 			t.Errorf("the metric counts %v after the rotation, want 7", got)
 		}
-		s.request(key, "POST", "/v1/webhooks/"+bad+"/rotate-secret", "").want(t, "rotating", 200)
-		s.request(key, "DELETE", "/v1/webhooks/"+made[2].Webhook.ID, "").want(t, "deleting", 200)
-		if got := s.figure("vayu_webhook_unreadable_secrets"); got != 5 {
+		s.request(key, "POST", "/v1/webhooks/"+bad+"/rotate-secret", "").Want(t, "rotating", 200)
+		s.request(key, "DELETE", "/v1/webhooks/"+made[2].Webhook.ID, "").Want(t, "deleting", 200)
+		if got := fixture.MetricValue(s.t, s.reg, "vayu_webhook_unreadable_secrets"); got != 5 {
 			t.Errorf("the metric counts %v, want 5", got)
 		}
 		if n := len(s.Get(bad).Secrets(s.Now())); n != 2 {

@@ -12,12 +12,12 @@ import (
 	"vayu/schema"
 )
 
-// keyOf creates a live key of a tenant with webhooks:manage and other scopes.
-func (s *cacheFixture) keyOf(a tenant, scopes ...schema.Scope) (key string) {
+// keyOf creates a live key of a accesstest.Tenant with webhooks:manage and other scopes.
+func (s *cacheFixture) keyOf(a accesstest.Tenant, scopes ...schema.Scope) (key string) {
 	s.t.Helper()
 	sqlstoretest.Update(s.t, s.DB, func(tx *sqlstore.Tx) error {
 		made, _, err := apikey.Create(tx, accesstest.Cipher(s.t),
-			apikey.Spec{Account: a.id, World: schema.Live, Scopes: append(scopes, schema.WebhooksManage)}, time.Now())
+			apikey.Spec{Account: a.ID, World: schema.Live, Scopes: append(scopes, schema.WebhooksManage)}, time.Now())
 		key = made.Key
 		return err
 	})
@@ -27,16 +27,16 @@ func (s *cacheFixture) keyOf(a tenant, scopes ...schema.Scope) (key string) {
 
 func TestSubscriptionNeedsReadScopes(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *cacheFixture, a tenant) {
+	each(t, func(t *testing.T, s *cacheFixture, a accesstest.Tenant) {
 		manage, reader := s.keyOf(a), s.keyOf(a, schema.RechargeRead)
 		const path = "/v1/webhooks"
 		body := func(event string) string { return `{"url":"https://shop.example.com/hook","events":["` + event + `"]}` }
 		refused := func(what, key, method, path, body, event string) {
 			t.Helper()
 			r := s.request(key, method, path, body)
-			r.wantError(t, what, 403, schema.InsufficientScope, "events")
-			if !strings.Contains(r.stringAt("error.message"), event) {
-				t.Errorf("%s: the message %q does not name %s", what, r.stringAt("error.message"), event)
+			r.WantError(t, what, 403, schema.InsufficientScope, "events")
+			if !strings.Contains(r.TextAt("error.message"), event) {
+				t.Errorf("%s: the message %q does not name %s", what, r.TextAt("error.message"), event)
 			}
 		}
 		for _, event := range schema.EventTypes {
@@ -46,47 +46,47 @@ func TestSubscriptionNeedsReadScopes(t *testing.T) {
 			refused("making", manage, "POST", path, body(string(event)), string(event))
 		}
 		refused("making", reader, "POST", path, `{"url":"https://shop.example.com/hook","events":["recharge.failed","verification.failed"]}`, "verification.failed")
-		id := s.request(reader, "POST", path, body("recharge.completed")).want(t, "making", 201).stringAt("id")
+		id := s.request(reader, "POST", path, body("recharge.completed")).Want(t, "making", 201).TextAt("id")
 		one := path + "/" + id
 
 		refused("adding a type", reader, "PATCH", one, `{"events":["recharge.completed","quota.warning"]}`, "quota.warning")
 		refused("adding a type", manage, "PATCH", one, `{"events":["recharge.completed","recharge.failed"]}`, "recharge.failed")
 		refused("moving it", manage, "PATCH", one, `{"url":"https://elsewhere.example.com/"}`, "recharge.completed")
 		for _, change := range []string{`{"active":false}`, `{"active":true}`, `{"events":["recharge.completed"]}`, `{"url":"https://shop.example.com/hook"}`} {
-			s.request(manage, "PATCH", one, change).want(t, change, 200)
+			s.request(manage, "PATCH", one, change).Want(t, change, 200)
 		}
-		s.request(reader, "PATCH", one, `{"events":["recharge.failed","payment.failed"],"url":"https://till.example.com/"}`).want(t, "with the scope", 200)
-		s.request(manage, "PATCH", one, `{"events":["payment.failed"]}`).want(t, "leaving a type out", 200)
+		s.request(reader, "PATCH", one, `{"events":["recharge.failed","payment.failed"],"url":"https://till.example.com/"}`).Want(t, "with the scope", 200)
+		s.request(manage, "PATCH", one, `{"events":["payment.failed"]}`).Want(t, "leaving a type out", 200)
 	})
 }
 
 func TestClearNumbersNeedRechargeScope(t *testing.T) {
 	t.Parallel()
-	each(t, func(t *testing.T, s *cacheFixture, a tenant) {
+	each(t, func(t *testing.T, s *cacheFixture, a accesstest.Tenant) {
 		manage, reader := s.keyOf(a, schema.AccountRead), s.keyOf(a, schema.RechargeRead)
 		const path = "/v1/webhooks"
-		refused := func(what string, r reply) {
+		refused := func(what string, r accesstest.Reply) {
 			t.Helper()
-			r.wantError(t, what, 403, schema.InsufficientScope, "clear_numbers")
+			r.WantError(t, what, 403, schema.InsufficientScope, "clear_numbers")
 		}
 		refused("making", s.request(manage, "POST", path, `{"url":"https://shop.example.com/hook","events":["quota.warning"],"clear_numbers":true}`))
-		plain := s.request(reader, "POST", path, `{"url":"https://shop.example.com/hook","events":["recharge.completed"],"clear_numbers":null}`).want(t, "making", 201)
-		if got := plain.value("clear_numbers"); got != nil {
+		plain := s.request(reader, "POST", path, `{"url":"https://shop.example.com/hook","events":["recharge.completed"],"clear_numbers":null}`).Want(t, "making", 201)
+		if got := plain.At("clear_numbers"); got != nil {
 			t.Errorf("not requested: got %v, want none", got)
 		}
-		one := path + "/" + plain.stringAt("id")
+		one := path + "/" + plain.TextAt("id")
 		refused("changing", s.request(manage, "PATCH", one, `{"clear_numbers":true}`))
-		s.request(reader, "PATCH", one, `{"clear_numbers":null}`).wantError(t, "null", 400, schema.InvalidRequest, "clear_numbers")
-		if got := s.request(reader, "PATCH", one, `{"clear_numbers":true}`).want(t, "changing", 200).value("clear_numbers"); got != true {
+		s.request(reader, "PATCH", one, `{"clear_numbers":null}`).WantError(t, "null", 400, schema.InvalidRequest, "clear_numbers")
+		if got := s.request(reader, "PATCH", one, `{"clear_numbers":true}`).Want(t, "changing", 200).At("clear_numbers"); got != true {
 			t.Errorf("changed: got %v, want true", got)
 		}
-		if got := s.request(manage, "GET", one, "").want(t, "reading", 200).value("clear_numbers"); got != true {
+		if got := s.request(manage, "GET", one, "").Want(t, "reading", 200).At("clear_numbers"); got != true {
 			t.Errorf("read: got %v, want true", got)
 		}
-		if sub := s.Get(plain.stringAt("id")); !sub.ClearNumbers {
+		if sub := s.Get(plain.TextAt("id")); !sub.ClearNumbers {
 			t.Error("the book does not know it")
 		}
-		s.request(manage, "PATCH", one, `{"url":"https://elsewhere.example.com/"}`).wantError(t, "moving it", 403, schema.InsufficientScope, "events")
-		s.request(manage, "PATCH", one, `{"clear_numbers":false}`).want(t, "taking it back", 200)
+		s.request(manage, "PATCH", one, `{"url":"https://elsewhere.example.com/"}`).WantError(t, "moving it", 403, schema.InsufficientScope, "events")
+		s.request(manage, "PATCH", one, `{"clear_numbers":false}`).Want(t, "taking it back", 200)
 	})
 }

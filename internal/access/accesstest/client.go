@@ -3,6 +3,7 @@ package accesstest
 import (
 	"encoding/json"
 	"errors"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"vayu/internal/httpapi"
 	"vayu/internal/httpapi/httpapitest"
+	"vayu/internal/httpapi/server"
 	"vayu/schema"
 )
 
@@ -26,7 +28,12 @@ func NewClient(tb testing.TB, access httpapi.Access, routes []httpapi.Route) Cli
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return Client{tb, httpapitest.Checked(tb, h)}
+	return ClientOf(tb, h)
+}
+
+// ClientOf returns a client of a router.
+func ClientOf(tb testing.TB, router http.Handler) Client {
+	return Client{tb, httpapitest.Checked(tb, router)}
 }
 
 // Reply is the reply of the router to one request.
@@ -110,4 +117,22 @@ func WantProblem(tb testing.TB, err error, code schema.Code, field string) *sche
 		tb.Fatalf("got %v, want %s about %q", err, code, field)
 	}
 	return p
+}
+
+// Serve serves routes over a real listener until the test ends, and returns the URL.
+func Serve(tb testing.TB, access httpapi.Access, routes []httpapi.Route) (url string) {
+	tb.Helper()
+	h, err := httpapi.New(httpapi.Config{Routes: routes, Access: access})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	socket, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	listener := server.NewListener(socket, nil, nil, server.Connections{})
+	s := server.New(h, nil)
+	go func() { _ = s.Serve(listener) }() // Serve returns when s is closed
+	tb.Cleanup(func() { _ = s.Close() })
+	return "http://" + socket.Addr().String()
 }
