@@ -1,7 +1,6 @@
 package query_test
 
 import (
-	"context"
 	"net/http"
 	"slices"
 	"testing"
@@ -10,13 +9,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"vayu/internal/access"
+	"vayu/internal/access/accesstest"
 	"vayu/internal/access/account"
-	"vayu/internal/access/apikey"
-	"vayu/internal/config"
-	"vayu/internal/encryption"
 	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
+	testfixture "vayu/internal/testing/fixture"
 	"vayu/schema"
 )
 
@@ -31,40 +29,20 @@ func (w *fixture) serveWithAccess(t testing.TB) {
 func (w *fixture) serveWithQuota(t testing.TB, calls int64) {
 	t.Helper()
 	db := sqlstoretest.SQLite(t)
-	box, err := encryption.Open(config.Secret{}, t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := box.Claim(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
 	const plenty = 1_000_000_000
 	plans := map[string]int64{"plenty": calls}
 	service := access.New(access.Config{
-		DB: db, Cipher: box, Metrics: prometheus.NewRegistry(),
+		DB: db, Cipher: accesstest.ClaimedCipher(t, db), Metrics: prometheus.NewRegistry(),
 		Settings: access.Settings{Rate: plenty, Burst: plenty, MoneyRate: plenty, MoneyBurst: plenty, Plans: plans},
 	})
-	err = db.Update(t.Context(), func(tx *sqlstore.Tx) error {
+	of := schema.Owner{World: schema.Live}
+	sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error {
 		holder, _, err := account.Create(tx, plans, "bench", "plenty", time.Now())
-		if err != nil {
-			return err
-		}
-		made, _, err := apikey.Create(tx, box, apikey.Spec{Account: holder.ID, World: schema.Live}, time.Now())
-		w.key = made.Key
+		of.Account = holder.ID
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- service.Run(ctx) }()
-	t.Cleanup(func() {
-		stop()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
+	w.key = accesstest.AddKey(t, db, of)
+	testfixture.Run(t, service.Run)
 	if err := service.Ready(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,6 @@ import (
 	"vayu/dispatch/delivery"
 	"vayu/dispatch/deliveryapi"
 	"vayu/internal/access/accesstest"
-	"vayu/internal/access/apikey"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
@@ -62,11 +61,7 @@ func TestDeliveriesNeedTheReadScopeOfTheirEvent(t *testing.T) {
 // narrow creates a live key of the account with some scopes.
 func (s *apiFixture) narrow(scopes ...schema.Scope) (key string) {
 	s.t.Helper()
-	sqlstoretest.Update(s.t, s.DB, func(tx *sqlstore.Tx) error {
-		made, _, err := apikey.Create(tx, accesstest.Cipher(s.t), apikey.Spec{Account: s.tenant.ID, World: schema.Live, Scopes: scopes}, s.Now())
-		key = made.Key
-		return err
-	})
+	key = accesstest.AddKey(s.t, s.DB, s.tenant.In(schema.Live), scopes...)
 	if err := s.access.Refresh(s.t.Context()); err != nil {
 		s.t.Fatal(err)
 	}

@@ -136,7 +136,7 @@ func (s *cacheFixture) request(key, method, path, body string, header ...string)
 	return s.api.Do(key, method, path, body, header...)
 }
 
-// each runs a test on both engines, with an instance and a accesstest.Tenant.
+// each runs a test on both engines, with an instance and a tenant.
 func each(t *testing.T, run func(t *testing.T, s *cacheFixture, a accesstest.Tenant)) {
 	t.Helper()
 	sqlstoretest.Each(t, func(t *testing.T, db *sqlstore.DB) {
@@ -170,7 +170,7 @@ func eachPair(t *testing.T, run func(t *testing.T, here, there *cacheFixture, a 
 	})
 }
 
-// audited returns the audit log of a accesstest.Tenant's live world.
+// audited returns the audit log of a tenant's live world.
 func (s *cacheFixture) audited(a accesstest.Tenant) []string {
 	s.t.Helper()
 	rows, err := sqlstore.All(s.DB.View(context.Background()), func(row sqlstore.Scanner) (string, error) {

@@ -3,24 +3,15 @@ package subscription
 import (
 	"strings"
 	"testing"
-	"time"
 
 	"vayu/internal/access/accesstest"
-	"vayu/internal/access/apikey"
-	"vayu/internal/sqlstore"
-	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/schema"
 )
 
-// keyOf creates a live key of a accesstest.Tenant with webhooks:manage and other scopes.
+// keyOf creates a live key of a tenant with webhooks:manage and other scopes.
 func (s *cacheFixture) keyOf(a accesstest.Tenant, scopes ...schema.Scope) (key string) {
 	s.t.Helper()
-	sqlstoretest.Update(s.t, s.DB, func(tx *sqlstore.Tx) error {
-		made, _, err := apikey.Create(tx, accesstest.Cipher(s.t),
-			apikey.Spec{Account: a.ID, World: schema.Live, Scopes: append(scopes, schema.WebhooksManage)}, time.Now())
-		key = made.Key
-		return err
-	})
+	key = accesstest.AddKey(s.t, s.DB, a.In(schema.Live), append(scopes, schema.WebhooksManage)...)
 	s.refreshNow()
 	return key
 }

@@ -53,20 +53,24 @@ func AddTenant(tb testing.TB, db *sqlstore.DB, name string) (a Tenant) {
 	tb.Helper()
 	sqlstoretest.Update(tb, db, func(tx *sqlstore.Tx) error {
 		h, _, err := account.Create(tx, Plans, name, "unlimited", time.Now())
-		if err != nil {
-			return err
-		}
 		a.ID = h.ID
-		for _, w := range schema.Worlds {
-			made, _, err := apikey.Create(tx, Cipher(tb), apikey.Spec{Account: h.ID, World: w, Scopes: schema.Scopes}, time.Now())
-			if err != nil {
-				return err
-			}
-			a.Keys[w] = made.Key
-		}
-		return nil
+		return err
 	})
+	for _, w := range schema.Worlds {
+		a.Keys[w] = AddKey(tb, db, a.In(w), schema.Scopes...)
+	}
 	return a
+}
+
+// AddKey creates a key with the given scopes, or with the default scopes if there are none, and returns it.
+func AddKey(tb testing.TB, db *sqlstore.DB, of schema.Owner, scopes ...schema.Scope) (key string) {
+	tb.Helper()
+	sqlstoretest.Update(tb, db, func(tx *sqlstore.Tx) error {
+		made, _, err := apikey.Create(tx, Cipher(tb), apikey.Spec{Account: of.Account, World: of.World, Scopes: scopes}, time.Now())
+		key = made.Key
+		return err
+	})
+	return key
 }
 
 // Access returns a service that admits the tenants of a store, without rate limits. The service does not refresh its
