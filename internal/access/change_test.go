@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"vayu/internal/access"
+	"vayu/internal/access/accesstest"
 	"vayu/internal/access/apikey"
 	"vayu/internal/access/audit"
 	"vayu/internal/httpapi"
@@ -20,7 +21,7 @@ import (
 )
 
 // keyed is a POST with an Idempotency-Key.
-func (h *serverFixture) keyed(world schema.World, key, body string) reply {
+func (h *serverFixture) keyed(world schema.World, key, body string) accesstest.Reply {
 	h.t.Helper()
 	return h.do(h.keys[world], "POST", "/v1/keys", body, "Idempotency-Key", key)
 }
@@ -38,27 +39,27 @@ func (h *serverFixture) addedKeys() int {
 func TestARepeatedCallGetsTheSameReplyAndNoSecondEffect(t *testing.T) {
 	t.Parallel()
 	eachServer(t, func(t *testing.T, h *serverFixture) {
-		first := h.keyed(schema.Live, "order 1", `{"name":"a"}`).want(t, "first", 201)
-		if first.header.Get("Idempotent-Replayed") != "" {
+		first := h.keyed(schema.Live, "order 1", `{"name":"a"}`).Want(t, "first", 201)
+		if first.Header.Get("Idempotent-Replayed") != "" {
 			t.Error("the first is marked as a replay")
 		}
-		h.pass(23 * time.Hour)
-		again := h.keyed(schema.Live, "order 1", `{"name":"a"}`).want(t, "again", 201)
-		if again.text != first.text || again.header.Get("Idempotent-Replayed") != "true" {
-			t.Errorf("got %s (%q), want %s", again.text, again.header.Get("Idempotent-Replayed"), first.text)
+		h.clock.Advance(23 * time.Hour)
+		again := h.keyed(schema.Live, "order 1", `{"name":"a"}`).Want(t, "again", 201)
+		if again.Text != first.Text || again.Header.Get("Idempotent-Replayed") != "true" {
+			t.Errorf("got %s (%q), want %s", again.Text, again.Header.Get("Idempotent-Replayed"), first.Text)
 		}
-		h.keyed(schema.Live, "order 1", `{"name":"b"}`).wantError(t, "another body", 409, "idempotency_conflict", "Idempotency-Key")
-		h.keyed(schema.Live, "order 1", `{"name":"a"} `).wantError(t, "another byte", 409, "idempotency_conflict", "Idempotency-Key")
-		h.live("POST", "/v1/keys/"+first.textAt("data.id")+"/rotate", "", "Idempotency-Key", "order 1").wantError(t, "another path", 409, "idempotency_conflict", "Idempotency-Key")
-		if other := h.keyed(schema.Sandbox, "order 1", `{"name":"b"}`).want(t, "the other world", 201); other.textAt("data.mode") != "sandbox" {
-			t.Errorf("got %s", other.text)
+		h.keyed(schema.Live, "order 1", `{"name":"b"}`).WantError(t, "another body", 409, "idempotency_conflict", "Idempotency-Key")
+		h.keyed(schema.Live, "order 1", `{"name":"a"} `).WantError(t, "another byte", 409, "idempotency_conflict", "Idempotency-Key")
+		h.live("POST", "/v1/keys/"+first.TextAt("data.id")+"/rotate", "", "Idempotency-Key", "order 1").WantError(t, "another path", 409, "idempotency_conflict", "Idempotency-Key")
+		if other := h.keyed(schema.Sandbox, "order 1", `{"name":"b"}`).Want(t, "the other world", 201); other.TextAt("data.mode") != "sandbox" {
+			t.Errorf("got %s", other.Text)
 		}
 		if n := h.addedKeys(); n != 2 {
 			t.Errorf("%d keys were made, want 2", n)
 		}
-		h.pass(time.Hour)
-		if later := h.keyed(schema.Live, "order 1", `{"name":"b"}`).want(t, "a day later", 201); later.header.Get("Idempotent-Replayed") != "" || later.text == first.text {
-			t.Errorf("a day later: %s", later.text)
+		h.clock.Advance(time.Hour)
+		if later := h.keyed(schema.Live, "order 1", `{"name":"b"}`).Want(t, "a day later", 201); later.Header.Get("Idempotent-Replayed") != "" || later.Text == first.Text {
+			t.Errorf("a day later: %s", later.Text)
 		}
 		if n := h.addedKeys(); n != 3 {
 			t.Errorf("%d keys were made, want 3", n)
@@ -69,16 +70,16 @@ func TestARepeatedCallGetsTheSameReplyAndNoSecondEffect(t *testing.T) {
 func TestRepeatedRotationIsIdempotent(t *testing.T) {
 	t.Parallel()
 	eachServer(t, func(t *testing.T, h *serverFixture) {
-		id := h.keyed(schema.Live, "a", `{"expires_at":"2026-11-21T07:00:00Z"}`).want(t, "making", 201).textAt("data.id")
-		rotate := func() reply {
+		id := h.keyed(schema.Live, "a", `{"expires_at":"2026-11-21T07:00:00Z"}`).Want(t, "making", 201).TextAt("data.id")
+		rotate := func() accesstest.Reply {
 			return h.live("POST", "/v1/keys/"+id+"/rotate", `{"grace_seconds":10}`, "Idempotency-Key", "b")
 		}
-		first := rotate().want(t, "rotating", 201)
-		h.pass(2 * time.Hour) // the old key has ended, and the requested expiry is in the past
-		if again := rotate().want(t, "again", 201); again.text != first.text {
-			t.Errorf("got %s, want %s", again.text, first.text)
+		first := rotate().Want(t, "rotating", 201)
+		h.clock.Advance(2 * time.Hour) // the old key has ended, and the requested expiry is in the past
+		if again := rotate().Want(t, "again", 201); again.Text != first.Text {
+			t.Errorf("got %s, want %s", again.Text, first.Text)
 		}
-		h.keyed(schema.Live, "a", `{"expires_at":"2026-11-21T07:00:00Z"}`).want(t, "making again", 201)
+		h.keyed(schema.Live, "a", `{"expires_at":"2026-11-21T07:00:00Z"}`).Want(t, "making again", 201)
 		if n := h.addedKeys(); n != 2 {
 			t.Errorf("%d keys, want 2", n)
 		}
@@ -89,14 +90,14 @@ func TestTheFormOfAnIdempotencyKey(t *testing.T) {
 	t.Parallel()
 	eachServer(t, func(t *testing.T, h *serverFixture) {
 		for _, key := range []string{"", strings.Repeat("k", 256), "a\tb", "ä"} {
-			h.keyed(schema.Live, key, `{}`).wantError(t, fmt.Sprintf("%.9q", key), 400, "invalid_request", "Idempotency-Key")
+			h.keyed(schema.Live, key, `{}`).WantError(t, fmt.Sprintf("%.9q", key), 400, "invalid_request", "Idempotency-Key")
 		}
-		h.live("POST", "/v1/keys", `{}`, "Idempotency-Key", "a", "Idempotency-Key", "a").wantError(t, "twice", 400, "invalid_request", "Idempotency-Key")
+		h.live("POST", "/v1/keys", `{}`, "Idempotency-Key", "a", "Idempotency-Key", "a").WantError(t, "twice", 400, "invalid_request", "Idempotency-Key")
 		if n := h.addedKeys(); n != 0 {
 			t.Errorf("%d keys were made", n)
 		}
-		h.keyed(schema.Live, strings.Repeat("~", 255), `{}`).want(t, "the longest", 201)
-		h.live("PATCH", "/v1/account", `{"allow_list":[]}`, "Idempotency-Key", "").want(t, "of no meaning for PATCH", 200)
+		h.keyed(schema.Live, strings.Repeat("~", 255), `{}`).Want(t, "the longest", 201)
+		h.live("PATCH", "/v1/account", `{"allow_list":[]}`, "Idempotency-Key", "").Want(t, "of no meaning for PATCH", 200)
 	})
 }
 
@@ -104,7 +105,7 @@ func TestConcurrentIdenticalCallsAreIdempotent(t *testing.T) {
 	t.Parallel()
 	eachServer(t, func(t *testing.T, h *serverFixture) {
 		const callers = 12
-		replies := make([]reply, callers)
+		replies := make([]accesstest.Reply, callers)
 		var all sync.WaitGroup
 		for i := range replies {
 			all.Go(func() { replies[i] = h.keyed(schema.Live, "same", `{"name":"one"}`) })
@@ -112,10 +113,10 @@ func TestConcurrentIdenticalCallsAreIdempotent(t *testing.T) {
 		all.Wait()
 		firsts := 0
 		for i, r := range replies {
-			if r.status != 201 || r.text != replies[0].text {
-				t.Errorf("caller %d got %d %s", i, r.status, r.text)
+			if r.Status != 201 || r.Text != replies[0].Text {
+				t.Errorf("caller %d got %d %s", i, r.Status, r.Text)
 			}
-			if r.header.Get("Idempotent-Replayed") == "" {
+			if r.Header.Get("Idempotent-Replayed") == "" {
 				firsts++
 			}
 		}
@@ -152,17 +153,17 @@ func TestAChangeThatFailsLeavesNothing(t *testing.T) {
 		before := count()
 		broken.Store(true)
 		failed := h.live("POST", "/v1/try", `{}`, "Idempotency-Key", "k")
-		failed.wantError(t, "broken", 500, "internal_error", "")
-		if strings.Contains(failed.text, "broke") || count() != before {
-			t.Errorf("%d rows are left: %s", count()-before, failed.text)
+		failed.WantError(t, "broken", 500, "internal_error", "")
+		if strings.Contains(failed.Text, "broke") || count() != before {
+			t.Errorf("%d rows are left: %s", count()-before, failed.Text)
 		}
 		broken.Store(false)
-		first := h.live("POST", "/v1/try", `{}`, "Idempotency-Key", "k").want(t, "mended", 200)
+		first := h.live("POST", "/v1/try", `{}`, "Idempotency-Key", "k").Want(t, "mended", 200)
 		if n := count(); n != before+3 {
 			t.Errorf("%d rows came, want a key, its audit row and the reply", n-before)
 		}
-		if again := h.live("POST", "/v1/try", `{}`, "Idempotency-Key", "k"); again.text != first.text {
-			t.Errorf("got %s, want %s", again.text, first.text)
+		if again := h.live("POST", "/v1/try", `{}`, "Idempotency-Key", "k"); again.Text != first.Text {
+			t.Errorf("got %s, want %s", again.Text, first.Text)
 		}
 	})
 }
@@ -201,7 +202,7 @@ func TestPurgeDeletesExpiredRows(t *testing.T) {
 			pass time.Duration
 			left int
 		}{{59 * time.Second, many}, {time.Second, many / 2}, {time.Hour, 0}} {
-			h.pass(step.pass)
+			h.clock.Advance(step.pass)
 			if s, r := left(); s != step.left || r != step.left {
 				t.Errorf("after %s: %d signatures, %d replies, want %d", step.pass, s, r, step.left)
 			}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"vayu/internal/access/accesstest"
 	"vayu/internal/access/apikey"
 	"vayu/internal/access/signature"
 	"vayu/schema"
@@ -39,36 +40,36 @@ func TestKeyCannotCreateWiderKey(t *testing.T) {
 			},
 		} {
 			limited, free := h.limitedKey(c.limit), h.limitedKey(func(*apikey.Spec) {})
-			made := h.do(limited.Key, "POST", "/v1/keys", c.silent).want(t, field, 201)
-			if got := fmt.Sprint(made.at("data." + field)); got != c.want {
+			made := h.do(limited.Key, "POST", "/v1/keys", c.silent).Want(t, field, 201)
+			if got := fmt.Sprint(made.At("data." + field)); got != c.want {
 				t.Errorf("%s is inherited as %s, want %s", field, got, c.want)
 			}
 			for _, body := range c.good {
-				h.do(limited.Key, "POST", "/v1/keys", body).want(t, body, 201)
-				h.do(free.Key, "POST", "/v1/keys", body).want(t, body, 201)
+				h.do(limited.Key, "POST", "/v1/keys", body).Want(t, body, 201)
+				h.do(free.Key, "POST", "/v1/keys", body).Want(t, body, 201)
 			}
 			for _, body := range c.bad {
-				h.do(limited.Key, "POST", "/v1/keys", body).wantError(t, body, 403, "forbidden", field)
-				h.do(free.Key, "POST", "/v1/keys", body).want(t, body, 201)
+				h.do(limited.Key, "POST", "/v1/keys", body).WantError(t, body, 403, "forbidden", field)
+				h.do(free.Key, "POST", "/v1/keys", body).Want(t, body, 201)
 			}
 			before := h.addedKeys()
-			h.do(limited.Key, "POST", "/v1/keys/"+free.Record.ID+"/rotate", "").wantError(t, "rotating a wider key", 403, "forbidden", field)
+			h.do(limited.Key, "POST", "/v1/keys/"+free.Record.ID+"/rotate", "").WantError(t, "rotating a wider key", 403, "forbidden", field)
 			if h.addedKeys() != before {
 				t.Error("a refused rotation has made a key")
 			}
-			h.do(free.Key, "GET", "/v1/account", "").want(t, "which goes on", 200)
+			h.do(free.Key, "GET", "/v1/account", "").Want(t, "which goes on", 200)
 
 			// The stored reply to the same call of another key may contain a wider one.
-			h.do(free.Key, "POST", "/v1/keys", c.silent, "Idempotency-Key", field).want(t, "without limits", 201)
-			h.do(limited.Key, "POST", "/v1/keys", c.silent, "Idempotency-Key", field).wantError(t, "its stored reply", 403, "forbidden", field)
+			h.do(free.Key, "POST", "/v1/keys", c.silent, "Idempotency-Key", field).Want(t, "without limits", 201)
+			h.do(limited.Key, "POST", "/v1/keys", c.silent, "Idempotency-Key", field).WantError(t, "its stored reply", 403, "forbidden", field)
 
 			self := "/v1/keys/" + limited.Record.ID + "/rotate"
-			next := h.do(limited.Key, "POST", self, "", "Idempotency-Key", "self "+field).want(t, "rotating itself", 201)
-			if got := fmt.Sprint(next.at("data." + field)); got != c.want {
+			next := h.do(limited.Key, "POST", self, "", "Idempotency-Key", "self "+field).Want(t, "rotating itself", 201)
+			if got := fmt.Sprint(next.At("data." + field)); got != c.want {
 				t.Errorf("after a rotation %s is %s, want %s", field, got, c.want)
 			}
-			if again := h.do(limited.Key, "POST", self, "", "Idempotency-Key", "self "+field).want(t, "again", 201); again.text != next.text {
-				t.Errorf("got %s, want %s", again.text, next.text)
+			if again := h.do(limited.Key, "POST", self, "", "Idempotency-Key", "self "+field).Want(t, "again", 201); again.Text != next.Text {
+				t.Errorf("got %s, want %s", again.Text, next.Text)
 			}
 		}
 	})
@@ -78,19 +79,19 @@ func TestAKeyThatNeedsSignaturesMakesOnlySuch(t *testing.T) {
 	t.Parallel()
 	eachServer(t, func(t *testing.T, h *serverFixture) {
 		limited, free := h.limitedKey(func(k *apikey.Spec) { k.RequireSignature = true }), h.limitedKey(func(*apikey.Spec) {})
-		signed := func(path, body string) reply {
-			h.pass(time.Millisecond)
+		signed := func(path, body string) accesstest.Reply {
+			h.clock.Advance(time.Millisecond)
 			return h.do(limited.Key, "POST", path, body, headerName, signature.Sign(limited.SigningSecret, "POST", path, []byte(body), h.Now()))
 		}
 		for _, body := range []string{`{}`, `{"require_signature":true}`, `{"require_signature":null}`} {
-			if made := signed("/v1/keys", body).want(t, body, 201); made.at("data.require_signature") != true || made.textAt("signing_secret") == "" {
-				t.Errorf("%s: got %s", body, made.text)
+			if made := signed("/v1/keys", body).Want(t, body, 201); made.At("data.require_signature") != true || made.TextAt("signing_secret") == "" {
+				t.Errorf("%s: got %s", body, made.Text)
 			}
 		}
-		signed("/v1/keys", `{"require_signature":false}`).wantError(t, "false", 403, "forbidden", "require_signature")
-		signed("/v1/keys/"+free.Record.ID+"/rotate", `{}`).wantError(t, "rotating a wider key", 403, "forbidden", "require_signature")
-		if made := h.do(free.Key, "POST", "/v1/keys", `{}`).want(t, "free", 201); made.at("data.require_signature") != false {
-			t.Errorf("got %s", made.text)
+		signed("/v1/keys", `{"require_signature":false}`).WantError(t, "false", 403, "forbidden", "require_signature")
+		signed("/v1/keys/"+free.Record.ID+"/rotate", `{}`).WantError(t, "rotating a wider key", 403, "forbidden", "require_signature")
+		if made := h.do(free.Key, "POST", "/v1/keys", `{}`).Want(t, "free", 201); made.At("data.require_signature") != false {
+			t.Errorf("got %s", made.Text)
 		}
 	})
 }
@@ -100,17 +101,17 @@ func TestRotatedKeyGetsStoredReply(t *testing.T) {
 	t.Parallel()
 	eachServer(t, func(t *testing.T, h *serverFixture) {
 		key := h.limitedKey(func(*apikey.Spec) {})
-		rotate := func() reply {
-			return h.do(key.Key, "POST", "/v1/keys/"+key.Record.ID+"/rotate", `{"grace_seconds":60}`, "Idempotency-Key", "a").want(t, "rotating", 201)
+		rotate := func() accesstest.Reply {
+			return h.do(key.Key, "POST", "/v1/keys/"+key.Record.ID+"/rotate", `{"grace_seconds":60}`, "Idempotency-Key", "a").Want(t, "rotating", 201)
 		}
 		first := rotate()
-		if first.at("data.expires_at") != nil || rotate().text != first.text {
-			t.Errorf("got %s", first.text)
+		if first.At("data.expires_at") != nil || rotate().Text != first.Text {
+			t.Errorf("got %s", first.Text)
 		}
-		if made := h.do(key.Key, "POST", "/v1/keys", `{}`).want(t, "making", 201); made.textAt("data.expires_at") != "2026-11-21T06:01:00Z" {
-			t.Errorf("in its grace it makes %s", made.text)
+		if made := h.do(key.Key, "POST", "/v1/keys", `{}`).Want(t, "making", 201); made.TextAt("data.expires_at") != "2026-11-21T06:01:00Z" {
+			t.Errorf("in its grace it makes %s", made.Text)
 		}
-		h.live("POST", "/v1/keys", `{"expires_at":"9999-12-31T23:59:59-01:00"}`).wantError(t, "the year 10000", 400, "invalid_request", "expires_at")
+		h.live("POST", "/v1/keys", `{"expires_at":"9999-12-31T23:59:59-01:00"}`).WantError(t, "the year 10000", 400, "invalid_request", "expires_at")
 	})
 }
 
@@ -120,16 +121,18 @@ func TestABoundKeyOnlyNarrowsTheAccount(t *testing.T) {
 	eachServer(t, func(t *testing.T, h *serverFixture) {
 		bound := h.limitedKey(func(k *apikey.Spec) { k.AllowList = []string{"127.0.0.0/8"} })
 		free := h.limitedKey(func(*apikey.Spec) {})
-		patch := func(key, list string) reply { return h.do(key, "PATCH", "/v1/account", `{"allow_list":`+list+`}`) }
-
-		patch(bound.Key, `["127.0.0.0/8","10.0.0.0/8"]`).want(t, "an open account narrowed", 200)
-		for _, list := range []string{`[]`, `["0.0.0.0/0"]`, `["127.0.0.0/8","11.0.0.0/8"]`, `["126.0.0.0/7"]`, `["127.0.0.0/8","::/0"]`} {
-			patch(bound.Key, list).wantError(t, "widened to "+list, 403, "forbidden", "allow_list")
+		patch := func(key, list string) accesstest.Reply {
+			return h.do(key, "PATCH", "/v1/account", `{"allow_list":`+list+`}`)
 		}
-		patch(bound.Key, `["127.0.0.0/8","10.0.0.0/8"]`).want(t, "the same list", 200)
-		patch(bound.Key, `["127.0.0.1","10.1.0.0/16"]`).want(t, "a narrower list", 200)
-		patch(bound.Key, `["127.0.0.0/8"]`).wantError(t, "its own earlier list", 403, "forbidden", "allow_list")
-		patch(free.Key, `[]`).want(t, "widened by a key without a list", 200)
+
+		patch(bound.Key, `["127.0.0.0/8","10.0.0.0/8"]`).Want(t, "an open account narrowed", 200)
+		for _, list := range []string{`[]`, `["0.0.0.0/0"]`, `["127.0.0.0/8","11.0.0.0/8"]`, `["126.0.0.0/7"]`, `["127.0.0.0/8","::/0"]`} {
+			patch(bound.Key, list).WantError(t, "widened to "+list, 403, "forbidden", "allow_list")
+		}
+		patch(bound.Key, `["127.0.0.0/8","10.0.0.0/8"]`).Want(t, "the same list", 200)
+		patch(bound.Key, `["127.0.0.1","10.1.0.0/16"]`).Want(t, "a narrower list", 200)
+		patch(bound.Key, `["127.0.0.0/8"]`).WantError(t, "its own earlier list", 403, "forbidden", "allow_list")
+		patch(free.Key, `[]`).Want(t, "widened by a key without a list", 200)
 	})
 }
 
@@ -137,20 +140,22 @@ func TestABoundKeyOnlyNarrowsTheAccount(t *testing.T) {
 func TestKeyCannotDeleteWiderKey(t *testing.T) {
 	t.Parallel()
 	eachServer(t, func(t *testing.T, h *serverFixture) {
-		ends := func(by, of apikey.Created) reply { return h.do(by.Key, "DELETE", "/v1/keys/"+of.Record.ID, "") }
+		ends := func(by, of apikey.Created) accesstest.Reply {
+			return h.do(by.Key, "DELETE", "/v1/keys/"+of.Record.ID, "")
+		}
 		all := h.limitedKey(func(*apikey.Spec) {})
 		few := h.limitedKey(func(k *apikey.Spec) { k.Scopes = []schema.Scope{schema.KeysManage, schema.AQIRead} })
 		near := h.limitedKey(func(k *apikey.Spec) { k.AllowList = []string{"127.0.0.0/8"} })
 
-		ends(few, all).wantError(t, "more scopes", 403, "insufficient_scope", "scopes")
-		ends(near, all).wantError(t, "every address", 403, "forbidden", "allow_list")
-		ends(near, h.limitedKey(func(k *apikey.Spec) { k.AllowList = []string{"10.0.0.1"} })).wantError(t, "another address", 403, "forbidden", "allow_list")
-		h.do(few.Key, "POST", "/v1/keys/"+all.Record.ID+"/rotate", "").wantError(t, "rotating more scopes", 403, "insufficient_scope", "scopes")
-		h.do(all.Key, "GET", "/v1/account", "").want(t, "the wider key goes on", 200)
+		ends(few, all).WantError(t, "more scopes", 403, "insufficient_scope", "scopes")
+		ends(near, all).WantError(t, "every address", 403, "forbidden", "allow_list")
+		ends(near, h.limitedKey(func(k *apikey.Spec) { k.AllowList = []string{"10.0.0.1"} })).WantError(t, "another address", 403, "forbidden", "allow_list")
+		h.do(few.Key, "POST", "/v1/keys/"+all.Record.ID+"/rotate", "").WantError(t, "rotating more scopes", 403, "insufficient_scope", "scopes")
+		h.do(all.Key, "GET", "/v1/account", "").Want(t, "the wider key goes on", 200)
 
-		ends(few, h.limitedKey(func(k *apikey.Spec) { k.Scopes = []schema.Scope{schema.AQIRead} })).want(t, "fewer scopes", 200)
-		ends(near, h.limitedKey(func(k *apikey.Spec) { k.AllowList = []string{"127.0.0.1"} })).want(t, "fewer addresses", 200)
-		ends(near, near).want(t, "itself", 200)
-		ends(all, few).want(t, "a narrower key", 200)
+		ends(few, h.limitedKey(func(k *apikey.Spec) { k.Scopes = []schema.Scope{schema.AQIRead} })).Want(t, "fewer scopes", 200)
+		ends(near, h.limitedKey(func(k *apikey.Spec) { k.AllowList = []string{"127.0.0.1"} })).Want(t, "fewer addresses", 200)
+		ends(near, near).Want(t, "itself", 200)
+		ends(all, few).Want(t, "a narrower key", 200)
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"vayu/internal/access/apikey"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/internal/testing/fixture"
 	"vayu/schema"
 )
 
@@ -32,7 +33,7 @@ func TestFlushSkipsMissingRows(t *testing.T) {
 		}
 		got := [...]int64{
 			sqlstoretest.Value[int64](t, db, "SELECT used FROM quota_period"), sqlstoretest.Value[int64](t, db, "SELECT COUNT(*) FROM api_key_use"),
-			int64(s.figure("vayu_usage_dropped_total")), int64(s.figure("vayu_usage_flush_failures_total")), int64(s.figure("vayu_usage_unwritten_calls")),
+			int64(fixture.MetricValue(s.t, s.reg, "vayu_usage_dropped_total")), int64(fixture.MetricValue(s.t, s.reg, "vayu_usage_flush_failures_total")), int64(fixture.MetricValue(s.t, s.reg, "vayu_usage_unwritten_calls")),
 		}
 		if diff := cmp.Diff([...]int64{2, 1, 3, 0, 0}, got); diff != "" {
 			t.Error(diff)
@@ -47,7 +48,7 @@ func TestFlushSkipsMissingRows(t *testing.T) {
 		if n := sqlstoretest.Value[int64](t, db, "SELECT used FROM quota_period"); n != 3 {
 			t.Errorf("%d are used, want 3", n)
 		}
-		if got := s.figure("vayu_usage_dropped_total"); got != 3 {
+		if got := fixture.MetricValue(s.t, s.reg, "vayu_usage_dropped_total"); got != 3 {
 			t.Errorf("%v are counted as dropped, want 3", got)
 		}
 	})

@@ -9,6 +9,7 @@ import (
 	"vayu/internal/access/apikey"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/internal/testing/fixture"
 	"vayu/schema"
 )
 
@@ -57,7 +58,7 @@ func TestRevokedKeysLeaveTheCache(t *testing.T) {
 		})
 		s.refresh()
 		s.wantSizes(t, "after", 1)
-		if got := s.figure("vayu_access_keys"); got != 1 {
+		if got := fixture.MetricValue(s.t, s.reg, "vayu_access_keys"); got != 1 {
 			t.Errorf("vayu_access_keys is %v, want 1", got)
 		}
 		s.write() // their use is written all the same

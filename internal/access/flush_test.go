@@ -13,6 +13,7 @@ import (
 	"vayu/internal/access/apikey"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/internal/testing/fixture"
 	"vayu/schema"
 )
 
@@ -92,7 +93,7 @@ func TestWritingThatFailsLosesAndDoublesNothing(t *testing.T) {
 			s.get(key, "")
 			sqlstoretest.Exec(t, db, "ALTER TABLE away RENAME TO api_key_use")
 		}
-		if got := s.figure("vayu_usage_unwritten_calls"); got != 4 {
+		if got := fixture.MetricValue(s.t, s.reg, "vayu_usage_unwritten_calls"); got != 4 {
 			t.Errorf("%v calls are unwritten, want 4", got)
 		}
 		s.write()
@@ -102,7 +103,7 @@ func TestWritingThatFailsLosesAndDoublesNothing(t *testing.T) {
 		if got := sqlstoretest.Value[int64](t, db, "SELECT used FROM quota_period"); got != 4 || s.quotaOf(acc).Used != 4 {
 			t.Errorf("%d are stored and %d known, want 4", got, s.quotaOf(acc).Used)
 		}
-		if got := s.figure("vayu_usage_flush_failures_total"); got != 3 {
+		if got := fixture.MetricValue(s.t, s.reg, "vayu_usage_flush_failures_total"); got != 3 {
 			t.Errorf("%v writings failed, want 3", got)
 		}
 	})

@@ -9,17 +9,9 @@ import (
 	"vayu/internal/access/apikey"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/internal/testing/fixture"
 	"vayu/schema"
 )
-
-// figure returns the sum of a metric.
-func (s *serviceFixture) figure(name string) (sum float64) {
-	s.t.Helper()
-	for _, value := range s.figures(name) {
-		sum += value
-	}
-	return sum
-}
 
 // figures returns a metric's values by label.
 func (s *serviceFixture) figures(name string) map[string]float64 {
@@ -45,21 +37,6 @@ func (s *serviceFixture) figures(name string) map[string]float64 {
 		s.t.Fatalf("there is no metric %s", name)
 	}
 	return out
-}
-
-// eventually polls a condition, and fails the test after a minute.
-func (s *serviceFixture) eventually(what string, is func() bool) {
-	s.t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	limit := time.After(5 * time.Minute) // only for a hanging test
-	for !is() {
-		select {
-		case <-tick.C:
-		case <-limit:
-			s.t.Fatal("waited in vain for " + what)
-		}
-	}
 }
 
 func TestMetricsTellWhatHappens(t *testing.T) {
@@ -93,12 +70,12 @@ func TestMetricsTellWhatHappens(t *testing.T) {
 		}
 		s.clock.Set(begun.Add(7 * time.Second))
 		for name, want := range map[string]float64{"vayu_access_keys": 3, "vayu_access_age_seconds": 7, "vayu_usage_unwritten_calls": 14} {
-			if got := s.figure(name); got != want {
+			if got := fixture.MetricValue(s.t, s.reg, name); got != want {
 				t.Errorf("%s is %v, want %v", name, got, want)
 			}
 		}
 		s.write()
-		if got := s.figure("vayu_usage_unwritten_calls"); got != 0 {
+		if got := fixture.MetricValue(s.t, s.reg, "vayu_usage_unwritten_calls"); got != 0 {
 			t.Errorf("%v calls are unwritten after writing", got)
 		}
 		for _, k := range []apikey.Created{key, away, signed, revoked} {

@@ -14,6 +14,7 @@ import (
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
 	"vayu/internal/tablecache"
+	"vayu/internal/testing/fixture"
 	"vayu/schema"
 )
 
@@ -90,9 +91,9 @@ func TestRunningServiceRefreshes(t *testing.T) {
 		there.start()
 		here.wants(revoked.Key, "", "")
 		sqlstoretest.Update(t, theirs, func(tx *sqlstore.Tx) error { _, _, err := apikey.Revoke(tx, revoked.Record.ID, time.Now()); return err })
-		here.eventually("a revocation", here.answers(revoked.Key, "", schema.KeyRevoked))
+		fixture.Eventually(here.t, "a revocation", here.answers(revoked.Key, "", schema.KeyRevoked))
 		there.get(counted.Key, "/v1/aqi?count=100")
-		here.eventually("a quota that was used up elsewhere", here.answers(counted.Key, "/v1/aqi?fail=forbidden", schema.QuotaExceeded))
+		fixture.Eventually(here.t, "a quota that was used up elsewhere", here.answers(counted.Key, "/v1/aqi?fail=forbidden", schema.QuotaExceeded))
 	})
 }
 
@@ -201,19 +202,19 @@ func TestServiceSurvivesStoreOutage(t *testing.T) {
 		for _, table := range []string{"access_revision", "usage_day", "quota_period"} {
 			sqlstoretest.Exec(t, db, "ALTER TABLE "+table+" RENAME TO "+table+"_away")
 		}
-		s.eventually("the book's growing old, while it serves what it knows", func() bool {
+		fixture.Eventually(s.t, "the book's growing old, while it serves what it knows", func() bool {
 			s.wants(key, "", "")
-			return s.figure("vayu_access_age_seconds") > (3 * tablecache.Interval).Seconds()
+			return fixture.MetricValue(s.t, s.reg, "vayu_access_age_seconds") > (3 * tablecache.Interval).Seconds()
 		})
-		s.eventually("a failed writing", func() bool { return s.figure("vayu_usage_flush_failures_total") > 1 })
-		s.eventually("a second failed refresh", func() bool { return s.figure("vayu_access_look_failures_total") > 1 })
-		if got := s.figure("vayu_usage_unwritten_calls"); got < 1 {
+		fixture.Eventually(s.t, "a failed writing", func() bool { return fixture.MetricValue(s.t, s.reg, "vayu_usage_flush_failures_total") > 1 })
+		fixture.Eventually(s.t, "a second failed refresh", func() bool { return fixture.MetricValue(s.t, s.reg, "vayu_access_look_failures_total") > 1 })
+		if got := fixture.MetricValue(s.t, s.reg, "vayu_usage_unwritten_calls"); got < 1 {
 			t.Errorf("got %v unwritten calls, want at least 1", got)
 		}
 		for _, table := range []string{"access_revision", "usage_day", "quota_period"} {
 			sqlstoretest.Exec(t, db, "ALTER TABLE "+table+"_away RENAME TO "+table)
 		}
-		s.eventually("the book's being young again", func() bool { return s.follower.Age() < tablecache.Interval })
+		fixture.Eventually(s.t, "the book's being young again", func() bool { return s.follower.Age() < tablecache.Interval })
 		stop()
 		if n := s.log.Count("does not answer\" doing=\"refreshing"); n != 1 {
 			t.Errorf("the log tells %d times that keys cannot be looked at", n)
@@ -234,7 +235,7 @@ func TestServiceWaitsForStoreAtStart(t *testing.T) {
 		running, stop := context.WithCancel(context.Background())
 		ended := make(chan error, 1)
 		go func() { ended <- s.Run(running) }()
-		s.eventually("the first failure", func() bool { return s.log.Count("loading keys") == 1 })
+		fixture.Eventually(s.t, "the first failure", func() bool { return s.log.Count("loading keys") == 1 })
 		sqlstoretest.Exec(t, db, "ALTER TABLE away RENAME TO quota_period")
 		if err := s.Ready(running); err != nil {
 			t.Error(err)
@@ -261,7 +262,7 @@ func TestWrongKeysDoNotWaitForFailedStore(t *testing.T) {
 				t.Error(got.text)
 			}
 		}
-		if got := s.figure("vayu_access_look_failures_total"); got != 1 {
+		if got := fixture.MetricValue(s.t, s.reg, "vayu_access_look_failures_total"); got != 1 {
 			t.Errorf("the store was looked at %v times, want 1", got)
 		}
 	})

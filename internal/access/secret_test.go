@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"vayu/internal/access/accesstest"
 	"vayu/internal/access/signature"
 	"vayu/internal/sqlstore"
 	"vayu/schema"
@@ -42,26 +43,26 @@ func (h *serverFixture) dump() string {
 func TestSecretsAreNotStoredOrLogged(t *testing.T) {
 	t.Parallel()
 	eachServer(t, func(t *testing.T, h *serverFixture) {
-		made := h.live("POST", "/v1/keys", `{"name":"till","require_signature":true,"scopes":["account:read"]}`, "Idempotency-Key", "k1").want(t, "making", 201)
-		next := h.live("POST", "/v1/keys/"+made.textAt("data.id")+"/rotate", `{}`, "Idempotency-Key", "k2").want(t, "rotating", 201)
-		key, secret := made.textAt("key"), made.textAt("signing_secret")
-		replies := made.text + next.text // only these replies may contain them
+		made := h.live("POST", "/v1/keys", `{"name":"till","require_signature":true,"scopes":["account:read"]}`, "Idempotency-Key", "k1").Want(t, "making", 201)
+		next := h.live("POST", "/v1/keys/"+made.TextAt("data.id")+"/rotate", `{}`, "Idempotency-Key", "k2").Want(t, "rotating", 201)
+		key, secret := made.TextAt("key"), made.TextAt("signing_secret")
+		replies := made.Text + next.Text // only these replies may contain them
 		var later strings.Builder
 		signature := signature.Sign(secret, "GET", "/v1/account", nil, h.Now())
-		for _, r := range []reply{
+		for _, r := range []accesstest.Reply{
 			h.do(key, "GET", "/v1/account", "", headerName, signature), h.do(key, "GET", "/v1/account", "", headerName, signature),
 			h.do(key+"x", "GET", "/v1/account", ""), h.do(key, "POST", "/v1/keys", key), h.do(key, "GET", "/v1/keys/"+key, ""), h.live("GET", "/v1/keys/"+key, ""),
 			h.live("POST", "/v1/keys", `{"name":"a"}`, "Idempotency-Key", "k1"), h.live("GET", "/v1/keys", ""), h.live("GET", "/v1/audit", ""),
-			h.live("DELETE", "/v1/keys/"+made.textAt("data.id"), ""), h.do(key, "GET", "/v1/account", ""),
+			h.live("DELETE", "/v1/keys/"+made.TextAt("data.id"), ""), h.do(key, "GET", "/v1/account", ""),
 		} {
-			later.WriteString(r.text)
+			later.WriteString(r.Text)
 		}
 		kept := h.dump()
 		if strings.Count(kept, "key.rotate") != 1 || strings.Count(kept, "idempotent_reply: ") != 2 || strings.Count(kept, "seen_signature: ") != 1 {
 			t.Fatalf("the dump shows less than there is:\n%s", kept)
 		}
 		for what, text := range map[string]string{
-			"key": key[12 : len(key)-4], "new key": next.textAt("key")[12:40], "secret": secret, "new secret": next.textAt("signing_secret"),
+			"key": key[12 : len(key)-4], "new key": next.TextAt("key")[12:40], "secret": secret, "new secret": next.TextAt("signing_secret"),
 			"first key": h.keys[schema.Live][12:40],
 		} {
 			if what != "first key" && !strings.Contains(replies, text) {

@@ -1,30 +1,24 @@
 package access_test
 
 import (
-	"bytes"
-	"context"
-	"encoding/base64"
 	"encoding/json"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"vayu/internal/access"
+	"vayu/internal/access/accesstest"
 	"vayu/internal/access/account"
 	"vayu/internal/access/apikey"
 	"vayu/internal/access/audit"
-	"vayu/internal/config"
-	"vayu/internal/encryption"
 	"vayu/internal/httpapi"
 	"vayu/internal/httpapi/httpapitest"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/internal/testing/fixture"
 	"vayu/schema"
 )
 
@@ -36,26 +30,8 @@ type serverFixture struct {
 	url     string
 	account string
 	keys    [len(schema.Worlds)]string // by world
-	log     lockedBuffer
-	micros  atomic.Int64 // the clock
-}
-
-// lockedBuffer is a concurrent log buffer.
-type lockedBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.buf.String()
+	log     fixture.Log
+	clock   *fixture.Clock
 }
 
 // eachServer runs a test on both engines.
@@ -68,31 +44,20 @@ var plans = map[string]int64{"unlimited": 0}
 
 func newServer(t *testing.T, db *sqlstore.DB, more ...httpapi.Route) *serverFixture {
 	t.Helper()
-	box, err := encryption.Open(config.NewSecret(base64.StdEncoding.EncodeToString(make([]byte, 32))), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := box.Claim(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
-	h := &serverFixture{t: t}
-	h.micros.Store(auditStart.UnixMicro())
-	log := slog.New(slog.NewTextHandler(&h.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	h := &serverFixture{t: t, clock: fixture.NewClock(auditStart)}
 	h.Service = access.New(access.Config{
-		DB: db, Cipher: box, Settings: access.Settings{Plans: plans}, Log: log, Timeout: time.Minute, // a machine may be busy
-		Now: func() time.Time { return time.UnixMicro(h.micros.Load()).UTC() },
+		DB: db, Cipher: accesstest.ClaimedCipher(t, db), Settings: access.Settings{Plans: plans},
+		Log: h.log.Logger(), Timeout: time.Minute, Now: h.clock.Now, // a machine may be busy
 	})
 	h.account = newAccount(t, db, "default")
 	for _, world := range schema.Worlds {
 		h.keys[world] = h.newKey(apikey.Spec{Account: h.account, World: world, Scopes: schema.Scopes}).Key
 	}
-	running, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- h.Run(running) }()
-	if err := h.Ready(running); err != nil {
+	fixture.Run(t, h.Run)
+	if err := h.Ready(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	handler, err := httpapi.New(httpapi.Config{Routes: append(h.Routes(), more...), Access: h, Log: log})
+	handler, err := httpapi.New(httpapi.Config{Routes: append(h.Routes(), more...), Access: h, Log: h.log.Logger()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,24 +66,15 @@ func newServer(t *testing.T, db *sqlstore.DB, more ...httpapi.Route) *serverFixt
 	}
 	server := httptest.NewServer(handler)
 	h.url = server.URL
-	t.Cleanup(func() {
-		server.Close()
-		stop()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(server.Close)
 	return h
 }
-
-// pass advances the clock.
-func (h *serverFixture) pass(d time.Duration) { h.micros.Add(d.Microseconds()) }
 
 // newKey creates a key as the command line does.
 func (h *serverFixture) newKey(spec apikey.Spec) apikey.Created {
 	h.t.Helper()
 	var made apikey.Created
-	err := h.DB.Update(context.Background(), func(tx *sqlstore.Tx) error {
+	sqlstoretest.Update(h.t, h.DB, func(tx *sqlstore.Tx) error {
 		var entry audit.Entry
 		var err error
 		if made, entry, err = apikey.Create(tx, h.Cipher, spec, h.Now()); err != nil {
@@ -127,22 +83,11 @@ func (h *serverFixture) newKey(spec apikey.Spec) apikey.Created {
 		entry.Actor = "command"
 		return audit.Append(tx, h.Now(), entry)
 	})
-	if err != nil {
-		h.t.Fatal(err)
-	}
 	return made
 }
 
-// reply is the reply to a request.
-type reply struct {
-	status int
-	header http.Header
-	text   string
-	body   map[string]any
-}
-
 // do sends a request; header holds names and values in turn.
-func (h *serverFixture) do(key, method, path, body string, header ...string) reply {
+func (h *serverFixture) do(key, method, path, body string, header ...string) accesstest.Reply {
 	h.t.Helper()
 	req, err := http.NewRequest(method, h.url+path, strings.NewReader(body))
 	if err != nil {
@@ -160,7 +105,7 @@ func (h *serverFixture) do(key, method, path, body string, header ...string) rep
 }
 
 // send sends a request with additional headers, names and values in turn.
-func (h *serverFixture) send(req *http.Request, header ...string) reply {
+func (h *serverFixture) send(req *http.Request, header ...string) accesstest.Reply {
 	h.t.Helper()
 	for i := 0; i < len(header); i += 2 {
 		req.Header.Add(header[i], header[i+1])
@@ -168,57 +113,24 @@ func (h *serverFixture) send(req *http.Request, header ...string) reply {
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		h.t.Error(err)
-		return reply{}
+		return accesstest.Reply{}
 	}
 	defer resp.Body.Close()
 	text, err := io.ReadAll(resp.Body)
 	if err != nil {
 		h.t.Error(err)
 	}
-	r := reply{status: resp.StatusCode, header: resp.Header, text: string(text)}
-	if err := json.Unmarshal(text, &r.body); err != nil && req.Method != http.MethodHead {
+	r := accesstest.Reply{Status: resp.StatusCode, Header: resp.Header, Text: string(text)}
+	if err := json.Unmarshal(text, &r.Body); err != nil && req.Method != http.MethodHead {
 		h.t.Errorf("%s %s: %v: %s", req.Method, req.URL.Path, err, text)
 	}
 	return r
 }
 
 // live sends a request with the live key.
-func (h *serverFixture) live(method, path, body string, header ...string) reply {
+func (h *serverFixture) live(method, path, body string, header ...string) accesstest.Reply {
 	h.t.Helper()
 	return h.do(h.keys[schema.Live], method, path, body, header...)
-}
-
-// at returns the value of the body at a path, such as data.id.
-func (r reply) at(path string) any {
-	var v any = r.body
-	for name := range strings.SplitSeq(path, ".") {
-		object, _ := v.(map[string]any)
-		v = object[name]
-	}
-	return v
-}
-
-// textAt returns the text of the body at a path.
-func (r reply) textAt(path string) string {
-	text, _ := r.at(path).(string)
-	return text
-}
-
-// wantError checks for an error.
-func (r reply) wantError(t testing.TB, what string, status int, code, field string) {
-	t.Helper()
-	if r.status != status || r.textAt("error.code") != code || r.textAt("error.field") != field {
-		t.Errorf("%s: got %d %s, want %d %s %s", what, r.status, r.text, status, code, field)
-	}
-}
-
-// want fails the test unless the reply has a status.
-func (r reply) want(t testing.TB, what string, status int) reply {
-	t.Helper()
-	if r.status != status {
-		t.Fatalf("%s: got %d %s, want %d", what, r.status, r.text, status)
-	}
-	return r
 }
 
 var auditStart = time.Date(2026, 11, 21, 6, 0, 0, 123456000, time.UTC)
@@ -227,13 +139,10 @@ var auditStart = time.Date(2026, 11, 21, 6, 0, 0, 123456000, time.UTC)
 func newAccount(t testing.TB, db *sqlstore.DB, name string) string {
 	t.Helper()
 	var id string
-	err := db.Update(context.Background(), func(tx *sqlstore.Tx) error {
+	sqlstoretest.Update(t, db, func(tx *sqlstore.Tx) error {
 		h, _, err := account.Create(tx, map[string]int64{"unlimited": 0}, name, "unlimited", auditStart)
 		id = h.ID
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	return id
 }

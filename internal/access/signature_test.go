@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"vayu/internal/access"
+	"vayu/internal/access/accesstest"
 	"vayu/internal/access/signature"
 )
 
@@ -19,19 +20,19 @@ const headerName = "X-SERVICE-Request-Signature"
 func TestSignedRequestIsAcceptedOnce(t *testing.T) {
 	t.Parallel()
 	eachServer(t, func(t *testing.T, h *serverFixture) {
-		made := h.live("POST", "/v1/keys", `{"require_signature":true,"scopes":["account:read","keys:manage"]}`).want(t, "making", 201)
-		key, secret := made.textAt("key"), made.textAt("signing_secret")
+		made := h.live("POST", "/v1/keys", `{"require_signature":true,"scopes":["account:read","keys:manage"]}`).Want(t, "making", 201)
+		key, secret := made.TextAt("key"), made.TextAt("signing_secret")
 		if !strings.HasPrefix(secret, "sgn_") {
 			t.Fatalf("signing_secret = %q, want the prefix sgn_", secret)
 		}
-		if got := made.at("data.require_signature"); got != true {
+		if got := made.At("data.require_signature"); got != true {
 			t.Fatalf("require_signature = %v, want true", got)
 		}
 		const path = "/v1/usage?from=2026-11-01&to=2026-11-%321" // signed as it is sent
 		sign := func(method, target, body string, after time.Duration) string {
 			return signature.Sign(secret, method, target, []byte(body), h.Now().Add(after))
 		}
-		h.do(key, "GET", path, "").wantError(t, "without", 401, "signature_required", headerName)
+		h.do(key, "GET", path, "").WantError(t, "without", 401, "signature_required", headerName)
 		good := sign("GET", path, "", 0)
 		_, mac, _ := strings.Cut(good, ",")
 		for what, header := range map[string]string{
@@ -41,37 +42,37 @@ func TestSignedRequestIsAcceptedOnce(t *testing.T) {
 			"another method": sign("POST", path, "", 0), "a body": sign("GET", path, "{}", 0), "another secret": signature.Sign("sgn_x", "GET", path, nil, h.Now()),
 			"another time": strings.Replace(good, good[:12], good[:11]+"9", 1),
 		} {
-			h.do(key, "GET", path, "", headerName, header).wantError(t, what, 401, "signature_invalid", headerName)
+			h.do(key, "GET", path, "", headerName, header).WantError(t, what, 401, "signature_invalid", headerName)
 		}
-		h.do(key, "GET", path, "", headerName, good, headerName, good).wantError(t, "twice", 401, "signature_invalid", headerName)
-		if r := h.do(key, "GET", path, "", headerName, good).want(t, "right", 200); r.header.Get("Www-Authenticate") != "" {
+		h.do(key, "GET", path, "", headerName, good, headerName, good).WantError(t, "twice", 401, "signature_invalid", headerName)
+		if r := h.do(key, "GET", path, "", headerName, good).Want(t, "right", 200); r.Header.Get("Www-Authenticate") != "" {
 			t.Error("a 200 asks for a key")
 		}
-		h.do(key, "GET", path, "", headerName, good).wantError(t, "replayed", 401, "signature_invalid", headerName)
-		h.do(key, "GET", path, "", headerName, good[:15]+strings.ToUpper(good[15:])).wantError(t, "replayed in capitals", 401, "signature_invalid", headerName)
-		h.do(key, "GET", path, "", headerName, sign("GET", path, "", 300*time.Second)).want(t, "at the window's end", 200)
-		h.do(key, "GET", path, "", headerName, sign("GET", path, "", -300*time.Second)).want(t, "at the window's begin", 200)
+		h.do(key, "GET", path, "", headerName, good).WantError(t, "replayed", 401, "signature_invalid", headerName)
+		h.do(key, "GET", path, "", headerName, good[:15]+strings.ToUpper(good[15:])).WantError(t, "replayed in capitals", 401, "signature_invalid", headerName)
+		h.do(key, "GET", path, "", headerName, sign("GET", path, "", 300*time.Second)).Want(t, "at the window's end", 200)
+		h.do(key, "GET", path, "", headerName, sign("GET", path, "", -300*time.Second)).Want(t, "at the window's begin", 200)
 		// A signature with a future time stays spent as long as its time would be accepted.
 		ahead := sign("GET", "/v1/account", "", 299*time.Second)
-		h.do(key, "GET", "/v1/account", "", headerName, ahead).want(t, "ahead", 200)
-		h.pass(598 * time.Second)
+		h.do(key, "GET", "/v1/account", "", headerName, ahead).Want(t, "ahead", 200)
+		h.clock.Advance(598 * time.Second)
 		if err := access.PurgeOnce(h.Service, t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		h.do(key, "GET", "/v1/account", "", headerName, ahead).wantError(t, "replayed late", 401, "signature_invalid", headerName)
+		h.do(key, "GET", "/v1/account", "", headerName, ahead).WantError(t, "replayed late", 401, "signature_invalid", headerName)
 
 		body := `{"grace_seconds":100}`
-		target := "/v1/keys/" + made.textAt("data.id") + "/rotate"
-		next := h.do(key, "POST", target, body, headerName, sign("POST", target, body, 0)).want(t, "rotating", 201)
-		if s := next.textAt("signing_secret"); s == "" || s == secret {
+		target := "/v1/keys/" + made.TextAt("data.id") + "/rotate"
+		next := h.do(key, "POST", target, body, headerName, sign("POST", target, body, 0)).Want(t, "rotating", 201)
+		if s := next.TextAt("signing_secret"); s == "" || s == secret {
 			t.Errorf("signing_secret = %q, want another than %q", s, secret)
 		}
-		if got := next.at("data.require_signature"); got != true {
+		if got := next.At("data.require_signature"); got != true {
 			t.Errorf("require_signature = %v, want true", got)
 		}
-		h.do(next.textAt("key"), "GET", "/v1/account", "", headerName, sign("GET", "/v1/account", "", 0)).wantError(t, "the old secret", 401, "signature_invalid", headerName)
-		newer := signature.Sign(next.textAt("signing_secret"), "GET", "/v1/account", nil, h.Now())
-		h.do(next.textAt("key"), "GET", "/v1/account", "", headerName, newer).want(t, "the new secret", 200)
+		h.do(next.TextAt("key"), "GET", "/v1/account", "", headerName, sign("GET", "/v1/account", "", 0)).WantError(t, "the old secret", 401, "signature_invalid", headerName)
+		newer := signature.Sign(next.TextAt("signing_secret"), "GET", "/v1/account", nil, h.Now())
+		h.do(next.TextAt("key"), "GET", "/v1/account", "", headerName, newer).Want(t, "the new secret", 200)
 	})
 }
 
@@ -80,11 +81,11 @@ func TestSignedRequestIsAcceptedOnce(t *testing.T) {
 func TestASignatureOfLinesCoversEveryPart(t *testing.T) {
 	t.Parallel()
 	eachServer(t, func(t *testing.T, h *serverFixture) {
-		made := h.live("POST", "/v1/keys", `{"require_signature":true,"scopes":["keys:manage","account:read"]}`).want(t, "making", 201)
-		key, secret := made.textAt("key"), made.textAt("signing_secret")
+		made := h.live("POST", "/v1/keys", `{"require_signature":true,"scopes":["keys:manage","account:read"]}`).Want(t, "making", 201)
+		key, secret := made.TextAt("key"), made.TextAt("signing_secret")
 		const target, idempotency, version, body = "/v1/keys", "a.b", "2026-11-01", `{"scopes":["account:read"]}`
-		send := func(change func(*signature.Signed), headers ...string) reply {
-			h.pass(time.Second) // for a new signature
+		send := func(change func(*signature.Signed), headers ...string) accesstest.Reply {
+			h.clock.Advance(time.Second) // for a new signature
 			r := signature.Signed{Method: "POST", Target: target, IdempotencyKey: idempotency, Version: version, Body: []byte(body)}
 			if change != nil {
 				change(&r)
@@ -103,17 +104,17 @@ func TestASignatureOfLinesCoversEveryPart(t *testing.T) {
 			"version moved to the body": func(r *signature.Signed) { r.Version, r.Body = "", []byte(version+body) },
 			"no body":                   func(r *signature.Signed) { r.Body = nil },
 		} {
-			send(change, both...).wantError(t, name, 401, "signature_invalid", headerName)
+			send(change, both...).WantError(t, name, 401, "signature_invalid", headerName)
 		}
-		send(nil, both[2:]...).wantError(t, "the key removed on the way", 401, "signature_invalid", headerName)
-		send(nil, both[:2]...).wantError(t, "the version removed on the way", 401, "signature_invalid", headerName)
-		send(nil, both...).want(t, "as it was signed", 201)
-		send(func(r *signature.Signed) { r.IdempotencyKey, r.Version = "", "" }).want(t, "without both headers", 201)
+		send(nil, both[2:]...).WantError(t, "the key removed on the way", 401, "signature_invalid", headerName)
+		send(nil, both[:2]...).WantError(t, "the version removed on the way", 401, "signature_invalid", headerName)
+		send(nil, both...).Want(t, "as it was signed", 201)
+		send(func(r *signature.Signed) { r.IdempotencyKey, r.Version = "", "" }).Want(t, "without both headers", 201)
 
 		relabelled := strings.Replace(signature.Sign(secret, "POST", target, []byte(body), h.Now()), "v1=", "v2=", 1)
-		h.do(key, "POST", target, body, headerName, relabelled).wantError(t, "v1 sent as v2", 401, "signature_invalid", headerName)
-		h.pass(time.Second)
-		h.do(key, "POST", target, body, "Idempotency-Key", "old", headerName, signature.Sign(secret, "POST", target, []byte(body), h.Now())).want(t, "v1 of older clients", 201)
+		h.do(key, "POST", target, body, headerName, relabelled).WantError(t, "v1 sent as v2", 401, "signature_invalid", headerName)
+		h.clock.Advance(time.Second)
+		h.do(key, "POST", target, body, "Idempotency-Key", "old", headerName, signature.Sign(secret, "POST", target, []byte(body), h.Now())).Want(t, "v1 of older clients", 201)
 	})
 }
 
@@ -130,13 +131,13 @@ func TestTheSignatureOfLinesIsWhatIsDocumented(t *testing.T) {
 func TestConcurrentReplayIsRejected(t *testing.T) {
 	t.Parallel()
 	eachServer(t, func(t *testing.T, h *serverFixture) {
-		made := h.live("POST", "/v1/keys", `{"require_signature":true}`).want(t, "making", 201)
-		header := signature.Sign(made.textAt("signing_secret"), "GET", "/v1/account", nil, h.Now())
+		made := h.live("POST", "/v1/keys", `{"require_signature":true}`).Want(t, "making", 201)
+		header := signature.Sign(made.TextAt("signing_secret"), "GET", "/v1/account", nil, h.Now())
 		var taken atomic.Int64
 		var all sync.WaitGroup
 		for range 12 {
 			all.Go(func() {
-				if h.do(made.textAt("key"), "GET", "/v1/account", "", headerName, header).status == http.StatusOK {
+				if h.do(made.TextAt("key"), "GET", "/v1/account", "", headerName, header).Status == http.StatusOK {
 					taken.Add(1)
 				}
 			})
