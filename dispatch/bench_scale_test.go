@@ -8,6 +8,7 @@ import (
 
 	"vayu/dispatch/outbox"
 	"vayu/internal/sqlstore/sqlstoretest"
+	testfixture "vayu/internal/testing/fixture"
 	"vayu/schema"
 )
 
@@ -34,15 +35,7 @@ func benchEvent(b *testing.B, engine string, subscriptions, accounts, events int
 	}
 	o := newFixture(b, db(b), nil) // it does not run: what is stored is not sent
 	o.insertSubscriptions(subscriptions, accounts)
-	following, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- o.book.Run(following) }()
-	b.Cleanup(func() {
-		stop()
-		if err := <-ended; err != nil {
-			b.Error(err)
-		}
-	})
+	testfixture.Run(b, o.book.Run)
 	if err := o.book.Ready(b.Context()); err != nil {
 		b.Fatal(err)
 	}

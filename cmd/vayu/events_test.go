@@ -16,6 +16,7 @@ import (
 	"vayu/dispatch/outbox"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/internal/testing/fixture"
 	"vayu/schema"
 )
 
@@ -77,15 +78,7 @@ func newRelayedStore(t *testing.T) (data string, db *sqlstore.DB, r *receiver) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	o := outbox.New(outbox.Config{DB: db})
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- o.Run(ctx, r) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
+	fixture.Run(t, func(ctx context.Context) error { return o.Run(ctx, r) })
 	return data, db, r
 }
 

@@ -18,6 +18,7 @@ import (
 	"vayu/internal/access/accesstest"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
+	"vayu/internal/testing/fixture"
 	"vayu/pipeline/recharge"
 	"vayu/pipeline/recharge/order"
 	"vayu/pipeline/recharge/request"
@@ -85,15 +86,7 @@ func (s *reconcileFixture) open() {
 	if err != nil {
 		s.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- s.recharges.Run(ctx) }()
-	s.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			s.Error(err)
-		}
-	})
+	fixture.Run(s, s.recharges.Run)
 	books := wallet.New(wallet.Config{DB: s.db, Events: events})
 	if _, err := books.Credit(s.Context(), s.owner, 1000_00, "utr 1", "test"); err != nil {
 		s.Fatal(err)

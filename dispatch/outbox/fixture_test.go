@@ -80,16 +80,7 @@ func (d *outboxFixture) tryAppend(account string) (id string, err error) {
 // run runs the outbox until stop is called.
 func (d *outboxFixture) run(to Publisher) (stop func()) {
 	d.t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- d.Run(ctx, to) }()
-	stop = sync.OnceFunc(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			d.t.Errorf("Run ended with %v", err)
-		}
-	})
-	d.t.Cleanup(stop)
+	stop = fixture.Run(d.t, func(ctx context.Context) error { return d.Run(ctx, to) })
 	return stop
 }
 

@@ -20,6 +20,7 @@ import (
 	"vayu/internal/access/accesstest"
 	"vayu/internal/columnstore/columnstoretest"
 	"vayu/internal/sqlstore/sqlstoretest"
+	testfixture "vayu/internal/testing/fixture"
 	"vayu/schema"
 	"vayu/schema/air"
 )
@@ -92,15 +93,7 @@ func (f *fixture) instance(tb testing.TB) accesstest.Client {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- service.Run(ctx) }()
-	tb.Cleanup(func() {
-		stop()
-		if err := <-ended; err != nil {
-			tb.Error(err)
-		}
-	})
+	testfixture.Run(tb, service.Run)
 	return accesstest.NewClient(tb, f.access, service.Routes())
 }
 

@@ -12,7 +12,6 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -102,17 +101,8 @@ func testBox(t testing.TB) *encryption.Cipher {
 // start runs the instance until stop is called or the test ends.
 func (s *serviceFixture) start() (stop func()) {
 	s.t.Helper()
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- s.Run(ctx) }()
-	stop = sync.OnceFunc(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			s.t.Errorf("the service ended with %v", err)
-		}
-	})
-	s.t.Cleanup(stop)
-	ready, done := context.WithTimeout(ctx, 5*time.Minute)
+	stop = fixture.Run(s.t, s.Run)
+	ready, done := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer done()
 	if err := s.Ready(ready); err != nil {
 		s.t.Fatal(err)

@@ -36,15 +36,7 @@ type hubServer struct {
 func serve(t *testing.T, most int) *hubServer {
 	t.Helper()
 	s := &hubServer{hub: newHub(t, most)}
-	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- s.Run(ctx) }()
-	t.Cleanup(func() {
-		stop()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
+	fixture.Run(t, s.Run)
 	h, err := httpapi.New(httpapi.Config{Routes: s.Routes(), Access: keys})
 	if err != nil {
 		t.Fatal(err)

@@ -262,16 +262,7 @@ func (s *batchFixture) newDoor() {
 
 // run runs the service until stop is called or the test ends.
 func (s *batchFixture) run() (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- s.Run(ctx) }()
-	stop = sync.OnceFunc(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			s.t.Error(err)
-		}
-	})
-	s.t.Cleanup(stop)
+	stop = fixture.Run(s.t, s.Run)
 	return stop
 }
 

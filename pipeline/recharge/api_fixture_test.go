@@ -68,15 +68,7 @@ func newAPIFixture(t *testing.T, db *sqlstore.DB) *apiFixture {
 	for _, w := range schema.Worlds {
 		fund(t, db, d.tenant.In(w))
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- d.Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Errorf("the service ended with %v", err)
-		}
-	})
+	fixture.Run(t, d.Run)
 	return d
 }
 

@@ -86,15 +86,7 @@ func benchServer(b *testing.B, db *sqlstore.DB) (ask func(method, path, body str
 	if err != nil {
 		b.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- s.Run(ctx) }()
-	b.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			b.Error(err)
-		}
-	})
+	fixture.Run(b, s.Run)
 	url := accesstest.Serve(b, accesstest.Access(b, db, nil), s.Routes())
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 256}}
 	b.Cleanup(client.CloseIdleConnections)

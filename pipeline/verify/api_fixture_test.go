@@ -50,14 +50,10 @@ func eachStore(t *testing.T, do func(t *testing.T, d *apiFixture)) {
 func newAPIFixture(t *testing.T, db *sqlstore.DB, now func() time.Time) *apiFixture {
 	t.Helper()
 	d := &apiFixture{t: t, reg: prometheus.NewRegistry(), tenant: accesstest.AddTenant(t, db, "shop"), clerk: &callbackBank{}}
-	box := accesstest.Cipher(t)
-	if err := box.Claim(t.Context(), db); err != nil {
-		t.Fatal(err)
-	}
 	events := outbox.New(outbox.Config{DB: db, Now: now})
 	var err error
 	d.Service, err = verify.New(verify.Config{
-		Options: transaction.Options{DB: db, Cipher: box, Events: events, Registry: d.reg, Now: now}, Settings: verify.DefaultSettings(),
+		Options: transaction.Options{DB: db, Cipher: accesstest.ClaimedCipher(t, db), Events: events, Registry: d.reg, Now: now}, Settings: verify.DefaultSettings(),
 		PublicURL: func() string { return "https://api.example.com" },
 		Connections: []bank.Connection{sandbox.Connection(now), {
 			Link: transaction.Link{Name: "clerk", World: schema.Live, Timeout: time.Second, ResendAfter: time.Minute, Concurrency: 8}, Bank: d.clerk, Receiver: d.clerk,
@@ -77,8 +73,8 @@ func newAPIFixture(t *testing.T, db *sqlstore.DB, now func() time.Time) *apiFixt
 	if d.router, err = httpapi.New(httpapi.Config{Routes: routes, Access: access}); err != nil {
 		t.Fatal(err)
 	}
-	d.runUntilEnd(d.Run)
-	d.runUntilEnd(batches.Run)
+	fixture.Run(t, d.Run)
+	fixture.Run(t, batches.Run)
 	return d
 }
 
@@ -90,19 +86,6 @@ func (d *apiFixture) batches(access *access.Service, now func() time.Time) *batc
 		d.t.Fatal(err)
 	}
 	return s
-}
-
-// runUntilEnd runs a function until the test ends.
-func (d *apiFixture) runUntilEnd(run func(context.Context) error) {
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- run(ctx) }()
-	d.t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			d.t.Errorf("it ended with %v", err)
-		}
-	})
 }
 
 // sandbox sends a request to the sandbox.

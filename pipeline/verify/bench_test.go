@@ -68,10 +68,7 @@ type benchFixture struct {
 func newBenchFixture(b *testing.B, db *sqlstore.DB) *benchFixture {
 	b.Helper()
 	c := &benchFixture{b: b, db: db, tenant: accesstest.AddTenant(b, db, "shop"), bank: &immediateBank{25 * time.Second, make(chan struct{}, 10_000)}}
-	box := accesstest.Cipher(b)
-	if err := box.Claim(b.Context(), db); err != nil {
-		b.Fatal(err)
-	}
+	box := accesstest.ClaimedCipher(b, db)
 	events := outbox.New(outbox.Config{DB: db})
 	s, err := verify.New(verify.Config{
 		Options: transaction.Options{DB: db, Cipher: box, Events: events}, Settings: verify.DefaultSettings(), PublicURL: func() string { return "https://api.example.com" },
@@ -86,17 +83,8 @@ func newBenchFixture(b *testing.B, db *sqlstore.DB) *benchFixture {
 		b.Fatal(err)
 	}
 	c.url = accesstest.Serve(b, access, append(s.Routes(), batches.Routes()...))
-	for _, run := range []func(context.Context) error{s.Run, batches.Run} {
-		ctx, cancel := context.WithCancel(context.Background())
-		ended := make(chan error, 1)
-		go func() { ended <- run(ctx) }()
-		b.Cleanup(func() {
-			cancel()
-			if err := <-ended; err != nil {
-				b.Error(err)
-			}
-		})
-	}
+	fixture.Run(b, s.Run)
+	fixture.Run(b, batches.Run)
 	return c
 }
 

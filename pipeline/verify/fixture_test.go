@@ -12,7 +12,6 @@ import (
 
 	"vayu/dispatch/outbox"
 	"vayu/internal/access/accesstest"
-	"vayu/internal/encryption"
 	"vayu/internal/httpapi"
 	"vayu/internal/sqlstore"
 	"vayu/internal/sqlstore/sqlstoretest"
@@ -152,16 +151,6 @@ func newServiceFixture(t testing.TB, db *sqlstore.DB, more ...bank.Connection) *
 	return s
 }
 
-// initializedBox returns a box that is registered in the store.
-func initializedBox(t testing.TB, db *sqlstore.DB) *encryption.Cipher {
-	t.Helper()
-	box := accesstest.Cipher(t)
-	if err := box.Claim(context.Background(), db); err != nil {
-		t.Fatal(err)
-	}
-	return box
-}
-
 // begin creates the service, or a new one as after a kill. Calls in flight of the earlier one
 // remain as they are in the store.
 func (s *serviceFixture) begin(db *sqlstore.DB, more ...bank.Connection) {
@@ -170,7 +159,7 @@ func (s *serviceFixture) begin(db *sqlstore.DB, more ...bank.Connection) {
 	s.reg = prometheus.NewRegistry()
 	var err error
 	s.Service, err = New(Config{
-		Options:     transaction.Options{DB: db, Cipher: initializedBox(s.t, db), Events: events, Registry: s.reg, Now: s.clock.Now, Log: s.log.Logger()},
+		Options:     transaction.Options{DB: db, Cipher: accesstest.ClaimedCipher(s.t, db), Events: events, Registry: s.reg, Now: s.clock.Now, Log: s.log.Logger()},
 		Settings:    s.settings,
 		Connections: append([]bank.Connection{s.bank.connection()}, more...), PublicURL: func() string { return "https://api.example.com" },
 	})

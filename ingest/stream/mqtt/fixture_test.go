@@ -163,16 +163,7 @@ func start(tb testing.TB, s Settings, c *collector) *running {
 		Failed:    func(err error) { set(func() { r.lost = append(r.lost, err) }) },
 		Repeated:  func() { set(func() { r.repeated++ }) },
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
-	go func() { ended <- subscriber.Run(ctx) }()
-	r.stop = sync.OnceFunc(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			tb.Error(err)
-		}
-	})
-	tb.Cleanup(r.stop)
+	r.stop = fixture.Run(tb, subscriber.Run)
 	return r
 }
 
