@@ -136,6 +136,41 @@ func checkOne(t *testing.T, path, text, want string) {
 	}
 }
 
+// TestCopiedFunctions has a project for each form of two functions that the rule finds, or just does not find.
+func TestCopiedFunctions(t *testing.T) {
+	t.Parallel()
+	const body = "{ x++; y++\nreturn x + y }"
+	for name, c := range map[string]struct{ path, text, want string }{
+		"copy":           {"query/places/b.go", "func sum(x, y int) int { // a comment\nx++\ny++\n\nreturn x + y }", "sum has the same body as a function in query/a.go"},
+		"copy in a test": {"query/places/b_test.go", "func sum(x, y int64) int64 " + body, "sum has the same body"},
+		"same folder":    {"query/b_test.go", "func sum(x, y int64) int64 " + body, ""},
+		"another body":   {"ingest/b.go", "func add(x, y int) int { x++; y++\nreturn y + x }", ""},
+		"method":         {"ingest/b.go", "type t int\nfunc (t) add(x, y int) int " + body, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			faults, err := arch.Check(fstest.MapFS{
+				"query/a.go":      {Data: []byte("package x\nfunc add(x, y int) int " + body)},
+				c.path:            {Data: []byte("package x\n" + c.text)},
+				"ARCHITECTURE.md": {Data: []byte("## Layout\n| `query/a.go`, `" + c.path + "` | a |\n")},
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(texts(faults), "\n"); c.want == "" && got != "" || !strings.Contains(got, c.want) {
+				t.Errorf("faults %q, want %q", got, c.want)
+			}
+		})
+	}
+	two := "package x\nfunc add(x int) int { x++\nreturn x }"
+	faults, err := arch.Check(fstest.MapFS{
+		"query/a.go": {Data: []byte(two)}, "ingest/a.go": {Data: []byte(two)}, "ARCHITECTURE.md": {Data: []byte("## Layout\n| `query`, `ingest` | a |\n")},
+	})
+	if err != nil || len(faults) != 0 {
+		t.Errorf("two statements: faults %v, error %v, want none", faults, err)
+	}
+}
+
 func TestGuide(t *testing.T) {
 	t.Parallel()
 	const head = "# Layout\n| folder | content |\n|---|---|\n"

@@ -2,6 +2,8 @@ package arch
 
 import (
 	"go/ast"
+	"go/printer"
+	"go/token"
 	"path"
 	"regexp"
 	"slices"
@@ -64,6 +66,28 @@ func (f *file) checkCalls() {
 		}
 		return true
 	})
+}
+
+// fewStatements is the number of statements below which functions of several packages may have the same body.
+const fewStatements = 3
+
+// checkBodies reports a function whose body is also that of a function in another folder. The map `seen` has the path
+// of a file for each body. Methods may be the same, because each belongs to its type.
+func (f *file) checkBodies(seen map[string]string) {
+	for _, decl := range f.tree.Decls {
+		fn, ok := decl.(*ast.FuncDecl)
+		if !ok || fn.Recv != nil || fn.Body == nil || len(fn.Body.List) < fewStatements {
+			continue
+		}
+		var body strings.Builder
+		_ = printer.Fprint(&body, token.NewFileSet(), fn.Body) // prints no comments, and never fails
+		first, found := seen[body.String()]
+		if !found {
+			seen[body.String()] = f.path
+		} else if path.Dir(first) != path.Dir(f.path) {
+			f.faultf(fn.Pos(), "%s has the same body as a function in %s; keep one of them", fn.Name.Name, first)
+		}
+	}
 }
 
 // importedAs is the name of an import in the file; empty if the file does not import it.

@@ -144,7 +144,7 @@ func (f *file) faultf(at token.Pos, format string, args ...any) {
 // Check applies every rule to the project with the root fsys, and returns the violations in the
 // order of the paths. An error means that reading failed. A file that does not parse is a Fault.
 func Check(fsys fs.FS) ([]Fault, error) {
-	faults := checkTop(fsys)
+	faults, bodies := checkTop(fsys), map[string]string{}
 	err := fs.WalkDir(fsys, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
@@ -162,7 +162,7 @@ func Check(fsys fs.FS) ([]Fault, error) {
 		checkTextWords(name, string(text), &faults)
 		switch path.Ext(name) {
 		case ".go":
-			checkGo(name, text, &faults)
+			checkGo(name, text, bodies, &faults)
 		case ".md":
 			checkDocument(fsys, name, string(text), &faults)
 		}
@@ -187,7 +187,7 @@ func (f *file) pure() bool {
 	return top(f.path) == "schema" && !f.test && !strings.HasPrefix(f.path, "schema/sdk/")
 }
 
-func checkGo(name string, text []byte, faults *[]Fault) {
+func checkGo(name string, text []byte, bodies map[string]string, faults *[]Fault) {
 	f := &file{path: name, test: strings.HasSuffix(name, "_test.go"), fset: token.NewFileSet(), faults: faults}
 	tree, err := parser.ParseFile(f.fset, name, text, parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil {
@@ -199,6 +199,7 @@ func checkGo(name string, text []byte, faults *[]Fault) {
 	f.checkPackage()
 	f.checkCalls()
 	f.checkAssertions()
+	f.checkBodies(bodies)
 	f.checkDocs()
 	f.checkWords()
 	f.checkMarks()
