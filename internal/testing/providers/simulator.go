@@ -2,8 +2,13 @@ package providers
 
 import (
 	"net/http"
+	"os"
+	"path/filepath"
 	"sync"
+	"testing"
 	"time"
+
+	"vayu/pipeline/httpconnector"
 )
 
 // Config configures a simulator. The zero value injects no faults.
@@ -72,4 +77,18 @@ func (s *Simulator[Order]) Count(of func(*Order) int) map[string]int {
 		all[reference] = of(o)
 	}
 	return all
+}
+
+// Connect opens the connection of a description.
+func Connect[C any](tb testing.TB, open func(string, httpconnector.Options) (C, error), description string, o httpconnector.Options) C {
+	tb.Helper()
+	file := filepath.Join(tb.TempDir(), "provider.yaml")
+	if err := os.WriteFile(file, []byte(description), 0o600); err != nil {
+		tb.Fatal(err)
+	}
+	c, err := open(file, o)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return c
 }

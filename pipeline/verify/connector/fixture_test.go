@@ -35,11 +35,7 @@ var patient = strings.NewReplacer("timeout: 5s", "timeout: 2m", "resend-after: 5
 // open creates a connection from a description.
 func open(t *testing.T, text string, reg prometheus.Registerer) bank.Connection {
 	t.Helper()
-	c, err := connector.Open(write(t, text), httpconnector.Options{Metrics: httpconnector.NewMetrics(reg)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return providers.Connect(t, connector.Open, text, httpconnector.Options{Metrics: httpconnector.NewMetrics(reg)})
 }
 
 func write(t *testing.T, text string) string {
