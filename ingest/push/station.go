@@ -62,8 +62,8 @@ func (w *stationRequest) station(account, name string) (station, error) {
 	return s, f.Problem()
 }
 
-// movedKilometres is the largest accepted move of a published station, in kilometres. The loader would refuse the
-// position after a larger move.
+// movedKilometres is the largest accepted move of a published station, in kilometres. After a larger move, the
+// position would be refused when the station is stored (see ingest/station).
 const movedKilometres = 5
 
 // replaces checks whether s can replace `old`, the registered station or nil. `requested` is the request's field

@@ -9,7 +9,7 @@ import (
 	"vayu/schema"
 )
 
-// settledAfter defines settled postings, which are older than the newest posting by settledAfter or more. Their sum is
+// settledAfter is the age, relative to the newest posting, from which a posting is settled. The sum of settled postings is
 // final, because settledAfter exceeds the time from a posting's timestamp to its commit, plus clock skew.
 const settledAfter = time.Minute
 

@@ -48,8 +48,8 @@ type mark struct {
 	count uint64
 }
 
-// lookback is how long before the last mark a poll begins to search for roll-ups. A roll-up's row becomes visible later
-// than the time that the row states, and another server's clock may have set this time. Both delay and clock skew are
+// lookback is the distance from the last mark back to the first roll-up that a poll reads. A roll-up's row becomes visible
+// later than the time that the row states, and another server's clock may have set this time. Both delay and clock skew are
 // well below a second, and a minute is enough for a busy machine. So polls may read the hours of a roll-up twice.
 const lookback = time.Minute
 

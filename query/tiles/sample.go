@@ -28,10 +28,10 @@ func leaveOut(s *snapshot.Snapshot, i int, now time.Time) (sample, bool) {
 	return interpolate(s, st.Point(), st, now)
 }
 
-// interpolate returns the figures of a position, from the stations of the default kinds, without `except` (under any of
-// its ids) if not nil. It computes them as [snapshot.Snapshot.Interpolate], but fills no missing concentrations. It
-// returns false if none of these stations within 100 km has a fresh AQI, or if the result is stale at the time `now`. A
-// map does not show the age of a figure, so it must not show stale ones.
+// interpolate returns the figures of a position, from the stations of the default kinds. If `except` is not nil, it
+// ignores this station under all of its ids. It computes as [snapshot.Snapshot.Interpolate], but fills no missing
+// concentrations. It returns false if none of these stations within 100 km has a fresh AQI, or if the result is stale at
+// the time `now`. A map does not show the age of a figure, so it must not show stale ones.
 func interpolate(s *snapshot.Snapshot, p places.Point, except *snapshot.Station, now time.Time) (sample, bool) {
 	newest := s.NewestAround(p, s.Kinds)
 	if newest == 0 {

@@ -104,7 +104,7 @@ type SourceProgress struct {
 	Backfill *SourceBackfill     `json:"backfill"` // the last backfill that a command started; nil for none in 90 days
 }
 
-// MaxOldest is the largest number of partitions in [SourceProgress].
+// MaxOldest is the largest number of partitions in the field Oldest of [SourceProgress].
 const MaxOldest = 20
 
 // PartitionProgress describes how far a partition of a source, such as a sensor, is fetched.
