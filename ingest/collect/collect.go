@@ -116,7 +116,7 @@ func (c *Collector) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// place calls c.Place until it succeeds, and returns the id. It returns "" if c.Place is nil, or if ctx ends first.
+// place calls c.Place until it returns the id of ClickHouse. It returns "" if c.Place is nil, or if ctx ends first.
 func (c *Collector) place(ctx context.Context) string {
 	for c.Place != nil {
 		id, err := c.Place(ctx)

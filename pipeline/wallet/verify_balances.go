@@ -9,8 +9,8 @@ import (
 	"vayu/schema"
 )
 
-// settledAfter is the age, relative to the newest posting, from which a posting is settled. The sum of settled postings is
-// final, because settledAfter exceeds the time from a posting's timestamp to its commit, plus clock skew.
+// settledAfter is the age, relative to the newest posting, from which a posting is settled. The sum of settled postings
+// is final, because settledAfter exceeds the time from a posting's timestamp to its commit, plus clock skew.
 const settledAfter = time.Minute
 
 // checkBalances compares the balances of a wallet with the sums of its postings. One statement cannot sum all

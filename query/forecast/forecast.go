@@ -101,8 +101,8 @@ func (p *Place) Answer(name string, today schema.Day, days int, hourly *air.Hour
 	return response, err
 }
 
-// AnswerFor returns the reply for a position in the place `name`. p must have the forecasts of `station`, which is near
-// the position, and p.Has(today) must be true. `days` and `hourly` have the same meaning as for [Place.Answer].
+// AnswerFor returns the reply for a position whose place is called `name`. Its forecasts are those of a station nearby:
+// p must belong to `station`, and p.Has(today) must be true. `days` and `hourly` are as for [Place.Answer].
 func (p *Place) AnswerFor(name string, station air.ForecastStation, today schema.Day, days int, hourly *air.HourlyForecast) (httpapi.Response, error) {
 	return p.render(name, &station, today, days, hourly)
 }

@@ -48,9 +48,9 @@ type mark struct {
 	count uint64
 }
 
-// lookback is the distance from the last mark back to the first roll-up that a poll reads. A roll-up's row becomes visible
-// later than the time that the row states, and another server's clock may have set this time. Both delay and clock skew are
-// well below a second, and a minute is enough for a busy machine. So polls may read the hours of a roll-up twice.
+// lookback makes a poll read roll-ups that ended up to a minute before the last mark. The row of a roll-up may become
+// visible after rows with a later time, because of a delay or of another server's clock. Both are well below a second,
+// and a minute is enough for a busy machine. So two polls may read the same hours.
 const lookback = time.Minute
 
 // rollups returns the mark of the latest roll-up, and the earliest hour that roll-ups since the mark `last` have

@@ -30,8 +30,8 @@ func leaveOut(s *snapshot.Snapshot, i int, now time.Time) (sample, bool) {
 
 // interpolate returns the figures of a position, from the stations of the default kinds. If `except` is not nil, it
 // ignores this station under all of its ids. It computes as [snapshot.Snapshot.Interpolate], but fills no missing
-// concentrations. It returns false if none of these stations within 100 km has a fresh AQI, or if the result is stale at
-// the time `now`. A map does not show the age of a figure, so it must not show stale ones.
+// concentrations. It returns false if none of these stations within 100 km has a fresh AQI, or if the result is stale
+// at the time `now`. A map does not show the age of a figure, so it must not show stale ones.
 func interpolate(s *snapshot.Snapshot, p places.Point, except *snapshot.Station, now time.Time) (sample, bool) {
 	newest := s.NewestAround(p, s.Kinds)
 	if newest == 0 {
