@@ -223,8 +223,8 @@ func (s *Service) follow(ctx context.Context, w *worldState) {
 	}
 }
 
-// Refresh publishes a new snapshot of a world if there is none yet, if a roll-up has changed rows of the world, or if an
-// hour has become current (see [snapshot.Publisher.Refresh]). Calls for the same world run one after the other.
+// Refresh publishes a new snapshot of a world if there is none yet, if a roll-up has changed rows of the world, or if
+// an hour has become current (see [snapshot.Publisher.Refresh]). Calls for the same world run one after the other.
 func (s *Service) Refresh(ctx context.Context, world schema.World) error {
 	w := s.worlds[world]
 	w.mu.Lock()

@@ -65,8 +65,8 @@ func (f Feed) BackfillStep() time.Duration {
 	return f.Step
 }
 
-// liveStep is the longest time range of new readings that a scheduled run fetches. Callers use it only if History is not
-// 0. The run also fetches the last part of the previous window again (see Lookback).
+// liveStep is the longest time range of new readings that a scheduled run fetches. Callers use it only if History is
+// not 0. The run also fetches the last part of the previous window again (see Lookback).
 func (f Feed) liveStep() time.Duration { return min(recentSlice, f.BackfillStep()) }
 
 // prepare checks the feed and fills in Schedule, Timeout and Lookback.

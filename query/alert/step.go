@@ -77,7 +77,7 @@ func (a *Alert) stepLevel(f *Observation, aqi float64, now time.Time) (Step, boo
 // Recheck checks a triggered alert after corrections of past figures. `hours` are the hours of the place, in time
 // order, from the crossing (the hour that triggered the alert) to the current one. If only a later hour meets the
 // condition, that hour becomes the crossing. If none does, the alert is resolved as corrected. If necessary figures are
-// missing, nothing changes. For a condition "change", the crossing is the hour in which the level changed.
+// missing, nothing changes. The crossing of a condition "change" is the hour of the new level.
 func (a *Alert) Recheck(hours []Observation, now time.Time) (Step, bool) {
 	if !a.Correctable() || a.rule.quiet.has(now) {
 		return Step{}, false

@@ -101,8 +101,8 @@ func (p *Place) Answer(name string, today schema.Day, days int, hourly *air.Hour
 	return response, err
 }
 
-// AnswerFor returns the reply for a position whose place is called `name`. Its forecasts are those of a station nearby:
-// p must belong to `station`, and p.Has(today) must be true. `days` and `hourly` are as for [Place.Answer].
+// AnswerFor returns the reply for a position. `name` is the name of the position in the reply. The reply has the
+// forecasts of p, those of the nearby `station`. p.Has(today) must be true. For `days` and `hourly` see [Place.Answer].
 func (p *Place) AnswerFor(name string, station air.ForecastStation, today schema.Day, days int, hourly *air.HourlyForecast) (httpapi.Response, error) {
 	return p.render(name, &station, today, days, hourly)
 }

@@ -48,9 +48,9 @@ type mark struct {
 	count uint64
 }
 
-// lookback makes a poll read roll-ups that ended up to a minute before the last mark. The row of a roll-up may become
-// visible after rows with a later time, because of a delay or of another server's clock. Both are well below a second,
-// and a minute is enough for a busy machine. So two polls may read the same hours.
+// lookback makes a poll also read the roll-ups of the last minute before the last mark. The row of a roll-up may become
+// visible after rows with a later time, because of a delay or a difference of clocks. Each is well below a second, and
+// a minute is enough for a busy machine. So two polls may read the same hours.
 const lookback = time.Minute
 
 // rollups returns the mark of the latest roll-up, and the earliest hour that roll-ups since the mark `last` have

@@ -46,8 +46,8 @@ type Kind struct {
 	// Ready returns an error if no record of a world (live or sandbox) can begin, for example
 	// without a provider. Then the service rejects new batches with that error. Ready may be nil.
 	Ready func(w schema.World) error
-	// Completed handles the completion of a batch by package batch, which itself rejects records with a repeated ref_id.
-	// If [Finish] or [Reject] completes a batch, their caller handles the completion instead. Completed may be nil.
+	// Completed is called when package batch completes a batch because it rejects the last open records, whose ref_id
+	// is repeated. When [Finish] or [Reject] completes a batch, their caller acts instead. Completed may be nil.
 	Completed func(tx *sqlstore.Tx, done *Finished) error
 	// Render returns the current state of the subjects (recharges or verifications) of the records [from, to), by the
 	// subject's id. Each value must encode as a JSON object without a field "index".
