@@ -69,7 +69,7 @@ func TestInvalidMessagesGoToDeadTopic(t *testing.T) {
 		if got.different() != 1 || len(got.ids) != 3 {
 			t.Errorf("took %d events, want the good one three times", len(got.ids))
 		}
-		if got := counted(t, l, "buried_total", reasonHeaders); got != 2 {
+		if got := counted(t, l, "dead_letters_total", reasonHeaders); got != 2 {
 			t.Errorf("got %v dead letters, want 2", got)
 		}
 		for _, m := range readDeadTopic(t, l, 2) {
@@ -144,7 +144,7 @@ func TestCommitWaitsForDeadLetters(t *testing.T) {
 	if len(got.ids) != 1 {
 		t.Errorf("handed over %d events, want the good one once", len(got.ids))
 	}
-	if got := counted(t, l, "bury_failures_total"); got != 3 {
+	if got := counted(t, l, "dead_letter_failures_total"); got != 3 {
 		t.Errorf("counted %v failed dead letters, want 3", got)
 	}
 	readDeadTopic(t, l, 1)

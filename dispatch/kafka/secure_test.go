@@ -128,7 +128,7 @@ func TestEventsGoThroughSecuredBrokers(t *testing.T) {
 			write(t, l, garbled)
 			publish(t, l, testEvents(t, 0, 50)...)
 			got.await(t, 50)
-			eventually(t, "one dead letter", func() bool { return counted(t, l, "buried_total", reasonHeaders) == 1 })
+			eventually(t, "one dead letter", func() bool { return counted(t, l, "dead_letters_total", reasonHeaders) == 1 })
 			if word := l.Status(t.Context()); word != "ok" {
 				t.Errorf("got %q", word)
 			}

@@ -30,10 +30,10 @@ type Rotation struct {
 // Moments of a rotation at which a test can kill the process.
 const (
 	atStart        = "start"
-	atWritten      = "written"   // the new key is on disk
-	atReencrypting = "resealing" // some values are re-encrypted, and the transaction is open
-	atCommitted    = "committed" // the transaction is committed, but the new key file is not installed
-	atPlaced       = "placed"    // the new key file, if any, is installed
+	atWritten      = "written"       // the new key is on disk
+	atReencrypting = "re-encrypting" // some values are re-encrypted, and the transaction is open
+	atCommitted    = "committed"     // the transaction is committed, but the new key file is not installed
+	atPlaced       = "placed"        // the new key file, if any, is installed
 )
 
 // RotationResult reports what Rotate has done.

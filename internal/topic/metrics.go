@@ -40,10 +40,10 @@ func newMetrics(c *Client, reg prometheus.Registerer) *metrics {
 	return &metrics{
 		consumed:           counter("_consumed_total", "Messages consumed: processed, or written to the dead topic."),
 		redelivered:        counter("_redelivered_batches_total", "Batches retried because processing failed."),
-		deadLetterFailures: counter("_bury_failures_total", "Failed writes to the dead topic; each is retried."),
+		deadLetterFailures: counter("_dead_letter_failures_total", "Failed writes to the dead topic; each is retried."),
 		connectFailures:    counter("_connection_failures_total", "Lost connections of the reader to its group or a partition."),
 		commitFailures:     counter("_commit_failures_total", "Processed batches whose offsets could not be committed; they are consumed again."),
-		deadLetters:        byReason("_buried_total", "Messages written to the dead topic, by reason.", c.Reasons...),
+		deadLetters:        byReason("_dead_letters_total", "Messages written to the dead topic, by reason.", c.Reasons...),
 		resets:             byReason("_resets_total", "Offset resets to the start of a partition, by reason.", resetExpired, resetTruncated),
 	}
 }

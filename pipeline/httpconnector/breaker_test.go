@@ -65,10 +65,10 @@ func TestBreakerOpensAndProbes(t *testing.T) {
 		case client.Available():
 			t.Error("open: client.Available() is true")
 		}
-		if got := fixture.MetricValue(t, reg, "vayu_upstream_breaker_open", "lane", "main", "upstream", "shop"); got != 1 {
+		if got := fixture.MetricValue(t, reg, "vayu_provider_breaker_open", "group", "main", "provider", "shop"); got != 1 {
 			t.Errorf("the metric of open breakers is %v, want 1", got)
 		}
-		if got := fixture.MetricValue(t, reg, "vayu_upstream_calls_total", "call", "order", "outcome", "breaker_open", "upstream", "shop"); got != 1 {
+		if got := fixture.MetricValue(t, reg, "vayu_provider_calls_total", "call", "order", "outcome", "breaker_open", "provider", "shop"); got != 1 {
 			t.Errorf("the metric counts %v calls blocked by the breaker, want 1", got)
 		}
 		time.Sleep(10*time.Second + time.Millisecond)
@@ -95,7 +95,7 @@ func TestBreakerOpensAndProbes(t *testing.T) {
 		if !client.Available() {
 			t.Error("well again: client.Available() is false")
 		}
-		if fixture.MetricValue(t, reg, "vayu_upstream_breaker_open", "lane", "main", "upstream", "shop") != 0 {
+		if fixture.MetricValue(t, reg, "vayu_provider_breaker_open", "group", "main", "provider", "shop") != 0 {
 			t.Error("the metric still shows an open breaker")
 		}
 	})

@@ -95,7 +95,7 @@ func TestCallbackSignatureIsVerified(t *testing.T) {
 				c.want != nil && !errors.Is(c.want, errAny) && !errors.Is(err, c.want):
 				t.Errorf("got %v, want %v", err, c.want)
 			}
-			if fixture.MetricValue(t, reg, "vayu_upstream_callbacks_total", "outcome", c.outcome, "upstream", "shop") != 1 {
+			if fixture.MetricValue(t, reg, "vayu_provider_callbacks_total", "outcome", c.outcome, "provider", "shop") != 1 {
 				t.Errorf("it is not counted as %s", c.outcome)
 			}
 			for _, text := range []string{out.String(), errorText(err)} {

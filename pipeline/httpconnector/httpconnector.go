@@ -67,8 +67,8 @@ func New(d *Description, o Options) *Client {
 	if o.Dial == nil {
 		o.Dial = new(net.Dialer).DialContext
 	}
-	c := &Client{Description: d, log: o.Log.With("upstream", d.Name), metrics: o.Metrics, now: o.Now, transport: newTransport(d, o.Dial)}
-	c.main, c.separate = c.newCallGroup("main"), c.newCallGroup("aside")
+	c := &Client{Description: d, log: o.Log.With("provider", d.Name), metrics: o.Metrics, now: o.Now, transport: newTransport(d, o.Dial)}
+	c.main, c.separate = c.newCallGroup("main"), c.newCallGroup("separate")
 	return c
 }
 
@@ -258,18 +258,18 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	auto := promauto.With(reg)
 	return &Metrics{
 		calls: auto.NewCounterVec(prometheus.CounterOpts{
-			Name: "vayu_upstream_calls_total", Help: "Calls to providers, by outcome.",
-		}, []string{"upstream", "call", "outcome"}),
+			Name: "vayu_provider_calls_total", Help: "Calls to providers, by outcome.",
+		}, []string{"provider", "call", "outcome"}),
 		seconds: auto.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "vayu_upstream_call_seconds", Help: "Duration of calls to providers, including the wait for a slot.",
+			Name: "vayu_provider_call_seconds", Help: "Duration of calls to providers, including the wait for a slot.",
 			Buckets: []float64{.01, .03, .1, .3, 1, 3, 10, 30, 100},
-		}, []string{"upstream", "call"}),
+		}, []string{"provider", "call"}),
 		open: auto.NewGaugeVec(prometheus.GaugeOpts{
-			Name: "vayu_upstream_breaker_open", Help: "1 while the circuit breaker of a provider is open, by lane.",
-		}, []string{"upstream", "lane"}),
+			Name: "vayu_provider_breaker_open", Help: "1 while the circuit breaker of a provider is open, by group of calls (main, separate).",
+		}, []string{"provider", "group"}),
 		callbacks: auto.NewCounterVec(prometheus.CounterOpts{
-			Name: "vayu_upstream_callbacks_total", Help: "Callbacks of providers, by outcome.",
-		}, []string{"upstream", "outcome"}),
+			Name: "vayu_provider_callbacks_total", Help: "Callbacks of providers, by outcome.",
+		}, []string{"provider", "outcome"}),
 	}
 }
 

@@ -85,7 +85,7 @@ func TestErrorShowsWhetherRequestWasSent(t *testing.T) {
 			if (err == nil) != (c.outcome == "ok") || err != nil && errors.Is(err, ErrNotSent) == c.sent {
 				t.Errorf("got %v, want it to be sent: %v", err, c.sent)
 			}
-			if fixture.MetricValue(t, reg, "vayu_upstream_calls_total", "call", "order", "outcome", c.outcome, "upstream", "shop") != 1 {
+			if fixture.MetricValue(t, reg, "vayu_provider_calls_total", "call", "order", "outcome", c.outcome, "provider", "shop") != 1 {
 				t.Errorf("it is not counted as %s: %v", c.outcome, err)
 			}
 			if w != nil && c.sent && w.count() > 1 {
@@ -95,7 +95,7 @@ func TestErrorShowsWhetherRequestWasSent(t *testing.T) {
 				t.Errorf("the log says what the caller is about to say: %s", text)
 			}
 			if got, want := strings.Contains(errorText(err), "secret-word"), c.outcome == "not_mapped"; got != want {
-				t.Errorf("got %v, want a word of the upstream in it: %v", err, want)
+				t.Errorf("got %v, want a word of the provider in it: %v", err, want)
 			}
 		})
 	}
@@ -110,7 +110,7 @@ func TestUnknownHostIsNotSent(t *testing.T) {
 	if _, err := client.Call(t.Context(), "order", values); !errors.Is(err, ErrNotSent) || !strings.Contains(err.Error(), "name of the host") {
 		t.Errorf("got %v", err)
 	}
-	if fixture.MetricValue(t, reg, "vayu_upstream_calls_total", "call", "order", "outcome", "not_connected", "upstream", "shop") != 1 {
+	if fixture.MetricValue(t, reg, "vayu_provider_calls_total", "call", "order", "outcome", "not_connected", "provider", "shop") != 1 {
 		t.Error("it is not counted")
 	}
 }

@@ -82,7 +82,7 @@ func TestSeveralFilesShareMetrics(t *testing.T) {
 		}
 		_, _ = c.Operator.Submit(t.Context(), sampleOrder)
 	}
-	if counted := fixture.MetricValue(t, reg, "vayu_upstream_calls_total"); counted != 2 {
+	if counted := fixture.MetricValue(t, reg, "vayu_provider_calls_total"); counted != 2 {
 		t.Errorf("%v calls are counted, want 2", counted)
 	}
 }

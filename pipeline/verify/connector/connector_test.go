@@ -107,7 +107,7 @@ func TestSeveralFilesShareMetrics(t *testing.T) {
 		}
 		_, _ = c.Bank.Deposit(t.Context(), drop)
 	}
-	if counted := fixture.MetricValue(t, reg, "vayu_upstream_calls_total", "outcome", "not_connected"); counted != 2 {
+	if counted := fixture.MetricValue(t, reg, "vayu_provider_calls_total", "outcome", "not_connected"); counted != 2 {
 		t.Errorf("%v calls are counted, want 2", counted)
 	}
 }
@@ -122,7 +122,7 @@ func TestUnmappedValuesAreCounted(t *testing.T) {
 	reg := prometheus.NewRegistry()
 	a, err := open(t, fakebank.Describe(server.URL), reg).Bank.Deposit(t.Context(), drop)
 	wantOutcome(t, "an unmapped state", a, err, lost)
-	if got := fixture.MetricValue(t, reg, "vayu_upstream_calls_total", "call", "deposit", "outcome", "not_mapped"); got != 1 {
+	if got := fixture.MetricValue(t, reg, "vayu_provider_calls_total", "call", "deposit", "outcome", "not_mapped"); got != 1 {
 		t.Errorf("%v are counted, want 1", got)
 	}
 }
