@@ -50,7 +50,10 @@ func (f progressFolder) load(key string) progress {
 }
 
 func (f progressFolder) save(p progress) error {
-	err := atomicfile.Write(f.path(p.Key), func(file *os.File) error { return json.NewEncoder(file).Encode(p) })
+	err := os.MkdirAll(string(f), 0o750)
+	if err == nil {
+		err = atomicfile.Write(f.path(p.Key), func(file *os.File) error { return json.NewEncoder(file).Encode(p) })
+	}
 	if err != nil {
 		return fmt.Errorf("saving the progress: %w", err)
 	}

@@ -7,12 +7,10 @@ import (
 	"path/filepath"
 )
 
-// Write replaces a file with the output of `write`, or creates it, and its folder. Only its owner can access the file.
+// Write replaces a file with the output of `write`, or creates it. Only its owner can access the file. A kill can leave a
+// second file, with a random end of its name.
 func Write(path string, write func(file *os.File) error) error {
 	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o750); err != nil {
-		return err
-	}
 	file, err := os.CreateTemp(dir, filepath.Base(path)+".*")
 	if err != nil {
 		return err

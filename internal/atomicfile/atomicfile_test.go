@@ -11,7 +11,7 @@ import (
 
 func TestWrite(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "new")
+	dir := t.TempDir()
 	path := filepath.Join(dir, "file")
 	for _, text := range []string{"first", "second"} {
 		err := atomicfile.Write(path, func(file *os.File) error { _, err := file.WriteString(text); return err })

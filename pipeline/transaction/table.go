@@ -91,8 +91,8 @@ const (
 )
 
 // NextCall returns the time of the next call after a result that is not final. If the provider requested a pause
-// (`retryAfter` is not 0), the call follows after that pause. Otherwise the backoff applies. If the provider does not
-// know the order (`unknown`), the call is due at most `resendAfter` after the order was last sent.
+// (`retryAfter` is not 0), the call follows after that pause. Otherwise the backoff applies, and
+// a call for an order that the provider does not know (`unknown`) is due at most `resendAfter` after its last sending.
 func (b *Base) NextCall(retryAfter time.Duration, unknown bool, resendAfter time.Duration, now time.Time) time.Time {
 	if retryAfter > 0 {
 		return now.Add(retryAfter)

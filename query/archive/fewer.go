@@ -81,7 +81,7 @@ func (r *run) removed(ctx context.Context, t dataset.Table, from, to time.Time) 
 	var computed uint64 // a day of a city also depends on hours of the day before and after
 	err = queryValue(ctx, r.conn, &computed, `SELECT toUInt64(max(stations) * uniqExact(hour)) FROM (SELECT stations, arrayJoin(range(
 			toUInt32(greatest(toInt64(toUnixTimestamp(hours_from)), {from:Int64} - 86400)), toUInt32(least(toInt64(toUnixTimestamp(hours_to)), {to:Int64} + 86400)) + 1, 3600)) AS hour
-		FROM `+"`"+r.o.Database+"`"+`.rollup WHERE at >= fromUnixTimestamp({since:Int64})
+		FROM `+statement.QuoteName(r.o.Database, "rollup")+` WHERE at >= fromUnixTimestamp({since:Int64})
 			AND toUnixTimestamp(hours_to) >= {from:Int64} - 86400 AND toUnixTimestamp(hours_from) <= {to:Int64} + 86400)`, args...)
 	if err != nil {
 		return 0, fmt.Errorf("reading the roll-ups: %w", err)
@@ -96,7 +96,7 @@ var rolledUp = []string{"city_day", "city_hour", "station_hour"}
 // more likely lost than no longer public, so their rows must stay in the archive.
 func (r *run) checkStations(ctx context.Context) error {
 	var now uint64
-	if err := queryValue(ctx, r.conn, &now, "SELECT count() FROM `"+r.o.Database+"`.station FINAL"); err != nil {
+	if err := queryValue(ctx, r.conn, &now, "SELECT count() FROM "+statement.QuoteName(r.o.Database, "station")+" FINAL"); err != nil {
 		return fmt.Errorf("counting the stations: %w", err)
 	}
 	before := r.before.table("station")

@@ -11,6 +11,7 @@ import (
 
 	"vayu/query/aggregate"
 	"vayu/query/dataset"
+	"vayu/schema/statement"
 )
 
 // table updates the archive of a table: it writes the months that have changed, and keeps some older files (see stays).
@@ -124,7 +125,7 @@ func (t *Table) add(all []dataset.Licence) {
 // all, the table is new or lost: emptyMonth returns nil, so the archive keeps its file.
 func (r *run) emptyMonth(ctx context.Context, t dataset.Table) ([]dataset.Month, error) {
 	var n uint64
-	err := queryValue(ctx, r.conn, &n, "SELECT count() FROM `"+r.o.Database+"`.`"+t.Name+"` SETTINGS final = 0")
+	err := queryValue(ctx, r.conn, &n, "SELECT count() FROM "+statement.QuoteName(r.o.Database, t.Name)+" SETTINGS final = 0")
 	if err != nil || n == 0 {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
 
 	"vayu/internal/atomicfile"
@@ -87,7 +88,11 @@ func (i *Issue) write(path string, hours *Hours) error {
 	for id, p := range i.stations {
 		s.Places = append(s.Places, p.saved("station", id, ""))
 	}
-	if err := atomicfile.Write(path, func(file *os.File) error { return json.NewEncoder(file).Encode(s) }); err != nil {
+	err := os.MkdirAll(filepath.Dir(path), 0o750)
+	if err == nil {
+		err = atomicfile.Write(path, func(file *os.File) error { return json.NewEncoder(file).Encode(s) })
+	}
+	if err != nil {
 		return fmt.Errorf("writing the forecasts %q: %w", path, err)
 	}
 	return nil

@@ -112,7 +112,11 @@ func unpack(v []int64) (aggregate.Figures, error) {
 }
 
 func writeSnapshot(path string, s *Snapshot) error {
-	if err := atomicfile.Write(path, func(file *os.File) error { return encodeSnapshot(file, s) }); err != nil {
+	err := os.MkdirAll(filepath.Dir(path), 0o750)
+	if err == nil {
+		err = atomicfile.Write(path, func(file *os.File) error { return encodeSnapshot(file, s) })
+	}
+	if err != nil {
 		return fmt.Errorf("writing the snapshot %q: %w", path, err)
 	}
 	return nil

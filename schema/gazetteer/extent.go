@@ -39,7 +39,7 @@ func cellOf(lat, lon float64) cell {
 	return cell{int(math.Floor(lat / cellDegrees)), int(math.Floor(lon / cellDegrees))}
 }
 
-// atlasOf parses extents.csv. It skips comments and lines without five fields, and panics on an invalid number.
+// atlasOf parses extents.csv. It skips comments, and panics on an invalid line.
 var atlasOf = sync.OnceValue(func() *atlas {
 	a := &atlas{byName: make(map[[2]string]int), cells: make(map[cell][]int)}
 	for line := range strings.Lines(extentsCSV) {

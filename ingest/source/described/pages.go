@@ -167,19 +167,20 @@ func (w *walk) ended(body record.Reply, count int) (last bool, missing int) {
 }
 
 // linkValue matches one link of the header Link: the address, and the parameters up to a comma outside quotes.
-// relation matches the parameter rel, which may list several types.
+// linkParameter matches one of its parameters: the name, and the value with or without quotes.
 var (
-	linkValue = regexp.MustCompile(`<([^>]*)>((?:[^,"]|"[^"]*")*)`)
-	relation  = regexp.MustCompile(`(?i);\s*rel\s*=\s*(?:"([^"]*)"|([^\s;"]+))`)
+	linkValue     = regexp.MustCompile(`<([^>]*)>((?:[^,"]|"(?:[^"\\]|\\.)*")*)`)
+	linkParameter = regexp.MustCompile(`;\s*([^\s;="]+)\s*(?:=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*)))?`)
 )
 
 // nextLink returns the address with rel="next" in the headers Link (RFC 8288), or "" if there is none.
 func nextLink(headers []string) string {
 	for _, header := range headers {
 		for _, link := range linkValue.FindAllStringSubmatch(header, -1) {
-			rel := relation.FindStringSubmatch(link[2])
-			if rel != nil && slices.Contains(strings.Fields(strings.ToLower(rel[1]+rel[2])), "next") {
-				return link[1]
+			for _, p := range linkParameter.FindAllStringSubmatch(link[2], -1) {
+				if strings.EqualFold(p[1], "rel") && slices.Contains(strings.Fields(strings.ToLower(p[2]+p[3])), "next") {
+					return link[1]
+				}
 			}
 		}
 	}

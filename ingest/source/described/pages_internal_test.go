@@ -18,7 +18,9 @@ func TestNextLink(t *testing.T) {
 		"two types":             {[]string{`</a>; rel="last next"`}, "/a"},
 		"upper case":            {[]string{`</a>; REL = NEXT`}, "/a"},
 		"other type":            {[]string{`</a>; rel="next-archive"`}, ""},
-		"type in a title":       {[]string{`</a>; title="rel=next"; rel="last"`}, ""},
+		"type in a title":       {[]string{`</a>; title="x; rel=next"; rel="last"`}, ""},
+		"quote in a title":      {[]string{`</a>; title="5\" sensors, hourly"; rel="next"`}, "/a"},
+		"parameter alone":       {[]string{`</a>; crossorigin; rel=next`}, "/a"},
 		"no address":            {[]string{`rel="next"`, "<", "<>; rel=next", ""}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

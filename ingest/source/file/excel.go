@@ -46,7 +46,7 @@ func openBook(r io.Reader) (book *excelize.File, err error) {
 		return err
 	})
 	if err != nil {
-		return nil, ingest.BadReplyf("the workbook cannot be opened: %v", err)
+		return nil, ingest.BadReplyf("the workbook is damaged, or cannot be opened: %v", err)
 	}
 	return book, nil
 }

@@ -288,11 +288,13 @@ func TestFailedRestoreLeavesNothing(t *testing.T) {
 			if err := os.WriteFile(c.path, c.text, 0o600); err != nil {
 				t.Fatal(err)
 			}
+			defer func() {
+				if err := os.WriteFile(c.path, whole[c.path], 0o600); err != nil {
+					t.Error(err)
+				}
+			}()
 			if _, err := backup.Restore(t.Context(), db, c.databases, k.dir); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, want an error with %q", err, c.want)
-			}
-			if err := os.WriteFile(c.path, whole[c.path], 0o600); err != nil {
-				t.Fatal(err)
 			}
 		})
 	}

@@ -11,7 +11,7 @@ func AllowsJSON(accept []string) bool {
 			return wanted
 		}
 	}
-	return strings.TrimSpace(strings.Join(accept, "")) == ""
+	return strings.Trim(strings.Join(accept, ""), " \t,") == ""
 }
 
 // Wanted reports whether an Accept header names a media type, and not with q=0. It ignores other weights, and does not

@@ -9,7 +9,7 @@ import (
 func TestAllowsJSON(t *testing.T) {
 	t.Parallel()
 	for accept, want := range map[string]bool{
-		"": true, " ": true, "*/*": true, "application/*": true, "Application/JSON; charset=utf-8": true,
+		"": true, " ": true, ", ,": true, "*/*": true, "application/*": true, "Application/JSON; charset=utf-8": true,
 		"text/html, application/json;q=0.001": true, "text/html, */*;q=0.8": true, "application/json, */*;q=0": true,
 		"text/html": false, "application/json-seq": false, "application/json;q=0": false, "application/json; Q = 0.000": false,
 		"application/*;level=1;q=0, */*": false, "*/*;q=0": false, "application/json;q=0, application/*": false,

@@ -42,7 +42,10 @@ func Update(tb testing.TB, db *sqlstore.DB, change func(tx *sqlstore.Tx) error) 
 // Exec runs one statement as a change.
 func Exec(tb testing.TB, db *sqlstore.DB, statement string, args ...any) {
 	tb.Helper()
-	Update(tb, db, func(tx *sqlstore.Tx) error { _, err := tx.Exec(statement, args...); return err })
+	err := db.Update(context.Background(), func(tx *sqlstore.Tx) error { _, err := tx.Exec(statement, args...); return err })
+	if err != nil {
+		tb.Fatalf("%s: %v", statement, err)
+	}
 }
 
 // Value returns the value that a query selects.

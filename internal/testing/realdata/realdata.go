@@ -8,15 +8,14 @@ import (
 	"testing"
 )
 
-// Checkout returns the folder of the go.mod above the working directory.
+// Checkout returns the folder of the go.mod above the working directory. It panics if there is none.
 func Checkout() string {
-	dir, _ := os.Getwd()
-	for ; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
+	for dir, err := os.Getwd(); err == nil && dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			break
+			return dir
 		}
 	}
-	return dir
+	panic("no go.mod above the working directory")
 }
 
 // Path returns the path of a file with real data. The parameter `name` is relative to the data folder, such as

@@ -171,9 +171,9 @@ func Users(l Limits) string {
 func (l Limits) grants() []string {
 	all := []string{"GRANT " + role, "GRANT CREATE TEMPORARY TABLE ON *.*", "GRANT SHOW DATABASES ON `default`.*"}
 	for _, database := range l.Databases {
-		all = append(all, "GRANT SELECT, dictGet ON `"+database+"`.*")
+		all = append(all, "GRANT SELECT, dictGet ON "+statement.QuoteName(database)+".*")
 		for _, table := range l.Private {
-			all = append(all, "REVOKE SELECT ON `"+database+"`.`"+table+"`")
+			all = append(all, "REVOKE SELECT ON "+statement.QuoteName(database, table))
 		}
 	}
 	for _, table := range shown {
