@@ -350,6 +350,25 @@ func redactError(ctx context.Context, err error) error {
 	return err
 }
 
+// WithoutSecrets returns an error whose text is that of err without secrets, which the function `clean` removes.
+func WithoutSecrets(err error, clean func(string) string) error {
+	if text := clean(err.Error()); text != err.Error() {
+		return &cleanError{err, text}
+	}
+	return err
+}
+
+type cleanError struct {
+	err  error
+	text string
+}
+
+// Error implements error.
+func (e *cleanError) Error() string { return e.text }
+
+// Unwrap returns the cause, for errors.Is and errors.As.
+func (e *cleanError) Unwrap() error { return e.err }
+
 // IsHTML reports whether a reply starts like a web page.
 func IsHTML(body []byte) bool {
 	head := bytes.TrimLeft(body[:min(len(body), 512)], "\xef\xbb\xbf \t\r\n")

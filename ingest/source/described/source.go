@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"vayu/ingest"
+	"vayu/ingest/fetch"
 	"vayu/ingest/source/described/budget"
 	"vayu/ingest/source/described/mapping"
 	"vayu/ingest/source/described/timestamp"
@@ -139,7 +140,7 @@ func listError(of string, err error) error { return fmt.Errorf("the list of %s: 
 
 // failed adds the name of the source to the error of a fetch, and removes secrets from the error.
 func (s *Source) failed(err error) error {
-	return s.cleaned(fmt.Errorf("fetching source %q: %w", s.d.Name, err))
+	return fetch.WithoutSecrets(fmt.Errorf("fetching source %q: %w", s.d.Name, err), s.d.clean) // a URL or a reply may have one
 }
 
 // fields returns the values of the fields in templates: the fields of a partition and the limits of the window, whose
@@ -152,22 +153,3 @@ func (s *Source) fields(w ingest.Window, part map[string]string) map[string]stri
 	maps.Copy(fields, part)
 	return fields
 }
-
-// cleaned removes secrets from an error. The URL of a request may contain a secret, or the API may quote one.
-func (s *Source) cleaned(err error) error {
-	if text := s.d.clean(err.Error()); text != err.Error() {
-		return &cleanError{err, text}
-	}
-	return err
-}
-
-type cleanError struct {
-	err  error
-	text string
-}
-
-// Error implements error.
-func (e *cleanError) Error() string { return e.text }
-
-// Unwrap returns the cause, for errors.Is and errors.As.
-func (e *cleanError) Unwrap() error { return e.err }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"vayu/ingest"
+	"vayu/ingest/fetch"
 	"vayu/ingest/source/described/storage"
 	"vayu/ingest/source/file/table"
 )
@@ -110,7 +111,7 @@ func (s *Source) Fetch(ctx context.Context, w ingest.Window, yield func(*ingest.
 	f.begin(ctx)
 	defer func() { f.builder.Discard() }()
 	if err := f.run(ctx); err != nil {
-		return s.cleaned(fmt.Errorf("reading the files of source %q: %w", s.Name, err))
+		return fetch.WithoutSecrets(fmt.Errorf("reading the files of source %q: %w", s.Name, err), s.Clean)
 	}
 	return f.pass(ctx)
 }
@@ -311,23 +312,3 @@ func (f *fetching) refuse(path string, err error) {
 	f.builder.RejectField(ingest.Unreadable, "")
 	f.builder.Describe(nil)
 }
-
-// cleaned removes secrets from an error.
-func (s *Source) cleaned(err error) error {
-	if text := s.Clean(err.Error()); text != err.Error() {
-		return &cleanError{err, text}
-	}
-	return err
-}
-
-// cleanError is an error whose text has no secrets.
-type cleanError struct {
-	err  error
-	text string
-}
-
-// Error implements error.
-func (e *cleanError) Error() string { return e.text }
-
-// Unwrap returns the cause, for errors.Is and errors.As.
-func (e *cleanError) Unwrap() error { return e.err }
