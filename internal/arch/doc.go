@@ -1,3 +1,3 @@
-// Package arch checks the structure of the project: allowed imports, allowed folders, sizes, texts that no file may
-// contain, and values that the messages of assertions contain. Its tests check the whole project.
+// Package arch checks the structure of the project: allowed imports and folders, sizes, forbidden words, functions with
+// the same body, values that assertions print, and lists of files in CONTRIBUTING.md. Its tests check the whole project.
 package arch
