@@ -279,8 +279,7 @@ func TestTryReturnsEverythingWithoutStoring(t *testing.T) {
 		panic("half way")
 	}}
 	got, err := runner.FetchSample(t.Context(), src, ingest.Window{To: now}, math.MaxInt)
-	var panicked *panics.Error
-	if !errors.As(err, &panicked) {
+	if panicked, ok := errors.AsType[*panics.Error](err); !ok {
 		t.Errorf("FetchSample = %v, want the panic as an error", err)
 	} else if len(panicked.Stack) == 0 {
 		t.Errorf("FetchSample = %v without a stack", panicked)

@@ -19,8 +19,8 @@ type Size struct {
 
 // Limits of the project. A commit that makes the project smaller lowers them. One that raises a limit has a decision record.
 const (
-	limitOutside  = 66_470 // lines outside airFolders
-	limitSupport  = 3_117  // lines of test support outside _test.go
+	limitOutside  = 66_471 // lines outside airFolders
+	limitSupport  = 3_118  // lines of test support outside _test.go
 	limitInternal = 27     // per cent of non-test Go
 )
 

@@ -148,8 +148,7 @@ func TestOtherRealFiles(t *testing.T) {
 		"mpcb_daily_subindex.csv", "stations.csv", "networks/openaq/india_sensors_excerpt.csv",
 	} {
 		_, err := Open("file", realdata.Path(t, name), 0, now, shippedFormats(t))
-		var refused *ingest.BatchError
-		if !errors.As(err, &refused) {
+		if refused, ok := errors.AsType[*ingest.BatchError](err); !ok {
 			t.Errorf("%s: got error %v, want one of the type %T", name, err, refused)
 		} else if refused.Reason != ingest.BadReply {
 			t.Errorf("%s: got %s, %q; want %s", name, refused.Reason, err, ingest.BadReply)

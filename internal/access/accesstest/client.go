@@ -33,6 +33,7 @@ func NewClient(tb testing.TB, access httpapi.Access, routes []httpapi.Route) Cli
 
 // ClientOf returns a client of a router.
 func ClientOf(tb testing.TB, router http.Handler) Client {
+	tb.Helper()
 	return Client{tb, httpapitest.Checked(tb, router)}
 }
 
