@@ -58,7 +58,7 @@ func (c Client) Do(key, method, path, body string, header ...string) Reply {
 		r.Header.Set("Authorization", "Bearer "+key)
 	}
 	for i := 0; i+1 < len(header); i += 2 {
-		r.Header.Add(header[i], header[i+1])
+		r.Header.Set(header[i], header[i+1])
 	}
 	w := httptest.NewRecorder()
 	c.handler.ServeHTTP(w, r)
