@@ -39,7 +39,11 @@ func wantOnly(t *testing.T, dir, text string) {
 	if err != nil || string(got) != text {
 		t.Errorf("the file has %q (%v), want %q", got, err, text)
 	}
-	if info, err := entries[0].Info(); err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("the file has the mode %v (%v), want 0600", info.Mode(), err)
+	info, err := entries[0].Info()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if mode := info.Mode().Perm(); mode != 0o600 {
+		t.Errorf("the file has the mode %v, want 0600", mode)
 	}
 }

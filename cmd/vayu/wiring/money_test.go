@@ -29,7 +29,7 @@ func TestDuplicateOperatorNameIsRejected(t *testing.T) {
 	other := describe("sandbox.yaml", "acme", "sandbox")
 	for name, c := range map[string]struct {
 		files []string
-		want  []string // nil: they are taken
+		want  []string // texts of the error; nil for no error
 	}{
 		"different ones":    {[]string{first, second}, nil},
 		"one of each world": {[]string{first, other}, []string{first, other, "acme"}}, // a callback names no world
@@ -41,14 +41,7 @@ func TestDuplicateOperatorNameIsRejected(t *testing.T) {
 			cfg := settings.Defaults()
 			cfg.Recharge.Operators = c.files
 			_, err := connections(cfg, httpconnector.Options{})
-			if (err == nil) != (c.want == nil) {
-				t.Errorf("got %v", err)
-			}
-			for _, part := range c.want {
-				if err != nil && !strings.Contains(err.Error(), part) {
-					t.Errorf("got %v, want %q in it", err, part)
-				}
-			}
+			wantErrorWith(t, err, c.want)
 		})
 	}
 }
@@ -68,7 +61,7 @@ func TestDuplicateBankNameIsRejected(t *testing.T) {
 	first, second, copied := describe("first.yaml", "acme"), describe("second.yaml", "zenith"), describe("copy.yaml", "acme")
 	for name, c := range map[string]struct {
 		files []string
-		want  []string // nil: they are taken
+		want  []string // texts of the error; nil for no error
 	}{
 		"different ones":    {[]string{first, second}, nil},
 		"copied":            {[]string{first, second, copied}, []string{"verify.banks", first, copied, "acme"}},
@@ -79,14 +72,20 @@ func TestDuplicateBankNameIsRejected(t *testing.T) {
 			cfg := settings.Defaults()
 			cfg.Verify.Banks = c.files
 			_, err := banks(cfg, httpconnector.Options{})
-			if (err == nil) != (c.want == nil) {
-				t.Errorf("got %v", err)
-			}
-			for _, part := range c.want {
-				if err != nil && !strings.Contains(err.Error(), part) {
-					t.Errorf("got %v, want %q in it", err, part)
-				}
-			}
+			wantErrorWith(t, err, c.want)
 		})
+	}
+}
+
+// wantErrorWith requires an error with all these texts, or no error if there are none.
+func wantErrorWith(t *testing.T, err error, texts []string) {
+	t.Helper()
+	if len(texts) == 0 && err != nil {
+		t.Errorf("got %v, want no error", err)
+	}
+	for _, text := range texts {
+		if err == nil || !strings.Contains(err.Error(), text) {
+			t.Errorf("got %v, want an error with %q", err, text)
+		}
 	}
 }
