@@ -27,9 +27,9 @@ const (
 	selectActive = "SELECT active <> 0 FROM webhook WHERE id = $1"
 	// selectFailing reads the creation time of the oldest waiting delivery that had an attempt.
 	selectFailing = "SELECT min(created_at) FROM delivery WHERE webhook_id = $1 AND state = 'waiting' AND attempts > 0"
-	// selectAcknowledged reads when the newest acknowledged delivery was acknowledged. It scans all deliveries that are
-	// newer than this delivery.
-	selectAcknowledged = "SELECT finished_at FROM delivery WHERE webhook_id = $1 AND state = 'delivered' ORDER BY id DESC LIMIT 1"
+	// selectAcknowledged reports whether a delivery was acknowledged after $2. The delivery may be an old one, because an
+	// endpoint that works again gets its oldest deliveries first. If none was, it scans all deliveries of the webhook.
+	selectAcknowledged = `SELECT EXISTS (SELECT 1 FROM delivery WHERE webhook_id = $1 AND state = 'delivered' AND finished_at > $2)`
 	countWaiting       = "SELECT count(*) FROM delivery WHERE webhook_id = $1 AND state = 'waiting'"
 	// selectExcess reads the waiting deliveries without the newest $2. It is one statement, because another instance
 	// may end deliveries meanwhile. It sorts all waiting deliveries, and runs only if they exceed Config.Backlog.
@@ -89,12 +89,9 @@ func (s *Service) dead(ctx context.Context, webhook string) (bool, error) {
 	if err := view.QueryRow(selectFailing, webhook).Scan(&failing); err != nil || !failing.Valid || failing.V > before {
 		return false, err
 	}
-	var acknowledged int64
-	err := view.QueryRow(selectAcknowledged, webhook).Scan(&acknowledged)
-	if errors.Is(err, sql.ErrNoRows) {
-		return true, nil
-	}
-	return acknowledged <= before, err
+	var acknowledged bool
+	err := view.QueryRow(selectAcknowledged, webhook, before).Scan(&acknowledged)
+	return err == nil && !acknowledged, err
 }
 
 // boundOne marks the oldest waiting deliveries of a webhook as failed, at most boundMost, until s.Backlog still wait.

@@ -116,6 +116,32 @@ func TestOnlyDeadEndpointsAreBounded(t *testing.T) {
 	})
 }
 
+// An endpoint that works again first acknowledges its oldest deliveries, some of which are older than the newest
+// acknowledged one.
+func TestAnEndpointThatAcknowledgesOldDeliveriesIsNotDead(t *testing.T) {
+	t.Parallel()
+	eachFixture(t, func(t *testing.T, s *fixture) {
+		s.Backlog = 2
+		webhook := s.webhook(schema.Live, 1)
+		var all []delivery.Row
+		for range 5 {
+			s.advance(time.Second)
+			all = append(all, s.delivery(schema.Live, webhook))
+		}
+		sqlstoretest.Exec(t, s.DB, "UPDATE delivery SET token = '', attempts = 1")
+		const acknowledge = "UPDATE delivery SET state = 'delivered', finished_at = $2 WHERE id = $1"
+		sqlstoretest.Exec(t, s.DB, acknowledge, all[1].ID, s.Now().UnixMicro())
+		s.advance(11 * time.Minute)
+		sqlstoretest.Exec(t, s.DB, acknowledge, all[0].ID, s.Now().UnixMicro())
+		if err := s.Bound(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if n := count(t, s.DB, webhook, schema.DeliveryWaiting); n != 3 {
+			t.Errorf("%d deliveries wait, want 3", n)
+		}
+	})
+}
+
 // Another instance may have ended deliveries since this one found too many.
 func TestABacklogThatShrankIsKept(t *testing.T) {
 	t.Parallel()
