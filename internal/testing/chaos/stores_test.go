@@ -175,7 +175,7 @@ func (c *Cluster) startEngine(ctx context.Context) error {
 			if _, got, _ := net.SplitHostPort(report.Address); got != text {
 				return fmt.Errorf("the engine listens on %s, want port %s", report.Address, text)
 			}
-			return nil
+			return raisePriority(c.Engine.PID())
 		},
 	}
 	if err := c.Engine.Start(ctx); err != nil {
@@ -186,5 +186,27 @@ func (c *Cluster) startEngine(ctx context.Context) error {
 		return err
 	}
 	c.engineURL = "http://default:" + password + "@" + address + "/"
+	return nil
+}
+
+// raisePriority gives all threads of the engine the priority of other processes, because it stands in for a ClickHouse
+// server. The embedded engine lowers its own priority. Only root can raise it again.
+func raisePriority(pid int) error {
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	threads, err := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
+	if err != nil {
+		return fmt.Errorf("listing the threads of the engine: %w", err)
+	}
+	for _, thread := range threads {
+		id, err := strconv.Atoi(thread.Name())
+		if err != nil {
+			return fmt.Errorf("listing the threads of the engine: %w", err)
+		}
+		if err := syscall.Setpriority(syscall.PRIO_PROCESS, id, 0); err != nil && !errors.Is(err, syscall.ESRCH) { // it may have ended
+			return fmt.Errorf("raising the priority of the engine: %w", err)
+		}
+	}
 	return nil
 }
