@@ -58,23 +58,20 @@ func (c *Cluster) Leader(ctx context.Context) *Instance {
 // backfillTimeout limits the computation of the sandbox's 60 past days, on a small machine under load.
 const backfillTimeout = 10 * time.Minute
 
-// AwaitBackfill waits until the past hours of the sandbox's simulated air are computed. The computation
-// begins at the first start and uses most of a small machine, so measurements must wait for its end.
+// selectRolledUp reports whether a roll-up began after the newest reading of the sandbox was stored, and whether the
+// readings reach back 59 days.
+const selectRolledUp = `SELECT max(started) >= (SELECT max(ingested_at) FROM vayu_sandbox.reading)
+	AND (SELECT min(at) FROM vayu_sandbox.reading) < now() - INTERVAL 59 DAY FROM vayu_sandbox.rollup`
+
+// AwaitBackfill waits until the past hours of the sandbox's simulated air are stored and rolled up. Both
+// begin at the first start and use most of a small machine, so measurements must wait for their end.
 func (c *Cluster) AwaitBackfill(ctx context.Context) error {
 	err := await(ctx, backfillTimeout, func(ctx context.Context) error {
-		i := c.Leader(ctx)
-		if i == nil {
-			return errors.New("no instance leads")
+		done, err := c.QueryClickHouse(ctx, selectRolledUp)
+		if err == nil && strings.TrimSpace(done) != "1" {
+			err = errors.New("the past is not rolled up")
 		}
-		began, err := i.Metric(ctx, "vayu_source_last_success_timestamp_seconds", `source="simulator"`)
-		if err != nil || began == 0 {
-			return errors.Join(err, errors.New("the simulator has not begun"))
-		}
-		left, err := i.Metric(ctx, "vayu_source_backlog_seconds", "")
-		if err != nil || left > 0 {
-			return errors.Join(err, fmt.Errorf("%.0f s are not simulated", left))
-		}
-		return nil
+		return err
 	})
 	if err != nil {
 		return fmt.Errorf("waiting for the past of the sandbox: %w", err)
