@@ -82,6 +82,37 @@ func TestInstancesDividePartitions(t *testing.T) {
 	}
 }
 
+// refusingPublisher acknowledges no event.
+type refusingPublisher struct{}
+
+// Publish implements Publisher.
+func (refusingPublisher) Publish(context.Context, []Event) ([]Event, error) {
+	return nil, errors.New("no broker answers")
+}
+
+// An instance that cannot publish gives up its partitions, and another one publishes their events.
+func TestAFailingInstanceGivesUpItsPartitions(t *testing.T) {
+	t.Parallel()
+	c := sqlstore.Config{DSN: sqlstoretest.PostgresDSN(t), Settings: sqlstore.Settings{Connections: 8}}
+	failing, working := newFixture(t, sqlstoretest.Open(t, c)), newFixture(t, sqlstoretest.Open(t, c))
+	published := newMemoryPublisher()
+	failing.run(refusingPublisher{})
+	working.run(published)
+	fixture.Eventually(t, "the instances own all partitions", func() bool {
+		one, two := len(failing.owns()), len(working.owns())
+		return one > 0 && two > 0 && one+two == partitions
+	})
+	of := failing.accountsOf(1)
+	var ids []string
+	for p := range of {
+		ids = append(ids, failing.appendEvent(of[p][0]))
+	}
+	fixture.Eventually(t, "the other instance publishes all events", func() bool {
+		all := published.ids("")
+		return !slices.ContainsFunc(ids, func(id string) bool { return !slices.Contains(all, id) })
+	})
+}
+
 // A relay publishes only the events of its partitions. Events of older versions have no partition, and are published
 // in order with the others of their accounts.
 func TestRelayPublishesOwnPartitions(t *testing.T) {

@@ -50,7 +50,17 @@ type relay struct {
 	// acked are the ids of acknowledged events that are still in the outbox. The relay deletes them before it reads the
 	// next events, so that it does not publish them again.
 	acked []string
+	// failingSince is the start of the first call of Publish since which no event was acknowledged; zero without failure.
+	failingSince time.Time
+	leave        context.CancelFunc // gives up all partitions (see giveUp)
 }
+
+const (
+	// giveUpAfter is how long Publish must fail before the instance gives up its partitions, and absence is how long it
+	// then claims none.
+	giveUpAfter = 5 * time.Second
+	absence     = 15 * time.Second
+)
 
 // leadName is the common name of the leases with which instances divide the partitions (see share.Config.Group).
 const leadName = "outbox"
@@ -65,7 +75,30 @@ func (o *Outbox) Run(ctx context.Context, to Publisher) error {
 	relaying.Go(func() { r.run(ctx) })
 	defer relaying.Wait()
 	defer end()
-	return r.share(ctx)
+	for {
+		present, leave := context.WithCancel(ctx)
+		r.batching.Lock()
+		r.leave = leave
+		r.batching.Unlock()
+		err := r.share(present)
+		leave()
+		if err != nil || !sleep.For(ctx, absence) {
+			return err
+		}
+	}
+}
+
+// giveUp gives up all partitions if no event was acknowledged for giveUpAfter. Another instance may reach the publisher.
+// On SQLite there is no other instance.
+func (r *relay) giveUp(ctx context.Context) {
+	r.batching.Lock()
+	defer r.batching.Unlock()
+	if r.failingSince.IsZero() || time.Since(r.failingSince) < giveUpAfter || r.DB.Name() == "sqlite" {
+		return
+	}
+	r.Log.WarnContext(ctx, "giving up the partitions of the outbox, because no event can be published", "absence", absence.String())
+	r.owned, r.acked, r.failingSince = owned{}, nil, time.Time{}
+	r.leave()
 }
 
 // run publishes events until ctx ends.
@@ -84,6 +117,7 @@ func (r *relay) run(ctx context.Context) {
 			p.found(time.Now())
 		}
 		if err != nil {
+			r.giveUp(ctx)
 			delay := p.failure(safe > 0)
 			if errors.Is(err, ErrPartial) {
 				// await returns early if this process commits an event, so other accounts' events do not wait for the
@@ -240,6 +274,7 @@ func (r *relay) publish(ctx context.Context, all []Event, blocked map[string]boo
 		return 0, nil
 	}
 	spans := Steps(ctx, r.Trace, batch, r.Now(), "event relay", tracing.Producer)
+	begin := time.Now()
 	acked, err := r.to.Publish(ctx, batch)
 	tracing.DoneAll(spans, err)
 	ids := make(map[string]bool, len(acked))
@@ -257,6 +292,12 @@ func (r *relay) publish(ctx context.Context, all []Event, blocked map[string]boo
 	r.metrics.relayed.Add(float64(safe))
 	if err == nil && safe < len(batch) {
 		err = errNotAcked
+	}
+	switch {
+	case err == nil || safe > 0 || errors.Is(err, ErrYield) || errors.Is(err, ErrPartial):
+		r.failingSince = time.Time{}
+	case r.failingSince.IsZero():
+		r.failingSince = begin
 	}
 	switch {
 	case errors.Is(err, ErrYield):
