@@ -54,6 +54,7 @@ func TestLists(t *testing.T) {
 		"some of the items":           {"docs/scopes.md", "a:read b:read d:read", ""},
 		"parts of longer names":       {"docs/b.md", repeated("`data:read` %[1]c:reader "), ""},
 		"testdata":                    {"schema/testdata/a.md", repeated("%c:read "), ""},
+		"made by .ci/sdk":             {"schema/sdk/python/src/vayu_sdk/contract.py", repeated("%c:read "), ""},
 		"decision":                    {"docs/decisions/1.md", repeated("%c:read "), ""},
 		"source without items":        {"schema/event.go", "package x\n", "schema/event.go: has 0 event types, where checkLists expects at least 5"},
 		"placeholder without a file":  {"CONTRIBUTING.md", listed()["CONTRIBUTING.md"] + "`query/NAME/*.sql`\n", "CONTRIBUTING.md:8: query/NAME/*.sql has no file"},

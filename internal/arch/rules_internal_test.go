@@ -27,6 +27,9 @@ var topFolders = []string{"cmd", "dispatch", "docs", "ingest", "internal", "pipe
 // madeFolders are created by the build or at run time, and ignored by git.
 var madeFolders = []string{"bin", "data", "internal/dashboard/dist", "internal/dashboard/web/made", "node_modules", "schema/sdk/typescript/dist", "schema/sdk/typescript/src/made"}
 
+// madeFile is the part of the SDK for Python that .ci/sdk makes. Git ignores it.
+const madeFile = "schema/sdk/python/src/vayu_sdk/contract.py"
+
 // internalMay lists every package of internal with the packages of internal that it may import. A
 // package that is missing here fails: adding a package includes adding it here.
 var internalMay = map[string][]string{
