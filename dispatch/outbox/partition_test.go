@@ -90,7 +90,8 @@ func (refusingPublisher) Publish(context.Context, []Event) ([]Event, error) {
 	return nil, errors.New("no broker answers")
 }
 
-// An instance that cannot publish gives up its partitions, and another one publishes their events.
+// An instance that cannot publish gives up its partitions, and another one publishes their events. Later it claims
+// partitions again.
 func TestAFailingInstanceGivesUpItsPartitions(t *testing.T) {
 	t.Parallel()
 	c := sqlstore.Config{DSN: sqlstoretest.PostgresDSN(t), Settings: sqlstore.Settings{Connections: 8}}
@@ -111,6 +112,7 @@ func TestAFailingInstanceGivesUpItsPartitions(t *testing.T) {
 		all := published.ids("")
 		return !slices.ContainsFunc(ids, func(id string) bool { return !slices.Contains(all, id) })
 	})
+	fixture.Eventually(t, "the instance owns partitions again", func() bool { return len(failing.owns()) > 0 })
 }
 
 // A relay publishes only the events of its partitions. Events of older versions have no partition, and are published
