@@ -84,19 +84,25 @@ func TestOldestDeliveriesBeyondLimitFail(t *testing.T) {
 	})
 }
 
+// exceedBacklog creates a webhook with five waiting deliveries, of which the limit allows two.
+func (s *fixture) exceedBacklog() (webhook string, all []delivery.Row) {
+	s.t.Helper()
+	s.Backlog = 2
+	webhook = s.webhook(schema.Live, 1)
+	for range 5 {
+		s.advance(time.Second)
+		all = append(all, s.delivery(schema.Live, webhook))
+	}
+	sqlstoretest.Exec(s.t, s.DB, "UPDATE delivery SET token = ''")
+	return webhook, all
+}
+
 // Pending deliveries to an endpoint that acknowledges are kept, because the service
 // itself is late.
 func TestOnlyDeadEndpointsAreBounded(t *testing.T) {
 	t.Parallel()
 	eachFixture(t, func(t *testing.T, s *fixture) {
-		s.Backlog = 2
-		webhook := s.webhook(schema.Live, 1)
-		var all []delivery.Row
-		for range 5 {
-			s.advance(time.Second)
-			all = append(all, s.delivery(schema.Live, webhook))
-		}
-		sqlstoretest.Exec(t, s.DB, "UPDATE delivery SET token = ''")
+		webhook, all := s.exceedBacklog()
 		failed := func(when string, want int) {
 			t.Helper()
 			if err := s.Bound(t.Context()); err != nil {
@@ -121,14 +127,8 @@ func TestOnlyDeadEndpointsAreBounded(t *testing.T) {
 func TestAnEndpointThatAcknowledgesOldDeliveriesIsNotDead(t *testing.T) {
 	t.Parallel()
 	eachFixture(t, func(t *testing.T, s *fixture) {
-		s.Backlog = 2
-		webhook := s.webhook(schema.Live, 1)
-		var all []delivery.Row
-		for range 5 {
-			s.advance(time.Second)
-			all = append(all, s.delivery(schema.Live, webhook))
-		}
-		sqlstoretest.Exec(t, s.DB, "UPDATE delivery SET token = '', attempts = 1")
+		webhook, all := s.exceedBacklog()
+		sqlstoretest.Exec(t, s.DB, "UPDATE delivery SET attempts = 1")
 		const acknowledge = "UPDATE delivery SET state = 'delivered', finished_at = $2 WHERE id = $1"
 		sqlstoretest.Exec(t, s.DB, acknowledge, all[1].ID, s.Now().UnixMicro())
 		s.advance(11 * time.Minute)

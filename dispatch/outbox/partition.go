@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"vayu/internal/leader"
 	"vayu/internal/share"
@@ -65,7 +66,8 @@ func (r *relay) own(p int, owns bool) {
 	r.owned[p] = owns
 	r.gained = r.gained || owns
 	if !owns {
-		r.acked = nil // the next owner deletes these events; if they are replayed later, this instance must not delete them
+		// The next owner deletes these events; if they are replayed later, this instance must not delete them.
+		r.acked, r.failingSince = nil, time.Time{}
 	}
 	r.batching.Unlock()
 	r.wake()
