@@ -32,6 +32,9 @@ func (s *Service) Publish(ctx context.Context, batch []outbox.Event) (acked []ou
 	return s.accept(ctx, batch, yieldAfter)
 }
 
+// Check implements outbox.Publisher. It returns nil, because events and deliveries are in the same store.
+func (s *Service) Check(context.Context) error { return nil }
+
 // accept stores a delivery for each event and each subscription that matches the event. It skips a subscription that
 // was created after the event, or whose health the event is about. accept does not wait for attempts, and is
 // idempotent. It stops after the event that brings the number of deliveries to `most` or above. It returns the events

@@ -68,6 +68,9 @@ func (r *receiver) events(t *testing.T, n int) []outbox.Event {
 	}
 }
 
+// Check implements outbox.Publisher.
+func (r *receiver) Check(context.Context) error { return nil }
+
 // newRelayedStore makes a data directory with the default account, and relays its
 // events.
 func newRelayedStore(t *testing.T) (data string, db *sqlstore.DB, r *receiver) {

@@ -17,6 +17,8 @@ import (
 // countingPublisher counts events, and signals when a number is reached. It records
 // the time from the commit of each event to its publication.
 type countingPublisher struct {
+	reachable
+
 	left  atomic.Int64
 	done  chan struct{}
 	mu    sync.Mutex

@@ -133,9 +133,17 @@ func (d *outboxFixture) failures(step string) float64 {
 	return d.metric("vayu_outbox_failures_total", step)
 }
 
+// reachable is embedded in publishers whose destination always replies.
+type reachable struct{}
+
+// Check implements Publisher.
+func (reachable) Check(context.Context) error { return nil }
+
 // memoryPublisher is a publisher in memory. refuse selects the events that it does not
 // acknowledge.
 type memoryPublisher struct {
+	reachable
+
 	mu      sync.Mutex
 	refuse  func(e Event) bool
 	err     error

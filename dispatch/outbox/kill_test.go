@@ -30,11 +30,15 @@ func TestMain(m *testing.M) {
 }
 
 // filePublisher is a publisher that writes each event as a line, "account id".
-type filePublisher struct{ file *os.File }
+type filePublisher struct {
+	reachable
+
+	file *os.File
+}
 
 func openFilePublisher(dir string) (filePublisher, error) {
 	file, err := os.OpenFile(filepath.Join(dir, "book"), os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o600)
-	return filePublisher{file}, err
+	return filePublisher{file: file}, err
 }
 
 // Publish implements Publisher.

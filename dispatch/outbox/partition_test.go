@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -82,22 +83,36 @@ func TestInstancesDividePartitions(t *testing.T) {
 	}
 }
 
-// refusingPublisher acknowledges no event.
-type refusingPublisher struct{}
-
-// Publish implements Publisher.
-func (refusingPublisher) Publish(context.Context, []Event) ([]Event, error) {
-	return nil, errors.New("no broker answers")
+// unreachablePublisher acknowledges no event. Its checks fail until `repaired` is set.
+type unreachablePublisher struct {
+	checks   atomic.Int64
+	repaired atomic.Bool
 }
 
-// An instance that cannot publish gives up its partitions, and another one publishes their events. Later it claims
-// partitions again.
+var errUnreachable = errors.New("no broker answers")
+
+// Publish implements Publisher.
+func (*unreachablePublisher) Publish(context.Context, []Event) ([]Event, error) {
+	return nil, errUnreachable
+}
+
+// Check implements Publisher.
+func (u *unreachablePublisher) Check(context.Context) error {
+	u.checks.Add(1)
+	if u.repaired.Load() {
+		return nil
+	}
+	return errUnreachable
+}
+
+// An instance that cannot publish gives up its partitions, and another one publishes their events. It claims partitions
+// again when its publisher replies.
 func TestAFailingInstanceGivesUpItsPartitions(t *testing.T) {
 	t.Parallel()
 	c := sqlstore.Config{DSN: sqlstoretest.PostgresDSN(t), Settings: sqlstore.Settings{Connections: 8}}
 	failing, working := newFixture(t, sqlstoretest.Open(t, c)), newFixture(t, sqlstoretest.Open(t, c))
-	published := newMemoryPublisher()
-	failing.run(refusingPublisher{})
+	unreachable, published := &unreachablePublisher{}, newMemoryPublisher()
+	failing.run(unreachable)
 	working.run(published)
 	fixture.Eventually(t, "the instances own all partitions", func() bool {
 		one, two := len(failing.owns()), len(working.owns())
@@ -112,6 +127,11 @@ func TestAFailingInstanceGivesUpItsPartitions(t *testing.T) {
 		all := published.ids("")
 		return !slices.ContainsFunc(ids, func(id string) bool { return !slices.Contains(all, id) })
 	})
+	fixture.Eventually(t, "the instance has checked its publisher twice", func() bool { return unreachable.checks.Load() >= 2 })
+	if got := failing.owns(); len(got) > 0 {
+		t.Errorf("the instance owns the partitions %v, and its publisher does not reply", got)
+	}
+	unreachable.repaired.Store(true)
 	fixture.Eventually(t, "the instance owns partitions again", func() bool { return len(failing.owns()) > 0 })
 }
 

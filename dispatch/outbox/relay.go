@@ -31,6 +31,8 @@ type Publisher interface {
 	// ErrYield is not a failure: the relay publishes events of other accounts, and then retries the unacknowledged events
 	// of the batch. ErrPartial means that only some accounts failed: the relay continues with the events after the batch.
 	Publish(ctx context.Context, batch []Event) (safe []Event, err error)
+	// Check returns an error if the destination of the events does not reply.
+	Check(ctx context.Context) error
 }
 
 // ErrYield and ErrPartial are errors of Publish, see [Publisher].
@@ -56,10 +58,10 @@ type relay struct {
 }
 
 const (
-	// giveUpAfter is how long Publish must fail before the instance gives up its partitions, and absence is how long it
-	// then claims none.
+	// giveUpAfter is how long Publish must fail before the instance gives up its partitions. The instance then claims none
+	// for the duration absence, and until Check succeeds.
 	giveUpAfter = 5 * time.Second
-	absence     = 15 * time.Second
+	absence     = 5 * time.Second
 )
 
 // leadName is the common name of the leases with which instances divide the partitions (see share.Config.Group).
@@ -82,8 +84,10 @@ func (o *Outbox) Run(ctx context.Context, to Publisher) error {
 		r.batching.Unlock()
 		err := r.share(present)
 		leave()
-		if err != nil || !sleep.For(ctx, absence) {
-			return err
+		for away := true; away; away = to.Check(ctx) != nil {
+			if err != nil || !sleep.For(ctx, absence) {
+				return err
+			}
 		}
 	}
 }
@@ -96,7 +100,7 @@ func (r *relay) giveUp(ctx context.Context) {
 	if r.failingSince.IsZero() || time.Since(r.failingSince) < giveUpAfter || r.DB.Name() == "sqlite" {
 		return
 	}
-	r.Log.WarnContext(ctx, "giving up the partitions of the outbox, because no event can be published", "absence", absence.String())
+	r.Log.WarnContext(ctx, "giving up the partitions of the outbox, because no event can be published")
 	r.owned, r.acked, r.failingSince = owned{}, nil, time.Time{}
 	r.leave()
 }

@@ -19,7 +19,7 @@ type Size struct {
 
 // Limits of the project. A commit that makes the project smaller lowers them. One that raises a limit has a decision record.
 const (
-	limitOutside  = 66_512 // lines outside airFolders
+	limitOutside  = 66_519 // lines outside airFolders
 	limitSupport  = 3_118  // lines of test support outside _test.go
 	limitInternal = 27     // per cent of non-test Go
 )
