@@ -55,13 +55,14 @@ func TestStorageStatements(t *testing.T) {
 	}
 }
 
-// tiered has a second disk, and a policy that starts with the first.
+// tiered has a second disk, and a policy that starts with the first. Its move_factor of 0 keeps new parts there on a
+// machine whose disk is more than 90 % full.
 const tiered = `<clickhouse><storage_configuration>
 	<disks><slow><path>DIR/</path></slow></disks>
 	<policies><tiered><volumes>
 		<default><disk>default</disk></default>
 		<cold><disk>slow</disk></cold>
-	</volumes></tiered></policies>
+	</volumes><move_factor>0</move_factor></tiered></policies>
 </storage_configuration></clickhouse>`
 
 // configured is a DB with other storage settings.
