@@ -1,11 +1,12 @@
-import { useInfiniteQuery } from '@tanstack/preact-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/preact-query';
 import type { JSX } from 'preact';
-import { useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { range } from '../../dates';
 import { number, rupees } from '../../format';
 import { t } from '../../i18n';
 import { SubjectLink } from '../../subject';
 import { Time } from '../../ui/Badge';
+import { errorMessage } from '../../ui/FetchState';
 import { Filter } from '../../ui/Field';
 import { Form } from '../../ui/Form';
 import { Rows } from '../../ui/List';
@@ -63,7 +64,12 @@ export function Statement(): JSX.Element {
 	const narrow = useNarrow();
 	return (
 		<>
-			<Filters dates values={filters} change={change} find={<Subject value={filters.subject} apply={(subject) => change({ subject })} />} />
+			<Filters
+				dates
+				values={filters}
+				change={change}
+				find={<SubjectSearch value={filters.subject} apply={(subject) => change({ subject })} />}
+			/>
 			<Ends lines={lines} totals={totals} />
 			<Rows list={list} empty={t('wallet.none')} hint={<p>{t('wallet.none.hint')}</p>}>
 				{(rows) => (
@@ -111,27 +117,37 @@ export function Statement(): JSX.Element {
 	);
 }
 
-/** Subject is the search for the entries of one recharge or payment, by its id or the client's reference. */
-function Subject(props: { value: string | undefined; apply: (subject: string) => void }): JSX.Element {
-	const [missing, setMissing] = useState('');
-	const search = async (text: string) => {
-		setMissing('');
-		const subject = text && (await subjectOf(text).catch(() => undefined));
-		if (subject === undefined) {
-			setMissing(text);
-		} else {
-			props.apply(subject);
+/** SubjectSearch selects the entries of one recharge or payment, by its id or the client's reference. */
+export function SubjectSearch(props: { value: string | undefined; apply: (subject: string) => void }): JSX.Element {
+	const { value, apply } = props;
+	const [text, setText] = useState('');
+	const found = useQuery({
+		queryKey: ['wallet', 'subject', text],
+		queryFn: async () => (await subjectOf(text)) ?? null,
+		enabled: text !== '',
+	});
+	const subject = found.data;
+	useEffect(() => {
+		if (subject) {
+			setText('');
+			apply(subject);
 		}
-	};
+	}, [subject]);
+	const none = subject === null ? t('wallet.search.none', { text }) : t('wallet.search.hint');
 	return (
 		<div role="status">
 			<Filter
 				label={t('verify.search')}
-				hint={missing ? t('wallet.search.none', { text: missing }) : t('wallet.search.hint')}
+				hint={found.error ? errorMessage(found.error) : none}
 				type="search"
-				value={missing || props.value}
+				value={text || value}
 				maxLength={255}
-				apply={(text) => void search(text)}
+				apply={(typed) => {
+					setText(typed);
+					if (typed === '') {
+						apply('');
+					}
+				}}
 			/>
 		</div>
 	);
