@@ -50,8 +50,7 @@ function FormError(): JSX.Element {
 	const shown = problem && ![...names].some((name) => problem.messageOf(name) !== undefined);
 	return (
 		<p class="wrong" role="alert">
-			{shown && errorMessage(problem)}
-			{shown && problem.status === 0 && ` ${t('form.again')}`}
+			{shown && (problem.status === 0 ? t('form.again') : errorMessage(problem))}
 		</p>
 	);
 }

@@ -124,7 +124,7 @@ export const shell = {
 	'state.limited.minutes': 'Too many requests. Try again in {minutes} minutes.',
 	'state.old': 'Data from {time}; refreshing it failed.',
 	'state.more': 'Show more',
-	'form.again': 'Send it again. If the first request arrived, it is not executed twice.',
+	'form.again': 'The service does not answer. Send it again. If the first request arrived, it is not executed twice.',
 	'action.copy': 'Copy',
 	'action.copied': 'Copied',
 	'action.copy.not': 'The browser does not allow copying here: select the text and copy it',

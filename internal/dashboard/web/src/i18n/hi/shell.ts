@@ -126,7 +126,7 @@ export const shell: Record<keyof typeof en, string> = {
 	'state.limited.minutes': 'बहुत अधिक अनुरोध। {minutes} मिनट बाद फिर कोशिश करें।',
 	'state.old': '{time} के आँकड़े; नए नहीं मिल सके।',
 	'state.more': 'और दिखाएँ',
-	'form.again': 'फिर भेजें: यदि यह पहुँच चुका है, तो कुछ भी दो बार नहीं होगा।',
+	'form.again': 'सेवा उत्तर नहीं दे रही है। फिर भेजें: यदि यह पहुँच चुका है, तो कुछ भी दो बार नहीं होगा।',
 	'action.copy': 'कॉपी',
 	'action.copied': 'कॉपी हुआ',
 	'action.copy.not': 'यहाँ इसकी अनुमति नहीं है: इसे चुनकर खुद कॉपी करें',
